@@ -264,7 +264,7 @@ def test_text_files_are_handed_to_an_engine(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--engine", "duck"], "there is no value of --engine 'duck' (nearest: duckdb"),
-        (["--engine", "duckdb", "--master", "local"], "--master goes with --engine spark"),
+        (["--engine", "duckdb", "--master", "local"], "--master needs --engine spark"),
     ],
 )
 def test_engines_that_are_not(

@@ -113,5 +113,5 @@ def test_two_files_or_two_kinds_are_refused(here: Here) -> None:
     here.write("c.csv", "run,right,wrong,unanswered\na,1,1,0\n")
     assert "takes one file" in here.refuses("score", "--counts", "c.csv", "c.csv")
     assert "exclude each other" in here.refuses("score", "--counts", "--judged", "c.csv")
-    assert "goes with --counts" in here.refuses("score", "c.csv", "c.csv", "--skip-inconsistent")
+    assert "needs --counts" in here.refuses("score", "c.csv", "c.csv", "--skip-inconsistent")
     assert "name the gold" in here.refuses("score", "c.csv")

@@ -78,10 +78,10 @@ def test_columns_of_other_names(tmp_path: Path, capsys: CAPTURE) -> None:
     [
         (["no.csv"], "no.csv: there is no such file"),
         (["t.csv", "--questions", "0"], "abstain audit: invalid value for '--questions'"),
-        (["t.csv", "--sizes", "main=x"], "--sizes reads NAME=N, such as auxiliary=44"),
+        (["t.csv", "--sizes", "main=x"], "--sizes must be NAME=N, such as auxiliary=44"),
         (["t.csv", "--sizes", "a=1", "--sizes", "a=2"], "--sizes 'a' is given twice"),
         (["t.csv", "--sizes", "t.csv"], "t.csv: has no column of sizes (expected questions, n"),
-        (["t.csv", "--column", "right"], "--column reads NAME=COLUMN"),
+        (["t.csv", "--column", "right"], "--column must be NAME=COLUMN"),
         (["t.csv", "--column", "rihgt=a"], "there is no count or measure 'rihgt' (nearest: right"),
         (["t.csv", "--column", "right=z"], "there is no column 'z'"),
         (["t.csv", "--column", "right=a", "-c", "wrong=a"], "--column 'a' is given twice"),

@@ -129,7 +129,7 @@ def test_public_names() -> None:
             "there is no value of --match 'fuzzy'; there are id, text, squad",
         ),
         ((*SCORE, "--from", "xls"), "'xls' is not a table format"),
-        ((*SCORE, "--column", "question"), "--column reads NAME=VALUE"),
+        ((*SCORE, "--column", "question"), "--column must be NAME=VALUE"),
         ((*SCORE, "-o", "missing/out.csv"), "missing/out.csv: cannot be written"),
         ((*SCORE, "-o", "."), "is a directory"),
         (("explain", "c@11"), "there is no measure 'c@11' (nearest: c@1"),
@@ -602,7 +602,7 @@ def test_an_input_is_never_overwritten(files: Here, args: tuple[str, ...]) -> No
     os.symlink("run.csv", "link.svg")
     said = files(*args)
     assert said.code == 2
-    assert re.search(r" would overwrite \S+, which is read\n$", said.err)
+    assert re.search(r" would overwrite \S+, which is an input\n$", said.err)
     assert (Path("gold.csv").read_text(), Path("run.csv").read_text()) == (GOLD, RUN)
 
 

@@ -111,7 +111,7 @@ def test_one_question_all_right_all_wrong_all_equal(here: Here, rows: str, shown
         (["-m", "c@1", "-m", "F"], "one measure of counts is followed along the curve"),
         (["--bins", "0"], "--bins is from 1 to 10,000"),
         (["--should-abstain", "prt"], "has no attribute 'prt' (nearest: part)"),
-        (["--grade", "x=wrong"], "--grade goes with --judged"),
+        (["--grade", "x=wrong"], "--grade needs --judged"),
         (["--level", "2", "--show", "decision"], "between 0 and 1"),
         (["--level", "7"], "between 0 and 1"),
         (["--should-abstain", "part"], "reads yes or no in 'part' (got 'dev')"),
@@ -284,7 +284,10 @@ def test_slices_of_a_gold_of_its_own_are_written(here: Here) -> None:
     pl.read_csv("out.csv").filter(pl.col("question").str.starts_with("n")).write_csv("n.csv")
     (row,) = ab.score("later.csv", "n.csv", measures=["c@1"]).rows
     assert row.scores["c@1"] == said.data["results"][0]["judged"]["score"] == 0.75
-    assert "tuned on 6 of 10 questions here: their score is hindsight, no result" in said.err
+    assert (
+        "tuned on 6 of 10 questions of this run: a score on them is hindsight, not a result"
+        in said.err
+    )
 
 
 def test_slices_by_position(here: Here) -> None:
@@ -301,7 +304,9 @@ def test_slices_by_position(here: Here) -> None:
         "a",
         "",
     ]
-    assert "tuned on all questions here: their score is hindsight, no result" in said.err
+    assert (
+        "tuned on all questions of this run: a score on them is hindsight, not a result" in said.err
+    )
 
 
 @pytest.mark.parametrize(
@@ -394,7 +399,7 @@ def test_thresholds_beyond_every_confidence_are_said(
     [
         (["--folds", "1"], "it was tuned on: --folds is 2 or more (got 1)"),
         (["--folds", "50"], "50 folds of 40 questions leave one empty"),
-        (["--tune-on", "part"], "--tune-on reads NAME=VALUE, such as part=dev"),
+        (["--tune-on", "part"], "--tune-on must be NAME=VALUE, such as part=dev"),
         (["--tune-on", "part=de"], "no question has part 'de' (nearest: dev)"),
         (["--tune-on", "prt=dev"], "has no attribute 'prt' (nearest: part)"),
         (["--tune-on", "part=dev", "--folds", "3"], "exclude each other"),
@@ -625,26 +630,26 @@ def test_one_file_is_not_written_twice(files: Here) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--tune-on", "part=dev", "--repeats", "3"], "--repeats goes with --folds"),
-        (["--next"], "--next goes with --risk"),
+        (["--tune-on", "part=dev", "--repeats", "3"], "--repeats needs --folds"),
+        (["--next"], "--next needs --risk"),
         (
             ["--apply", "t.json", "--risk", "0.1", "--run-file", "x.csv"],
-            "it does not go with --risk",
+            "it cannot be combined with --risk",
         ),
         (
             ["--apply", "t.json", "--policy", "error=wrong", "--run-file", "x.csv"],
-            "does not go with --policy",
+            "cannot be combined with --policy",
         ),
         (
             ["--apply", "t.json", "--level", "0.8", "--run-file", "x.csv"],
-            "does not go with --level",
+            "cannot be combined with --level",
         ),
         (
             ["--apply", "t.json", "--match", "text", "--run-file", "x.csv"],
-            "does not go with --match",
+            "cannot be combined with --match",
         ),
-        (["--level", "0.7"], "--level goes with --risk"),
-        (["--shrink", "7"], "--shrink goes with --by"),
+        (["--level", "0.7"], "--level needs --risk"),
+        (["--shrink", "7"], "--shrink needs --by"),
     ],
 )
 def test_options_that_do_not_go_together(files: Here, arguments: list[str], said: str) -> None:

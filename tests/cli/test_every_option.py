@@ -312,7 +312,7 @@ def test_a_master_asks_for_spark(
 ) -> None:
     files = written(tmp_path)
     assert asked(command, *files, "--engine", "polars", "--master", "local[1]") == 2
-    assert "--master goes with --engine spark" in capsys.readouterr().err
+    assert "--master needs --engine spark" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", READING)

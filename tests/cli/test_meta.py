@@ -339,11 +339,11 @@ def test_several_samples_a_question(files: Here) -> None:
         (("--difference", "0"), "the difference must be above 0"),
         (("--chart", "x.pdf"), "a chart's file ends in"),
         (("--scores", "--counts"), "exclude each other"),
-        (("--grade", "x=wrong"), "--grade goes with --judged"),
-        (("--scores", "--align", "position"), "--align goes with a gold and runs"),
-        (("--scores", "--match", "text"), "--match goes with a gold and runs"),
-        (("--judged", "--match", "text"), "--match goes with a gold and runs"),
-        (("--judged", "--align", "position"), "--align goes with a gold and runs"),
+        (("--grade", "x=wrong"), "--grade needs --judged"),
+        (("--scores", "--align", "position"), "--align needs a gold and runs"),
+        (("--scores", "--match", "text"), "--match needs a gold and runs"),
+        (("--judged", "--match", "text"), "--match needs a gold and runs"),
+        (("--judged", "--align", "position"), "--align needs a gold and runs"),
     ],
 )
 def test_refusals(files: Here, args: tuple[str, ...], said: str) -> None:

@@ -333,7 +333,7 @@ def test_score_clusters_as_compare_does(two: Here) -> None:
     for row in compared:
         assert ends[row["run"]] == pytest.approx(row["intervals"]["c@1"], abs=1e-12)
     line = two.refuses("score", *args)
-    assert "--cluster goes with --interval" in line
+    assert "--cluster needs --interval" in line
 
 
 def test_counts_have_intervals_but_no_clusters(here: Here) -> None:

@@ -204,7 +204,7 @@ def test_what_only_intervals_take_is_not_ignored(here: Here, option: str) -> Non
     PAIR.write_csv(here.folder / "graded.csv")
     value = {"--level": "0.9", "--seed": "3"}[option]
     assert here.refuses("score", "--judged", "graded.csv", option, value) == (
-        f"{option} goes with --interval"
+        f"{option} needs --interval"
     )
     assert here("score", "--judged", "graded.csv", "--interval", option, value).code == 0
 

@@ -193,7 +193,7 @@ def test_as_many_of_each_verdict_have_to_say_how_they_were_drawn() -> None:
     found = ab.read_judged(rows).compare("accuracy", judge_error=table, judge_drawn="verdict")
     assert found.judge_drawn == "verdict"
     assert "drawn by the judge's verdict" in told(found)
-    with pytest.raises(ab.AbstainError, match="goes with"):
+    with pytest.raises(ab.AbstainError, match="needs"):
         ab.read_judged(rows).compare("accuracy", judge_drawn="verdict")
 
 

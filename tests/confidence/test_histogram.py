@@ -108,7 +108,7 @@ def test_the_command(here: Here) -> None:
     engines = [here("curve", "gold.csv", "runs.csv", "--engine", e) for e in ("polars", "duckdb")]
     assert engines[0].code == 0
     assert engines[0] == engines[1]  # exact curves need every confidence, whoever reads them
-    assert "goes with --show" in here.refuses(
+    assert "needs --show" in here.refuses(
         "curve", "gold.csv", "runs.csv", "--histogram", "16", "--show", "roc"
     )
     (here.folder / "bare.csv").write_text("question,answer\n0,a\n")

@@ -271,7 +271,7 @@ def test_what_is_asked_for_wrongly() -> None:
         ({"rule": "median"}, "there is no rule"),
         ({"keep": 1.5}, "between 0 and 1"),
         ({"keep": 0.9, "budget": 3}, "exclude each other"),
-        ({"next_queries": True}, "goes with"),
+        ({"next_queries": True}, "needs"),
         ({"budget": -1}, "0 or more"),
     ):
         with pytest.raises((ab.UsageError, ab.InputError), match=said):
@@ -424,7 +424,7 @@ def test_json_has_a_row_a_rule(here: Here) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--delta", "0.1"], "--delta goes with --keep"),
+        (["--delta", "0.1"], "--delta needs --keep"),
         (["-m", "nonsense"], "there is no measure 'nonsense'"),
         (["--apply", "rule.json"], "rule.json"),
     ],

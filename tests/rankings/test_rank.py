@@ -171,7 +171,7 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("--top", "0.5"), "the top grade must be at least the largest, 1 (got 0.5)"),
         (("--nil", " "), "--nil names a document"),
         (("--from", "xml"), "'xml' is not a table format"),
-        (("--chart", "qrels"), "would overwrite qrels, which is read"),
+        (("--chart", "qrels"), "would overwrite qrels, which is an input"),
         (("--truncation", "--chart", "qrels/charts"), "cannot be written"),
         (("--chart", "charts"), "has no chart here"),
     ],

@@ -137,8 +137,8 @@ def opened_campaign(
     if not skip_invalid:
         if max_runs is not None:
             raise UsageError(
-                f"{option('max_runs')} goes with {option('skip_invalid', value=True)}: it leaves "
-                "runs out"
+                f"{option('max_runs')} needs {option('skip_invalid', value=True)}: runs "
+                "beyond the limit are left out"
             )
         from abstain.analyses.runs_info import read_info, repaired
 

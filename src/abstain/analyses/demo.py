@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 TITLE = "QA4MRE 2013, rebuilt from its published tables"
 ABOUT = (
     "The responses shown here are not the original ones, which are not public: they are "
-    "reconstructed from the figures of the overview paper (Sutcliffe et al. 2013), so that its "
-    "tables come out again. Question texts do not exist. The manual's page on the "
+    "reconstructed from the figures of the overview paper (Sutcliffe et al. 2013), so that they "
+    "reproduce its tables. The texts of the questions are not available. The manual's page on the "
     "bundled campaign lists the printed figures that no set of responses can give."
 )
 

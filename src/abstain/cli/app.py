@@ -86,16 +86,16 @@ PLACES = {
 """Where each shell looks for such scripts, below the home folder."""
 
 HINTS = {
-    "bash": "a new shell completes, if the package bash-completion is there",
+    "bash": "completion works in a new shell, if the package bash-completion is installed",
     "zsh": "put `fpath+=~/.zfunc; autoload -Uz compinit; compinit` into ~/.zshrc",
-    "fish": "a new shell completes",
+    "fish": "completion works in a new shell",
 }
 
 
 def completion_options(function: F) -> F:
     """Give the program the options that show and install completion."""
     for name, callback, help in (
-        ("--show-completion", _show, "Show the completion of this shell."),
+        ("--show-completion", _show, "Show the completion script for this shell."),
         ("--install-completion", _install, "Install completion for this shell."),
     ):
         function = click.option(
@@ -128,7 +128,9 @@ def shell() -> str:
     name = os.path.basename(os.environ.get("SHELL", ""))
     if name not in PLACES:
         known = ", ".join(PLACES)
-        raise UsageError(f"there is completion for {known}, told by $SHELL (got '{name}')")
+        raise UsageError(
+            f"completion is available for {known}; $SHELL names the shell (got '{name}')"
+        )
     return name
 
 

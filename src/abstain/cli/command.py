@@ -290,7 +290,7 @@ def check_outputs(ctx: click.Context) -> None:
         several = value if isinstance(value, (list, tuple)) else [value]
         for item in several if not getattr(own, "writes", False) else ():
             if isinstance(item, (str, Path)) and os.path.isfile(item):
-                inputs[os.path.realpath(item)] = f"{item}, which is read"
+                inputs[os.path.realpath(item)] = f"{item}, which is an input"
     for own, output in given:
         if not getattr(own, "writes", False) or not isinstance(output, Path):
             continue

@@ -89,7 +89,7 @@ def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise UsageError(f"{what} reads NAME=VALUE, such as {example} (got '{text}')")
+            raise UsageError(f"{what} must be NAME=VALUE, such as {example} (got '{text}')")
         if name.strip() in found:
             raise UsageError(f"{what} '{name.strip()}' is given twice")
         found[name.strip()] = value.strip()

@@ -164,7 +164,7 @@ LISTS = {
     ),
     "nil_as_answer": (
         "--nil-as-answer",
-        "As in TREC 2001: the NIL of --nil is a document, relevant where no other is.",
+        "As in TREC 2001: the id of --nil is a document, relevant only if no other document is.",
     ),
     "missing": (
         "--missing WHAT",
@@ -181,11 +181,11 @@ LISTS = {
     ),
     "relevance_level": (
         "-l --relevance-level GRADE",
-        "The lowest relevant grade, for every measure that takes rel= and is not given its own.",
+        "The lowest relevant grade, for every measure that takes rel= and has no rel= of its own.",
     ),
     "judged_only": (
         "-J --judged-only",
-        "Take documents that nobody judged out of the lists first.",
+        "Remove documents that nobody judged from the lists first.",
     ),
     "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
     "queries": ("--queries FILE", "A table of queries and their attributes."),
@@ -293,11 +293,13 @@ def read_options(
         raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
     if ":" in (own["format"] or ""):
         name, _, pick = own["format"].partition(":")
-        raise UsageError(f"--from names a format: {name}; what to pick of it is --pick {pick}")
+        raise UsageError(
+            f"--from takes only a format: {name}; choose a part of the log with --pick {pick}"
+        )
     own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
     own["columns"] = pairs(own["columns"], "--column", "question=id")
     for name in own["columns"]:
-        check_name("column to map", name.rpartition(":")[2], columns)
+        check_name("standard column name", name.rpartition(":")[2], columns)
     own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
     reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
     refuse(reading, without)

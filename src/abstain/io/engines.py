@@ -38,9 +38,7 @@ def check_engine(engine: str | None, master: str | None = None) -> str:
     chosen = engine or ("polars" if master is None else "spark")
     check_name("engine", chosen, ENGINES)
     if master is not None and chosen != "spark":
-        raise UsageError(
-            f"{option('master')} goes with {option('engine', 'spark')} (got '{chosen}')"
-        )
+        raise UsageError(f"{option('master')} needs {option('engine', 'spark')} (got '{chosen}')")
     return chosen
 
 

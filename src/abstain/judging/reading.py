@@ -93,7 +93,7 @@ class Reading(
                 check_name(f"value of {option(name)}", said[name], get_args(known))
         if "master" in said and said.setdefault("engine", "spark") != "spark":
             raise UsageError(
-                f"{option('master')} goes with {option('engine', 'spark')} (got '{said['engine']}')"
+                f"{option('master')} needs {option('engine', 'spark')} (got '{said['engine']}')"
             )
         said |= {name: dict(said[name]) for name in ("pick", "columns", "grades") if name in said}
         if "names" in said:
@@ -215,8 +215,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
 REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades", "names")
 """Fields whose option may be given several times."""
 
-_NO_GOLD = "goes with a gold and runs: it judges answers"
-_UNJUDGED = f"goes with {option('judged')}: it says what a grade means"
+_NO_GOLD = "needs a gold and runs: it judges answers"
+_UNJUDGED = f"needs {option('judged')}: it says what a grade means"
 
 _JUDGED = {"match": _NO_GOLD, "align": _NO_GOLD}
 _CLUSTER = "is for questions; counts have no questions to cluster"

@@ -249,7 +249,7 @@ def read_sizes(texts: Iterable[str]) -> dict[str, int]:
         size = read_or_none(number)
         if not name.strip() or size is None or not size.whole or size.value < 1:
             raise UsageError(
-                f"{option('sizes')} reads NAME=N, such as auxiliary=44, or a file (got '{text}')"
+                f"{option('sizes')} must be NAME=N, such as auxiliary=44, or a file (got '{text}')"
             )
         if said.setdefault(name.strip(), int(size.value)) != size.value:
             raise UsageError(f"{option('sizes')} '{name.strip()}' is given twice")

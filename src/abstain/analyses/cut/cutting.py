@@ -161,7 +161,7 @@ def _check(
     if not 0 < delta < 1:
         raise UsageError(f"{option('delta')} lies between 0 and 1, such as 0.1 (got {delta:g})")
     if next_queries and keep is None:
-        raise UsageError(f"{option('next_queries')} goes with {option('keep')}")
+        raise UsageError(f"{option('next_queries')} needs {option('keep')}")
     if keep is not None and (rule != "auto" or budget is not None):
         other = option("budget") if budget is not None else option("rule")
         raise UsageError(f"{option('keep')} and {other} exclude each other")

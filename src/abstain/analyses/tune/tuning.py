@@ -93,7 +93,7 @@ def tune(
     chooser, aim = _aim(maximise, risk, level, next_questions=next_questions, clustered=clustered)
     if by is not None and isinstance(chooser, KeepRisk):
         raise UsageError(
-            f"{option('by')} goes with {option('maximise')}: a bound for each slice needs its own "
+            f"{option('by')} needs {option('maximise')}: a bound for each slice needs its own "
             f"{option('risk')}"
         )
     if shrink < 0 or not math.isfinite(shrink):
@@ -164,7 +164,7 @@ def _aim(
     if risk is None:
         if next_questions:
             raise UsageError(
-                f"{option('next_questions')} goes with {option('risk')}: it is about the share of "
+                f"{option('next_questions')} needs {option('risk')}: it is about the share of "
                 "wrong answers"
             )
         measure = count_measure(maximise or "c@1")
@@ -186,7 +186,7 @@ def _split(
         raise UsageError(f"{said} and {option('folds')} exclude each other")
     if tune_on and repeats > 1:
         raise UsageError(
-            f"{said} parts the questions one way: {option('repeats')} goes with {option('folds')}"
+            f"{said} parts the questions one way: {option('repeats')} needs {option('folds')}"
         )
     if repeats < 1:
         raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")

@@ -30,7 +30,7 @@ from abstain.judging.reading import OPTIONS
     multiple=True,
 )
 @options.measure(
-    "The measure of columns whose names say only which questions they cover.", default="c@1"
+    "The measure of a column whose name gives only the questions, not the measure.", default="c@1"
 )
 @option(
     "-c --column NAME=COLUMN",
@@ -66,8 +66,8 @@ def audit(
         result = audited(files, columns=_columns(column), format=from_format, **how)
     if result.agrees and not result.cells:
         raise UsageError(
-            "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and of how many "
-            "questions (--questions N, or --sizes COLUMN=N)"
+            "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and how many "
+            "questions they cover (--questions N, or --sizes COLUMN=N)"
         )
     out.show(result, most=most)
     if not result.agrees:
@@ -82,7 +82,7 @@ def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:
         cut = text.find("=", text.find(")") + 1)
         name, column = text[:cut].strip(), text[cut + 1 :].strip()
         if cut < 0 or not name or not column:
-            raise UsageError(f"--column reads NAME=COLUMN, such as right=R (got '{text}')")
+            raise UsageError(f"--column must be NAME=COLUMN, such as right=R (got '{text}')")
         if found.setdefault(column, name) != name:
             raise UsageError(f"--column '{column}' is given twice")
     return [(name, column) for column, name in found.items()]

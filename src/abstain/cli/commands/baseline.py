@@ -30,7 +30,7 @@ KINDS = ("random", "first", "nca", "majority", "blank", "oracle")
 def baseline(
     gold: str, kind: str, reading: Reading, seed: int, run: str | None, output: Path | None
 ) -> None:
-    """Write the run of a baseline, which needs no system.
+    """Write the run of a baseline (no system is needed).
 
     \b
     abstain baseline gold.xml random --seed 7 -o random.xml

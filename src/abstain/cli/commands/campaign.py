@@ -92,7 +92,7 @@ def campaign(
     refuse_revealing(blind=blind, reveal=reveal)
     for name, given_value in (("pseudonyms", pseudonyms), ("reveal", reveal)):
         if given_value and not (teams or (blind and name == "pseudonyms")):
-            raise UsageError(f"--{name} goes with --teams{' or --blind' * (name != 'reveal')}")
+            raise UsageError(f"--{name} needs --teams{' or --blind' * (name != 'reveal')}")
     whole_folder_free(output, force=force)
     if teams is not None:
         whole_folder_free(Path(teams), force=force, marker=TEAMS)
@@ -142,11 +142,12 @@ def _pseudonyms(path: str, result: CampaignResult) -> dict[str, str]:
         rows: list[list[Any]] = [list(own) for own in drawn_pseudonyms(teams).items()]
         grid = Grid([Column("team"), Column("pseudonym")], rows)
         write_text(path, LOOKS["csv"](grid, 2))
-        click.echo(f"{path}: {len(teams)} pseudonyms drawn; keep it to yourself", err=True)
+        click.echo(f"{path}: {len(teams)} pseudonyms drawn; keep this file secret", err=True)
     found = read_pseudonyms(path, teams)
     if in_order_of_teams(found):
         click.echo(
-            f"{path}: the pseudonyms are in the order of the teams, which tells who is who",
+            f"{path}: the pseudonyms are in the same order as the teams' names, so readers can "
+            "guess who is who",
             err=True,
         )
     return found

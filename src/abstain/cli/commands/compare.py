@@ -47,8 +47,8 @@ from abstain.errors import UsageError
 )
 @option(
     "--judge-drawn HOW",
-    "How that sample was drawn: random (the default), truth (so many of each true outcome) or "
-    "verdict (so many of each verdict of the judge).",
+    "How that sample was drawn: random (the default), truth (a fixed number of each true "
+    "outcome) or verdict (a fixed number of each verdict of the judge).",
     type=click.Choice(["random", "truth", "verdict"]),
 )
 @shows(chart=True)
@@ -77,7 +77,9 @@ def compare(
         if len(given.files) > 1:
             raise UsageError("--scores takes one file")
         if by or judge_error or judge_drawn:
-            raise UsageError("--judge-error, --judge-drawn and --by do not go with --scores")
+            raise UsageError(
+                "--judge-error, --judge-drawn and --by cannot be combined with --scores"
+            )
     how["interval"] = interval if isinstance(interval, str) else None
     with working("comparing…") as progress:
         if given.kind == "scores":

@@ -1,4 +1,4 @@
-"""Follow runs over all thresholds of their confidence."""
+"""Show how runs score at every threshold of their confidence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ COUNTED = SHOWN[:3]
 @option(
     "--show WHAT",
     "summary, risk (risk and coverage), measure (over the threshold), reliability, "
-    "decision, roc, parts (knowing and choosing) or blanks (their quality).",
+    "decision, roc, parts (how much of the score is knowing, and how much is choosing when to "
+    "answer) or blanks (the quality of the blanks).",
     type=Words(SHOWN),
     default="summary",
 )
@@ -50,8 +51,8 @@ COUNTED = SHOWN[:3]
 @option("--equal-mass", "Bins with equally many answers instead of bins of equal width.")
 @option(
     "--decision HOW",
-    "The decision curve of runs that act on their confidence, where they have one "
-    "(confidence), or of runs as they are (given).",
+    "Which decision curve: confidence (a run answers where its confidence is high enough; only "
+    "runs with a confidence) or given (the answers as they are).",
     type=Words(("confidence", "given")),
 )
 @option(
@@ -72,7 +73,7 @@ def curve(
     out: Showing,
     **how: Any,
 ) -> None:
-    """Follow runs over all thresholds of their confidence: when should they have abstained?
+    """Show how runs score at every threshold of their confidence: when should they abstain?
 
     \b
     abstain curve gold.csv run1.csv run2.csv
@@ -85,7 +86,7 @@ def curve(
     check_name("view", show, SHOWN)
     if histogram is not None:
         if show not in COUNTED:
-            raise UsageError("--histogram goes with --show summary, risk or measure")
+            raise UsageError("--histogram needs --show summary, risk or measure")
         if len(measures) > 1:
             raise UsageError("--histogram follows one measure of counts (-m c@1)")
     result: Result

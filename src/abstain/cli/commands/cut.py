@@ -38,14 +38,14 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 )
 @option(
     "--rule RULE",
-    f"The rule to use from now on ({', '.join(RULES)}); all of them are judged anyway "
-    "(default: auto, the one that does best inside the queries tuned on).",
+    f"The rule to use from now on ({', '.join(RULES)}); the others are judged as well "
+    "(default: auto, the rule that does best on the tuning queries).",
     type=Words(RULES),
 )
 @option(
     "--keep SHARE",
-    "Instead: promise that this share of the relevant documents is kept, with as few documents as "
-    "that allows.",
+    "Instead of the best score, promise that at least this share of the relevant documents is "
+    "kept, with as few documents as possible.",
     type=float,
 )
 @option(
@@ -55,11 +55,11 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 )
 @option(
     "--next",
-    "With --keep: promise it of the next queries (as many as are judged on), not only of what they "
-    "tend to.",
+    "With --keep: promise the share on the next queries (as many as are judged on), not only the "
+    "expected share.",
     to="next_queries",
 )
-@option("--budget N", "At most N documents a query on average.", type=float)
+@option("--budget N", "At most N documents per query on average.", type=float)
 @option("--folds K", "Judge each of K folds with rules tuned on the others (default: 5).", type=int)
 @option(
     "--repeats N",
@@ -106,9 +106,9 @@ def cut(
     abstain cut qrels.txt run.txt --rule-file rule.json -o short.run
     abstain cut --apply rule.json new.run -o short.run
 
-    -o FILE.json, .html, .md or .tex holds the result; any other name holds the run, every list cut,
-    an empty one as NIL: TREC's columns, or .csv, .tsv, .jsonl or .parquet. Lists may be read as
-    `abstain rank` reads them; scores are needed.
+    -o writes the result if the name ends in .json, .html, .md or .tex. Otherwise it writes the run
+    with every list cut; an empty list becomes NIL. The run has TREC's columns, unless the name ends
+    in .csv, .tsv, .jsonl or .parquet. Lists are read as by `abstain rank`; they need scores.
     """
     target = out.output if _is_run(out) else None
     if apply is not None:
@@ -117,7 +117,7 @@ def cut(
     if not given.runs:
         raise UsageError("name a run: abstain cut QRELS RUN")
     if how["delta"] is not None and how["keep"] is None:
-        raise UsageError("--delta goes with --keep: it is the chance that the promise is broken")
+        raise UsageError("--delta needs --keep: it is the probability that the promise is broken")
     from abstain.rankings.rankings import ranking_measures
 
     if how["maximise"] is not None:
@@ -194,7 +194,7 @@ def _apply(
     plain = {"--repeats": 1, "--level": 0.95, "--seed": 0}
     for name, value in said.items():
         if value not in (None, False, ()) and value != plain.get(name):
-            raise UsageError(f"--apply tunes nothing: it does not go with {name}")
+            raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")
     saved = load(rule)
     if not isinstance(saved, CutResult):
         raise UsageError(f"{rule} is a result of `abstain {saved.kind}`, expected a rule of `cut`")

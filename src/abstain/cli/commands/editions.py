@@ -21,7 +21,10 @@ from abstain.cli.showing import Showing, shows
 @options.measure("A measure of counts (default: that of the first edition).")
 @option("--on ATTR=VALUE", "Count these questions only: role=main.")
 @options.by("Break down by these attributes (default: type).")
-@option("--registrations FILE", "A table of edition, registered, downloaded, … to show beside.")
+@option(
+    "--registrations FILE",
+    "A table of edition, registered, downloaded, … to show next to the results.",
+)
 @options.level()
 @shows()
 def editions(

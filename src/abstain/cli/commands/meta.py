@@ -13,7 +13,10 @@ from abstain.cli.showing import Showing, shows, working
 
 
 @command
-@reads(*("judged", "counts", "scores"), runs="The runs, or the other files.")
+@reads(
+    *("judged", "counts", "scores"),
+    runs="The runs; with --judged, --counts or --scores further files.",
+)
 @options.measures("A measure to evaluate (default: c@1, accuracy, UF).")
 @option(
     "--part PART",
@@ -54,9 +57,14 @@ from abstain.cli.showing import Showing, shows, working
     multiple=True,
 )
 @option(
-    "--difference X", "Say how many questions this difference needs (default: 5 bins).", type=float
+    "--difference X",
+    "Report how many questions are needed for this difference (default: five times the width of a "
+    "bin).",
+    type=float,
 )
-@option("--resamples N", "Resamples and permutations of the tests of power.", default=1000)
+@option(
+    "--resamples N", "How many resamples and permutations the tests of power use.", default=1000
+)
 @options.seed("The seed of all draws.")
 @option(
     "--threads N",

@@ -11,7 +11,8 @@ from abstain.cli.showing import Showing, shows, working
 @argument("answers", nargs=-1, required=True, metavar="ANSWERS", help="answers.jsonl: id, value.")
 @option(
     "--year YEAR",
-    "The year whose overall score to take: four measures in 2020, with Brier since 2021.",
+    "The year whose overall score is computed: the mean of four measures in 2020, and of these and "
+    "Brier since 2021.",
     default=2023,
 )
 @shows()

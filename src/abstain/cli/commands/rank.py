@@ -19,8 +19,9 @@ from abstain.errors import UsageError
 @option("--per-query", "Show each query's scores too.")
 @option(
     "--truncation",
-    "Report what truncation does, as Quit While Ahead: lengths, original scores with NIL as an "
-    "answer against primed ones of lists that NIL ends, inverted pairs, Kendall's τ.",
+    "Report what truncation does, as in the paper “Quit While Ahead” (Liu et al. 2016): list "
+    "lengths; original scores with NIL as an answer, compared with primed scores of the lists cut "
+    "at NIL; inverted pairs; Kendall's τ.",
 )
 @option("--same-lists", "As --truncation, but original and primed measures score the same lists.")
 @shows(chart=True, also=["trec_eval"])
@@ -52,11 +53,11 @@ def rank(
     truncation = truncation or same_lists
     if truncation and out.chosen == "csv" and (by or per_query):
         raise UsageError(
-            "CSV is one table with a row for each run with --truncation: leave out --by and "
+            "with --truncation, CSV is one table with a row for each run: leave out --by and "
             "--per-query, or use JSON"
         )
     if by and out.chosen == "trec_eval":
-        raise UsageError("--format trec_eval has no slices: leave out --by, or take CSV or JSON")
+        raise UsageError("--format trec_eval has no slices: leave out --by, or use CSV or JSON")
     if by and given.lists["queries"] is None:
         raise UsageError("--by needs a table of the queries: --queries FILE")
     with working("reading and ranking…"):

@@ -1,4 +1,4 @@
-"""Find responses that decline to answer in their text."""
+"""Find responses whose text declines to answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from abstain.judging.reading import Reading
 @argument("files", nargs=-1, metavar="FILE", help="Runs or logs with their text.")
 @reading_options(
     *("format", "pick", "columns", "policy"),
-    otherwise="refusals looks at the text of responses, whatever the gold; say --languages",
+    otherwise="`refusals` looks only at the text of responses and uses no gold; choose the "
+    "languages with --languages",
 )
 @option("-l --languages LANGUAGES", "en,de,es,fr,it or all.", default="all")
 @option("--rules", "Show the rules instead, each with an example.")
@@ -36,7 +37,9 @@ def refusals(
     most: int,
     out: Showing,
 ) -> None:
-    """List the responses that decline to answer with their rule, or measure how often rules err.
+    """List the responses whose text declines to answer, or measure how often the rules err.
+
+    Each response is listed with the rule that found it.
 
     \b
     abstain refusals log.jsonl --languages en

@@ -51,9 +51,9 @@ def score(
     answered, candidate, confidence, why and run are optional. An empty answer is a blank.
     """
     if skip_inconsistent and given.kind != "counts":
-        raise UsageError("--skip-inconsistent goes with --counts")
+        raise UsageError("--skip-inconsistent needs --counts")
     if not how["interval"] and (how["level"] != LEVEL or how["seed"]):
-        raise UsageError(f"{'--level' if how['level'] != LEVEL else '--seed'} goes with --interval")
+        raise UsageError(f"{'--level' if how['level'] != LEVEL else '--seed'} needs --interval")
     if several:
         others = {
             "--counts": given.kind == "counts",

@@ -38,7 +38,12 @@ from abstain.errors import UsageError
     type=int,
     default=0,
 )
-@option("-Z --Zscore FILE", "Print deviations from the means of a file.", to="zscores", type=FILE)
+@option(
+    "-Z --Zscore FILE",
+    "Print z-scores, by the means and deviations in a file.",
+    to="zscores",
+    type=FILE,
+)
 @option(
     "-M --Max_retrieved_per_topic N",
     "Use the first N documents of a query.",
@@ -48,13 +53,13 @@ from abstain.errors import UsageError
 )
 @option(
     "-J --Judged_docs_only",
-    "Take documents that nobody judged out of the lists first.",
+    "Remove documents that nobody judged from the lists first.",
     to="judged_only",
     section=READING,
 )
 @option(
     "-R --Rel_info_format NAME",
-    "The format of the judgments: qrels alone.",
+    "The format of the judgments (only qrels).",
     to="rel_format",
     type=str,
     default="qrels",
@@ -62,7 +67,7 @@ from abstain.errors import UsageError
 )
 @option(
     "-T --Results_format NAME",
-    "The format of the run: trec_results alone.",
+    "The format of the run (only trec_results).",
     to="results_format",
     type=str,
     default="trec_results",
@@ -84,8 +89,8 @@ def trec_eval(
     abstain trec_eval -q -c -m map -m ndcg_cut.5,10 qrels.txt run.txt
     abstain trec_eval -m all_trec -l 2 -M 1000 qrels.txt run.txt.gz
 
-    Scores are ordered in single precision, a measure that does not exist counts 0, and a query
-    that the run lacks is left out, as there. `abstain rank` says more of the same files.
+    As in trec_eval, scores are ordered in single precision, an undefined score counts 0, and a
+    query that the run lacks is left out. `abstain rank` reports more about the same files.
     """
     from abstain.analyses.trec_eval import trec_eval as printed
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
 @option(
     "--risk ALPHA",
-    "Instead: answer as much as possible with a share of wrong answers of at most ALPHA; with "
-    "--cluster the bound holds for clustered questions.",
+    "Instead of maximising a measure, answer as much as possible with a share of wrong answers of "
+    "at most ALPHA; with --cluster the bound holds for clustered questions.",
     type=float,
 )
 @options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 @option("--by ATTR", "A threshold for each value of an attribute.")
 @option(
     "--shrink N",
-    "With --by: draw each slice towards the common threshold with the weight of N questions, so "
-    "that small slices follow it (default: 50).",
+    "With --by: pull the threshold of each slice towards the common one, with the weight of N "
+    "questions, so that small slices follow the common threshold (default: 50).",
     type=float,
 )
 @option("--run NAME", "Tune only this run of the table.")
@@ -96,8 +96,8 @@ def tune(
     abstain tune gold.csv run.csv --threshold-file t.json --run-file silent.csv
     abstain tune --apply t.json new.csv --run-file silent.csv
 
-    The score on the tuning questions is never shown as a result, only as the optimism that was
-    avoided.
+    The score on the tuning questions is never shown as a result; it only serves to show the
+    optimism that was avoided.
     """
     if apply is not None:
         said = {**how, "test_gold": test_gold, "threshold_file": threshold_file}
@@ -105,9 +105,9 @@ def tune(
         _apply(apply, given, run_file)
         return
     if how["level"] is not None and how["risk"] is None:
-        raise UsageError("--level goes with --risk: it is the chance with which the risk is kept")
+        raise UsageError("--level needs --risk: it is the probability that the bound holds")
     if how["shrink"] is not None and how["by"] is None:
-        raise UsageError("--shrink goes with --by: it is what small slices borrow")
+        raise UsageError("--shrink needs --by: it pulls each slice towards the common threshold")
     if run_file is not None and given.kind == "gold" and len(given.runs) > 1:
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
     if how["tune_on"] is not None:
@@ -154,7 +154,7 @@ def _refuse_tuning(given: Input, how: dict[str, Any], out: Showing) -> None:
     }
     for name, value in said.items():
         if value not in (None, False, 0, {}):
-            raise UsageError(f"--apply tunes nothing: it does not go with {name}")
+            raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")
 
 
 def _apply(thresholds: Path, given: Input, target: Path | None) -> None:
@@ -184,7 +184,10 @@ def _write_run(read: Evaluation, result: TuneResult, given: Input, target: Path)
     parts = result.runs[0].parts
     tuned_on = parts[0].tuned_on if len(parts) == 1 else result.questions
     which = "all" if tuned_on == result.questions else f"{tuned_on:,} of {result.questions:,}"
-    hindsight = f"tuned on {which} questions here: their score is hindsight, no result"
+    hindsight = (
+        f"the threshold was tuned on {which} questions of this run: a score on them is hindsight, "
+        "not a result"
+    )
     click.echo(f"{target}: {hindsight}", err=True)
 
 

@@ -29,7 +29,9 @@ from abstain.errors import InputError
 def validate(
     given: Input, max_runs: int | None, runs_info: str | None, most: int, out: Showing
 ) -> None:
-    """Check runs against the gold: every problem with its place. Exit code 1 if there is one.
+    """Check runs against the gold and list every problem with its place.
+
+    Exit code 1 if there is a problem.
 
     The gold may be the test set without answers. A folder or a zip archive stands for the runs in
     it.
