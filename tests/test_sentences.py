@@ -44,6 +44,38 @@ def test_what_was_read_twice_is_gone() -> None:
     assert found == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "such as 1|2|3, or a file",
+        "higher is better",
+        "at least two runs (got {…})",
+        "--level needs --risk",
+        "Σ r_i p^(i−1), r = grade / top grade",
+    ],
+)
+def test_what_is_a_text(text: str, tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(f"print({text!r})\n")
+    assert [said for _, _, said in sentences().texts(tmp_path)] == [text]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'Rows: TypeAlias = "tuple[Array, Array] | None"',
+        'print(cast("tuple[Array, Array]", [1]))',
+        r'print(re.compile(r"^from (\S+) import (\w+) as \2$"))',
+        'print("about|what|who at all")',
+        'print("SELECT * FROM a_table WHERE b")',
+        'print("return sum(score >= {at!r} for score in scores)")',
+        'print("-c --column NAME=COLUMN")',
+    ],
+)
+def test_what_is_no_text(code: str, tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(f"{code}\n")
+    assert list(sentences().texts(tmp_path)) == []
+
+
 def test_the_list_has_what_people_are_shown(tmp_path: Path) -> None:
     """Help, errors, notes of views and the page, and no docstring of a helper."""
     every = {text for _, _, text in sentences().texts()}

@@ -4,6 +4,7 @@
 
 A text is a literal in the code or in a template of a page, with three words or more. What is filled
 in stands as `{…}`. Docstrings count only where they are shown: those of commands and of measures.
+Patterns, queries, types, code and the usage of an option are left out.
 Readers go through the list and mark what they have to read twice; a test looks for what was marked.
 """
 
@@ -12,12 +13,23 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "abstain"
 SHOWN = ("cli/commands", "measures/families")
 """Folders whose docstrings are help or cards."""
+
+CODE = re.compile(
+    r"\(\?[:=!<P]|\\[bdswDSW]|=>"  # patterns
+    r"|[a-z]\|[a-z]{2}"  # alternatives of a pattern
+    r"|^(SELECT|WITH) [\w*]+ (FROM|AS) "  # queries
+    r"|\bnp\.\w+\("  # code that is no whole statement
+)
+"""What no sentence has."""
+USAGE = re.compile(r"(--?\w[\w-]* ?)+([A-Z]+([=|][A-Z]+)*)?")
+"""An option as its help writes it: `-n --questions N`."""
 
 TAG = re.compile(r"{[%{#].*?[%}#]}|<(script|style).*?</\1>|<[^>]*>", re.S)
 
@@ -37,7 +49,7 @@ def texts(folder: Path = SOURCE) -> Iterator[tuple[str, int, str]]:
 
 
 def _literals(tree: ast.Module, *, documented: bool) -> Iterator[tuple[int, str]]:
-    hidden = set() if documented else set(_docstrings(tree))
+    hidden = {*(() if documented else _docstrings(tree)), *_types(tree)}
     inside: set[int] = set()
     for node in ast.walk(tree):
         if id(node) in hidden or id(node) in inside:
@@ -57,6 +69,15 @@ def _docstrings(tree: ast.Module) -> Iterator[int]:
             yield id(node.value)
 
 
+def _types(tree: ast.Module) -> Iterator[int]:
+    """Texts that are types: what an alias stands for, or what a value is cast to."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+            yield from (id(own) for own in ast.walk(node))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "cast":
+            yield from (id(own) for own in ast.walk(node.args[0]))
+
+
 def _text(node: ast.AST) -> str | None:
     """A literal, with {…} for what is filled in; literals that are added are one text."""
     if isinstance(node, ast.Constant):
@@ -71,9 +92,24 @@ def _text(node: ast.AST) -> str | None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it is words: three at least, and no pattern, path or code."""
-    words = re.findall(r"[A-Za-z]{2,}", text.replace("{…}", " "))
-    return len(words) >= 3 and " " in text.strip() and not re.search(r"\(\?[:=!<]|\\b|\\s|=>", text)
+    """Whether it is words: three at least, and no pattern, query, code or usage of an option."""
+    words, bare = re.findall(r"[A-Za-z]{2,}", text.replace("{…}", " ")), text.strip()
+    odd = CODE.search(bare) or USAGE.fullmatch(bare)
+    return len(words) >= 3 and " " in bare and not odd and not _is_python(text)
+
+
+def _is_python(text: str) -> bool:
+    """Whether it is lines of Python; "higher is better" could be, but it does and selects nothing.
+
+    Something stands in place of what is filled in.
+    """
+    filled = re.sub(r"\{[^{}]*\}", "x", text.removeprefix("{…}"))
+    try:
+        tree = ast.parse(textwrap.dedent(filled.strip("\n")))
+    except SyntaxError:
+        return False
+    does = (ast.Assign, ast.FunctionDef, ast.If, ast.IfExp, ast.Import, ast.Return, ast.Subscript)
+    return any(isinstance(node, does) for node in ast.walk(tree))
 
 
 def main() -> None:
