@@ -124,7 +124,8 @@ def test_truncation_is_named(tmp_path: Path) -> None:
         tmp_path, "run,c@1,right,wrong,unanswered\na,0.58,138,87,59\n"
     )
     assert column == "c@1"
-    assert follows == "the counts give 0.586863: truncated, rounded it is 0.59"
+    truncated = "the printed score is truncated; rounded, it would be 0.59"
+    assert follows == f"the counts give 0.586863: {truncated}"
 
 
 def test_columns_in_any_order_and_other_formats(tmp_path: Path) -> None:
@@ -175,7 +176,9 @@ def test_huge_counts_are_bounded(tmp_path: Path) -> None:
 def test_blocks_with_their_own_totals(tmp_path: Path) -> None:
     text = "name,x\na,1\nb,2\nTOTAL,3\nc,4\nd,5\nTOTAL,9\n"
     assert audit_of(tmp_path, text) == []
-    assert audit_of(tmp_path, text.replace("d,5", "d,6")) == [("TOTAL", "x", "its 2 parts make 10")]
+    assert audit_of(tmp_path, text.replace("d,5", "d,6")) == [
+        ("TOTAL", "x", "its 2 parts add up to 10")
+    ]
 
 
 def test_tables_that_hold_different_things_are_not_compared(tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def test_table_14_has_three_rows_that_do_not_add_up(questions: int | None) -> No
         "unanswered_empty 0 → 42",
     }
     assert {f.line for f in audit.findings} == {7, 25, 35}
-    assert any("284 questions, as 53 of 54 rows" in note for note in audit.notes) is (not questions)
+    assert any("284 questions, because 53 of 54 rows" in note for note in audit.notes) is (
+        not questions
+    )
 
 
 def test_table_15_has_three_auxiliary_scores_that_cannot_be() -> None:
@@ -79,8 +81,8 @@ def test_table_7_gives_numbers_of_questions_that_table_15_refutes() -> None:
     certain = {(f.row, f.column) for f in audit.findings if f.row in answered_all}
     for column in ("nca", "modality_negation"):
         assert sum(c == column for _, c in certain) >= 5
-    assert any("modality_negation: every row fits 40" in note for note in audit.notes)
-    assert any("all but one fit 30." in note for note in audit.notes)
+    assert any("modality_negation: every row is possible with 40" in note for note in audit.notes)
+    assert any("all rows but one are possible with 30." in note for note in audit.notes)
 
 
 def test_97_questions_fit_every_row_and_30_all_but_one() -> None:

@@ -66,7 +66,8 @@ def known_runs(sheets: Sequence[Sheet], audit: Audit) -> dict[tuple[str, ...], C
                 doubtful.append(sheet.row_name(row))
         if doubtful:
             audit.note(
-                f"{sheet.name}: not used, as the counts do not add up: {', '.join(doubtful)}."
+                f"{sheet.name}: these rows are not used, because their counts do not add up: "
+                f"{', '.join(doubtful)}."
             )
     return found
 
@@ -94,8 +95,8 @@ def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Counts], audi
                     continue
                 if not _few(score.of.measure, bounds):
                     audit.note(
-                        f"{sheet.name}: {score.column} is not tried against every outcome of "
-                        f"{n:,} questions: there are too many."
+                        f"{sheet.name}: {score.column} is not checked for attainability, "
+                        f"because {n:,} questions have too many possible outcomes."
                     )
                     continue
                 audit.check(ATTAINABLE, sheet, [(row, score.column)])
@@ -215,9 +216,9 @@ def _why_not(score: Score, n: int, bounds: Bounds) -> str:
                     f"{value:.4g} from {right} right" + (f", {blanks} unanswered" if blanks else "")
                 )
                 if number.truncates(value):
-                    cut = f"; {value:.4g} truncated gives it"
+                    cut = f"; the printed score is {value:.4g} truncated"
     nearest = f" (nearest: {' and '.join(near)})" if near else ""
-    return f"no outcome of {whom} rounds to it{nearest}{cut}"
+    return f"no outcome of {whom} rounds to the printed score{nearest}{cut}"
 
 
 def _other_sizes(
@@ -245,10 +246,12 @@ def _other_sizes(
             but_one.append(n)
         if len(every) == SIZES or (beyond and len(but_one) == SIZES):
             break
-    none = "no size fits every row" + ("" if beyond or tried == top else f" up to {tried:,}")
-    said = [f"every row fits {_list(every)} questions" if every else none]
+    none = "no number of questions makes every row possible" + (
+        "" if beyond or tried == top else f" up to {tried:,}"
+    )
+    said = [f"every row is possible with {_list(every)} questions" if every else none]
     if but_one:
-        said.append(f"all but one fit {_list(but_one)}")
+        said.append(f"all rows but one are possible with {_list(but_one)}")
     audit.note(f"{sheet.name}: {column.column}: {'; '.join(said)}.")
 
 

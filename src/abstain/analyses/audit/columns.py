@@ -52,7 +52,7 @@ def check_linear(sheet: Sheet, sums: Sequence[Linear], audit: Audit) -> None:
         for total in group:
             row, column = total.whole
             made = total.gap(sheet) + _value(sheet, total.whole)
-            follows = f"its {len(total.parts)} parts make {made}"
+            follows = f"its {len(total.parts)} parts add up to {made}"
             audit.find(total.rule, sheet, row, column, follows, fixes)
 
 
@@ -154,7 +154,7 @@ def _change(a: Fraction, b: Fraction) -> Fraction:
 
 WAYS = (
     Way("the change from {a} to {b} in percent", _change, 0),
-    Way("{a} in percent of {b}", lambda a, b: 100 * a / b, 1),
+    Way("{a} as a percentage of {b}", lambda a, b: 100 * a / b, 1),
     Way("the size of the change from {a} to {b} in percent", _change, 0, unsigned=True),
 )
 

@@ -88,7 +88,9 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
     def check(self) -> None:
         """Tables agree where nothing was found."""
         if self.agrees == bool(self.findings):
-            raise ValueError("says that tables agree and lists findings, or neither")
+            raise ValueError(
+                "contradicts itself: 'agrees' must be true if there are no findings, else false"
+            )
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a finding; `corrections` has a row a cell to change, by finding and correction."""

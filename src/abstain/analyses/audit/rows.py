@@ -195,8 +195,8 @@ def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
         return said
     if common != said:
         audit.note(
-            f"{sheet.name}: {common} questions, as {rows} of {everything} rows add up to that "
-            "(another number of questions can be given)."
+            f"{sheet.name}: taken to have {common} questions, because {rows} of {everything} rows "
+            "add up to that (another number can be given)."
         )
     return common
 
@@ -254,7 +254,8 @@ def _check(own: Figures, audit: Audit, *, correct: bool) -> bool:
         value = float(score.values_of(counts))
         follows = f"the counts give {value:.6g}"
         if score.printed.truncates(value):
-            follows += f": truncated, rounded it is {score.printed.like(value)}"
+            rounded = score.printed.like(value)
+            follows += f": the printed score is truncated; rounded, it would be {rounded}"
         audit.find(SCORES, sheet, row, score.column, follows, fixes)
     return bool(sums or scores)
 
