@@ -174,13 +174,16 @@ def test_a_difference_too_small_to_plan_for_is_refused(here: Here, detect: float
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("true,right,wrong\nright,9,1\nwrong,0.5,9\n", ":3: '0.5' is no count of responses"),
-        ("true,right,wrong\nright,9,1\nwrong,-1,9\n", ":3: '-1' is no count of responses"),
-        ("true,right,wrong\nright,9,1\nmaybe,1,9\n", ":3: 'maybe' is no verdict"),
-        ("true,right,wrong\nright,9,1\nwrong,1,9\nright,1,1\n", ":4: truly right appears twice"),
+        ("true,right,wrong\nright,9,1\nwrong,0.5,9\n", ":3: '0.5' is not a count of responses"),
+        ("true,right,wrong\nright,9,1\nwrong,-1,9\n", ":3: '-1' is not a count of responses"),
+        ("true,right,wrong\nright,9,1\nmaybe,1,9\n", ":3: 'maybe' is not a verdict"),
+        (
+            "true,right,wrong\nright,9,1\nwrong,1,9\nright,1,1\n",
+            ":4: the row true = right appears twice",
+        ),
         (
             "true,judged,count\nright,right,9\nwrong,wrong,9\ncorrect,right,1\n",
-            ":4: truly right judged right appears twice",
+            ":4: the row true = right, judged = right appears twice",
         ),
     ],
 )

@@ -525,9 +525,9 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"test": "mcnemar"}, "McNemar's test looks at right and wrong, and AUROC is a measure"),
+        ({"test": "mcnemar"}, "McNemar's test compares right and wrong, but AUROC is a measure"),
         ({"test": "wilcoxon"}, "wilcoxon is for per-query scores"),
-        ({"judge_error": {"right": 1}}, "judge_error corrects counts, and AUROC is a measure"),
+        ({"judge_error": {"right": 1}}, "judge_error corrects counts, but AUROC is a measure"),
         ({"interval": "delta"}, "delta is for measures of counts, and AUROC is one of confidence"),
     ],
 )
@@ -586,7 +586,7 @@ def test_one_question_shows_nothing(name: str, test: str) -> None:
 
 def test_too_many_trials_to_hold_are_refused() -> None:
     runs: dict[str, Any] = {f"r{i}": responses(i, 5) for i in range(60)}
-    with pytest.raises(UsageError, match="1,000,000 trials of 60 runs are too many to hold; take"):
+    with pytest.raises(UsageError, match="1,000,000 trials of 60 runs do not fit in memory; use"):
         compared("AUROC", against="r0", trials=1_000_000, **runs)
     assert MOST_DRAWN < 60 * 1_000_000
 
@@ -624,7 +624,9 @@ def test_from_the_command_line(here: Here) -> None:
     assert header.startswith("run,against,difference,low,high,p")
     assert len(lines) == 3
     line = here.refuses(*args, "--by", "doc")
-    assert line.startswith("--by divides the difference of a measure of counts; AUROC is a measure")
+    assert line.startswith(
+        "--by splits the difference by slice, which needs a measure of counts; AUROC is a measure"
+    )
     here.write("result.json", said.out)
     page = here("report", "result.json", "-o", "page.html")
     assert page.code == 0, page.err

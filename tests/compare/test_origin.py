@@ -250,7 +250,7 @@ def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
     twice = pl.DataFrame({"true": ["right"], "right": [40], "correct": [0]})
     with pytest.raises(InputError, match="columns 'right' and 'correct', which are the same"):
         read_confusion(twice)
-    with pytest.raises(InputError, match="'maybe' is no verdict"):
+    with pytest.raises(InputError, match="'maybe' is not a verdict"):
         read_confusion(pl.DataFrame({"true": ["maybe"], "right": [1]}))
     with pytest.raises(UsageError, match="is useless"):
         correct_for_judge(ab.measure("c@1"), np.ones(3), np.ones((3, 3)))

@@ -160,12 +160,12 @@ def test_too_few_answers_have_no_verdict_and_say_from_how_many_on() -> None:
     found = ab.read_judged(rows).compare("AUROC")
     (pair,) = found.pairs
     assert (pair.p, pair.differs) == (None, None)
-    assert "two has 12 answers, and a test by AUROC holds its level from 40" in pair.no_test
+    assert "two has only 12 answers; a test by AUROC keeps its significance level" in pair.no_test
     assert pair.no_test in told(found)
     assert ab.CompareResult.__name__ in repr(found)
     found = ab.read_judged(rows).compare("validation-F")
     assert found.pairs[0].p is None
-    assert "of each run on" in told(found)
+    assert "each run has at least 40" in told(found)
 
 
 def test_the_errors_of_a_judge_are_undone_by_how_its_sample_was_drawn() -> None:

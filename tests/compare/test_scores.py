@@ -113,7 +113,7 @@ def test_max_t_flip_by_flip() -> None:
 
 def test_scores_hold_only_so_many_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "MOST_DRAWN", 1000)
-    with pytest.raises(UsageError, match="take trials=500 or fewer"):
+    with pytest.raises(UsageError, match="use trials=500 or fewer"):
         compared(frame(RNG.random((2, 20))), against="x")
 
 

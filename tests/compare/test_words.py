@@ -114,7 +114,9 @@ def test_a_move_that_is_worth_nothing_is_worth_nothing(here: Here) -> None:
 
 def test_slices_are_of_two_runs(here: Here) -> None:
     frame = graded({"one": "ab", "two": "ba", "three": "aa"}, part=["x", "y"])
-    with pytest.raises(UsageError, match=r"difference of two runs \(got 3\)"):
+    with pytest.raises(
+        UsageError, match=r"needs exactly two runs, whose difference it splits by slice \(got 3\)"
+    ):
         judged(frame, by=["part"])
 
 
@@ -185,7 +187,7 @@ def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
     graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
     args = ("compare", "--judged", "graded.csv", "--against", "v", "--correction")
     for word in ("none", "holm"):
-        assert f"--correction {word} is for all pairs" in here.refuses(*args, word)
+        assert f"--correction {word} is for comparing all pairs" in here.refuses(*args, word)
 
 
 def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
@@ -235,7 +237,8 @@ def test_without_confidences_there_is_nothing_to_compare() -> None:
 
 
 def test_a_judges_table_is_read_strictly() -> None:
-    with pytest.raises(InputError, match="has a column 'rihgt', expected true and right"):
+    unknown = "has an unknown column 'rihgt', expected the columns true and right"
+    with pytest.raises(InputError, match=unknown):
         read_confusion(pl.DataFrame({"true": ["right"], "rihgt": [3], "wrong": [1]}))
 
 
@@ -329,7 +332,7 @@ def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(work, "MOST_DRAWN", 1000)
     frame = graded(dict.fromkeys("xyz", "ab-"))
-    with pytest.raises(UsageError, match="take trials=500 or fewer"):
+    with pytest.raises(UsageError, match="use trials=500 or fewer"):
         judged(frame, against="x")
 
 

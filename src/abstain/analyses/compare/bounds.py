@@ -127,8 +127,8 @@ def read_confusion(source: Any) -> Array:
     odd = [n for w, n in named.items() if w not in ("true", "judged", "count", *WORDS)]
     if odd:
         raise InputError(
-            f"has a column '{odd[0]}', expected true and {', '.join(WORDS)} (what the judge said), "
-            "or true, judged and count",
+            f"has an unknown column '{odd[0]}', expected the columns true and {', '.join(WORDS)} "
+            "(what the judge said), or true, judged and count",
             table.name,
         )
     found = np.zeros((3, 3))
@@ -164,15 +164,15 @@ def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
     """
     known = get_args(JudgeDrawn)
     if drawn is not None and drawn not in known:
-        raise UnknownNameError("way to draw", drawn, known, hint=f"there are {', '.join(known)}")
+        raise UnknownNameError("kind of sample", drawn, known, hint=f"there are {', '.join(known)}")
     said = [sums[sums > 0] for sums in (confusion.sum(axis=0), confusion.sum(axis=1))]
     by_verdict, by_truth = (len(own) > 1 and bool(np.ptp(own) == 0) for own in said)
     if drawn is None and by_verdict:
         raise UsageError(
-            f"the judge's table has {said[0][0]:.0f} responses of each verdict, which is no random "
-            f"sample: say how they were drawn, {option('judge_drawn', 'verdict')} (so many of each "
-            f"verdict of the judge), {option('judge_drawn', 'truth')} (so many of each true "
-            f"outcome) or {option('judge_drawn', 'random')}"
+            f"the judge's table has {said[0][0]:.0f} responses of each verdict, so it does not "
+            f"look like a random sample: say how it was drawn, {option('judge_drawn', 'verdict')} "
+            f"(a fixed number of each verdict of the judge), {option('judge_drawn', 'truth')} (a "
+            f"fixed number of each true outcome) or {option('judge_drawn', 'random')}"
         )
     if drawn is None:
         return "truth" if by_truth else "random"
@@ -186,15 +186,17 @@ def _word(name: Any) -> str:
 
 def _once(verdicts: tuple[int, ...], seen: set[tuple[int, ...]], place: Place) -> None:
     if verdicts in seen:
-        words = " judged ".join(WORDS[v] for v in verdicts)
-        raise InputError(f"truly {words} appears twice, expected one row of each", place)
+        words = ", judged = ".join(WORDS[v] for v in verdicts)
+        raise InputError(f"the row true = {words} appears twice, expected one row of each", place)
     seen.add(verdicts)
 
 
 def _verdict(cell: Any, place: Place) -> int:
     word = _word(cell)
     if word not in WORDS:
-        raise InputError(f"{shown(str(cell))} is no verdict; there are {', '.join(WORDS)}", place)
+        raise InputError(
+            f"{shown(str(cell))} is not a verdict; there are {', '.join(WORDS)}", place
+        )
     return WORDS.index(word)
 
 
@@ -207,7 +209,7 @@ def _number(cell: Any, place: Place) -> float:
         value = math.nan
     if not (value >= 0 and value.is_integer()):
         raise InputError(
-            f"{shown(str(cell))} is no count of responses, expected a whole number", place
+            f"{shown(str(cell))} is not a count of responses, expected a whole number", place
         )
     return value
 
@@ -253,7 +255,7 @@ def correct_for_judge(
         if len(values := _drawn_scores(measure, judged, confusion, prior, generator, solved))
     ]
     if not ends:
-        return score, Interval.none(method, "no draw has a score")
+        return score, Interval.none(method, "the score is undefined in every random draw")
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)
     return score, Interval(float(low), float(high), method)
 

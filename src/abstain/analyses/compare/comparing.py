@@ -99,7 +99,7 @@ def compare(
     )
     options.check()
     if judge_drawn is not None and judge_error is None:
-        raise UsageError(f"{option('judge_drawn')} goes with {option('judge_error')}")
+        raise UsageError(f"{option('judge_drawn')} needs {option('judge_error')}")
     if isinstance(asked, Rankings):
         asked, measure = asked.scores(measure or "AP"), None
     if isinstance(asked, ScoreMatrix):
@@ -117,10 +117,11 @@ def compare(
     common = common_questions(asked, rules, attributes=by, confident=confident)
     of_confidence = f"{chosen} is a measure of confidence"
     if confident and judge_error is not None:
-        raise UsageError(f"{option('judge_error')} corrects counts, and {of_confidence}")
+        raise UsageError(f"{option('judge_error')} corrects counts, but {of_confidence}")
     if confident and by:
         raise UsageError(
-            f"{option('by')} divides the difference of a measure of counts; {of_confidence}"
+            f"{option('by')} splits the difference by slice, which needs a measure of counts; "
+            f"{of_confidence}"
         )
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)

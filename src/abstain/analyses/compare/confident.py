@@ -55,8 +55,8 @@ def compare_confidence(common: Common, chosen: Measure, options: Options) -> Com
     """Compare paired runs by a measure of confidence; what it cannot do is refused in one line."""
     if options.test == "mcnemar":
         raise UsageError(
-            f"McNemar's test looks at right and wrong, and {chosen} is a measure of confidence; "
-            "take randomisation"
+            f"McNemar's test compares right and wrong, but {chosen} is a measure of confidence; "
+            "use randomisation"
         )
     if chosen.definition.bootstrap_biased:
         biased = f"{chosen.name} is biased upwards in any sample, and a bootstrap adds to the bias"
@@ -244,8 +244,8 @@ class _Confident(Work):
         if why or not known.bootstrap_biased or sizes[run] >= ALIKE * max(sizes):
             return why
         return (
-            f"{self.runs[run]} has {plural(sizes[run], 'answer')} where another run has "
-            f"{max(sizes):,}, and the fewer there are the larger {self.measure} is by chance"
+            f"{self.runs[run]} has {plural(sizes[run], 'answer')}, but another run has "
+            f"{max(sizes):,}: with fewer answers {self.measure} is larger by chance"
         )
 
     @cached_property

@@ -83,7 +83,8 @@ def compare_outcomes(
         raise UsageError("McNemar's test does not support clusters; use randomisation")
     if by and len(runs) != 2:
         raise UsageError(
-            f"{option('by')} shows which slices carry the difference of two runs (got {len(runs)})"
+            f"{option('by')} needs exactly two runs, whose difference it splits by slice "
+            f"(got {len(runs)})"
         )
     if judge_error is None:
         return compared(OutcomeWork(common, chosen, options, by))
@@ -250,7 +251,7 @@ class OutcomeWork(Work):
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
             return ""
-        name, of = self.runs[run], "of the responses it counts"
+        name, of = self.runs[run], "responses that the measure counts"
         has, least = int(summed(self.counts, known.divides_by)[run]), known.least
         if test != "bootstrap":
             return too_few(self.measure, name, has, least, of)
@@ -259,7 +260,11 @@ class OutcomeWork(Work):
             right = int(summed(self.counts, known.proportion.successes)[run])
             fewer = min(right, has - right)
         return too_few(f"a bootstrap of {self.measure}", name, has, least, of) or too_few(
-            f"a bootstrap of {self.measure}", name, fewer, LEAST_RARER, "of the rarer outcome"
+            f"a bootstrap of {self.measure}",
+            name,
+            fewer,
+            LEAST_RARER,
+            "responses with the rarer outcome",
         )
 
     def interval(self, run: int) -> Interval:
@@ -341,7 +346,7 @@ class OutcomeWork(Work):
 
     def by_max_t(self) -> Array:
         wanted, flips = self.wanted, self.flips
-        self.options.check_held(len(wanted), "runs against one")
+        self.options.check_held(len(wanted), "comparisons with one run")
         other = self.by_unit(wanted[0][1])
         at_once = max(1, 8 * BLOCK // (max(flips.trials, flips.groups) * len(self.cells)))
         parts = [

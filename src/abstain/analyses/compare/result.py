@@ -229,7 +229,7 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         known = {row.run for row in self.rows}
         for number, pair in enumerate(self.pairs, 1):
             if not {pair.run, pair.against} <= known:
-                raise ValueError(f"pair {number} is of a run that has no result")
+                raise ValueError(f"pair {number} names a run that has no result")
         if not 0 < self.level < 1:
             raise ValueError(f"has a level of {self.level:g}, expected one between 0 and 1")
 

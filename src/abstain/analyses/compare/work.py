@@ -68,8 +68,8 @@ class Options:
             _one_of("correction", self.correction, get_args(Correction))
         if self.against is not None and self.correction is not None:
             raise UsageError(
-                f"{option('correction', self.correction)} is for all pairs; "
-                f"{option('against')} has max-T, leave one of them out"
+                f"{option('correction', self.correction)} is for comparing all pairs; "
+                f"{option('against')} has its own correction (max-T): use only one of the two"
             )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
             raise UsageError(
@@ -81,7 +81,7 @@ class Options:
         """Refuse more trials than can be held at once, each with so many columns."""
         if self.trials * columns > MOST_DRAWN:
             raise UsageError(
-                f"{self.trials:,} trials of {columns:,} {what} are too many to hold; take "
+                f"{self.trials:,} trials of {columns:,} {what} do not fit in memory; use "
                 f"{option('trials', MOST_DRAWN // columns)} or fewer"
             )
 
@@ -131,7 +131,7 @@ class Work(ABC):
             return [(1, 0)]
         if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
             raise UsageError(
-                f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare them with one: "
+                f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare all with one: "
                 f"{option('against', 'RUN')}"
             )
         return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
@@ -201,8 +201,8 @@ def too_few(measure: str, run: str, has: int, least: int, what: str = "answers")
     if has >= least:
         return ""
     return (
-        f"{run} has {has:,} {what}, and a test by {measure} holds its level from {least:,} of "
-        "each run on"
+        f"{run} has only {has:,} {what}; a test by {measure} keeps its significance level only if "
+        f"each run has at least {least:,}"
     )
 
 
@@ -310,8 +310,8 @@ def _plan(work: Work, errors: Array) -> Plan | None:
     error = float(np.median(known)) if len(known) else math.nan
     if options.detect is not None and options.detect < error * LEAST_DETECTED:
         raise UsageError(
-            f"a difference of {options.detect:g} is too small to plan for, beside a standard "
-            f"error of {error:.2g}"
+            f"a difference of {options.detect:g} is too small to plan for, compared with a "
+            f"standard error of {error:.2g}"
         )
     make: Any = plan if work.clusters is None else plan_range
     found: Plan | None = make(
