@@ -30,7 +30,10 @@ def test_every_number_shifted() -> None:
     assert (
         "1 too high (2–6 where the gold has 1–5 in test '1/1', and so in all 3" in high[0].message
     )
-    assert "12 of 15 responses carry the id of another question, 3 of none" in high[0].message
+    assert (
+        "12 of 15 responses have the id of another question, and 3 have an id that"
+        in high[0].message
+    )
     assert "1 too low" in low[0].message
     assert all("align them by position" in f.message for f in high + low)
 

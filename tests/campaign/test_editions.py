@@ -166,6 +166,6 @@ def test_registrations_and_saved_results(tmp_path: Path) -> None:
     )
     both = ab.editions({"bio": tmp_path / "bio" / "results.json", "score": result})
     assert both.editions[1].all_runs == 0.5
-    assert any("score is not known question by question" in note for note in both.notes)
+    assert any("score has no results per question" in note for note in both.notes)
     with pytest.raises(ab.UsageError, match="nearest: type"):
         ab.editions({"bio": tmp_path / "bio"}, by="typo")

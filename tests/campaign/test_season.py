@@ -220,9 +220,10 @@ def test_teams_come_from_the_table_the_folder_or_the_id(tmp_path: Path) -> None:
     found = ab.validate(tmp_path / "gold.csv", tmp_path / "in", max_runs=1, runs_info=info)
     (problem,) = found.problems
     assert problem.message == (
-        "run 'jucs1301enen' is run 2 of team 'one' (by the folder), expected at most 1"
+        "run 'jucs1301enen' is number 2 of team 'one' (team by the folder), expected at most 1"
     )
-    assert "runs were counted by team: 3 by the folder, 1 by the column team" in found.notes
+    by = "3 runs by the folder, 1 run by the column team"
+    assert f"runs were counted per team; the team was found for {by}" in found.notes
     flat = [tmp_path / "in" / "one" / f"{name}.csv" for name in ("a", "b")]
     alone = ab.validate(tmp_path / "gold.csv", flat, max_runs=1)
     assert alone.valid

@@ -267,7 +267,7 @@ def test_the_command_says_the_policy_and_names_that_fit_nobody(
     files = ["gold.csv", "runs.csv", "--runs-info", "info.csv"]
     assert run(["campaign", *files, "-o", "out"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "1 run of info.csv did not take part: 'tow'." in said
+    assert "1 run of info.csv is not among the runs that were read: 'tow'." in said
     assert "1 run is not in info.csv: 'two'." in said
     assert "Policy: 1 empty → unanswered, 1 missing → unanswered." in said
 

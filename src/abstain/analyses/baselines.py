@@ -62,7 +62,10 @@ def random(gold: Gold, *, seed: int = 0) -> Baseline:
     return Baseline(
         f"random (seed {seed})",
         _responses(gold, options.list.get(chosen)),
-        (f"seed {seed}; {right:g} of {plural(len(gold), 'question')} right are expected",),
+        (
+            f"seed {seed}; the expected number of right answers is {right:g} of "
+            f"{plural(len(gold), 'question')}",
+        ),
     )
 
 
@@ -108,7 +111,10 @@ def majority(gold: Gold) -> Baseline:
     options = _column(gold, "options")
     possible = options.list.contains(best) | (options.list.len() == 0)
     times_right = f"right {plural(times, 'time')} in this gold"
-    note = f"answers {shown(best)}, {times_right}: it uses the gold's answers"
+    note = (
+        f"always answers {shown(best)}, which is {times_right}: this baseline uses the gold's "
+        "answers"
+    )
     return Baseline(f"majority option ({best})", _responses(gold, _where(possible, best)), (note,))
 
 
@@ -123,7 +129,7 @@ def oracle(gold: Gold) -> Baseline:
     return Baseline(
         "oracle",
         _responses(gold, answers),
-        ("answers what the gold says: it uses the gold's answers",),
+        ("every answer is right: this baseline uses the gold's answers",),
     )
 
 
@@ -157,7 +163,7 @@ def _options(gold: Gold, kind: str) -> pl.Series:
     if lacking := int((options.list.len() == 0).sum()):
         raise UsageError(
             f"{gold.name}: {plural(lacking, 'question has', 'questions have')} no options, "
-            f"which '{kind}' chooses from (expected a column 'options', such as 1|2|3)"
+            f"but '{kind}' chooses among options (expected a column 'options', such as 1|2|3)"
         )
     return options
 

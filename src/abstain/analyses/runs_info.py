@@ -59,11 +59,17 @@ class RunsInfo(Struct, frozen=True):
         unknown = [run for run in self.frame["run"] if run not in present]
         absent = [run for run in runs if run not in named]
         if unknown and len(unknown) == self.frame.height:
-            raise InputError(f"names none of the runs (its first: {shown(unknown[0])})", self.name)
+            raise InputError(
+                f"names none of the runs (the first name in it: {shown(unknown[0])})", self.name
+            )
         return [
             f"{what}: {some_of([str(own) for own in names])}"
             for what, names in (
-                (f"{plural(len(unknown), 'run')} of {self.name} did not take part", unknown),
+                (
+                    f"{plural(len(unknown), f'run of {self.name} is', f'runs of {self.name} are')} "
+                    "not among the runs that were read",
+                    unknown,
+                ),
                 (f"{plural(len(absent), 'run is', 'runs are')} not in {self.name}", absent),
             )
             if names

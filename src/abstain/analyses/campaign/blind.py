@@ -36,7 +36,7 @@ SMALLEST = 10
 SAYS_WHAT_IS_RIGHT = ("nca", "correct", "answer", "accepted", "gold")
 LUCK = "random (expected)"
 """The one baseline that the test set itself gives."""
-BEST_ONLY = "Each team is shown by its best run, under a name for this phase."
+BEST_ONLY = "Each team is shown with its best run only, under a pseudonym for this phase."
 
 
 def blinded(result: CampaignResult, pseudonyms: Mapping[str, str] | None = None) -> CampaignResult:
@@ -201,7 +201,7 @@ def read_pseudonyms(given: Any, teams: Sequence[str]) -> dict[str, str]:
     """The name of each team for the blind phase, from a table of team and pseudonym."""
     table = open_table(given, name="the pseudonyms")
     for name in ("team", "pseudonym"):
-        require(table, name, "which gives a team its name for the blind phase")
+        require(table, name, "which is needed to give each team its pseudonym")
     frame = collect(into_lazy(table.frame).select("team", "pseudonym"), table.name)
     rows = [(str(a or "").strip(), str(b or "").strip()) for a, b in frame.iter_rows()]
     for at, what in enumerate(("team", "pseudonym")):

@@ -125,11 +125,15 @@ def campaign(
         progress: Is told how many pairs of runs are compared, of how many.
     """
     if evaluation.kind != "gold":
-        raise UsageError("a campaign needs a gold and runs: it tells of answers and questions")
+        raise UsageError(
+            "a campaign needs a gold and runs, because it reports on single answers and questions"
+        )
     if not 0 <= pass_mark <= 1:
         raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
     if checked is not None and not isinstance(checked, ValidateResult):
-        raise UsageError(f"checked is what `validate` found (got {type(checked).__name__})")
+        raise UsageError(
+            f"`checked` must be the result of `validate` (got {type(checked).__name__})"
+        )
     chosen, method = count_measure(measure), check_method(interval or "")
     level = check_level(level)
     questions = with_role(evaluation.questions)

@@ -212,7 +212,7 @@ def twins_of(
     lost = joined.filter(pl.col("main").is_null())
     if lost.height:
         raise InputError(
-            f"question {shown(lost['question'][0])} is auxiliary of "
+            f"question {shown(lost['question'][0])} is an auxiliary question of "
             f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
         )
     return joined["main"].to_numpy(), joined["at"].to_numpy(), joined

@@ -166,21 +166,23 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         lists: list[Sequence[object]] = [q.right, q.wrong, q.blank, q.accepted, q.nothing_right]
         if self.blind:
             if any(map(bool, (*lists, q.choices, q.options, q.option_texts))):
-                raise ValueError("is blind and says what became of questions")
+                raise ValueError("is blind, but holds outcomes or answers of questions")
             lists = []
         lists += q.attributes.values()
         lists += [own for own in (q.options, q.option_texts, q.choices) if own]
         if "question" not in q.attributes or {len(own) for own in lists} != {asked}:
-            raise ValueError("the questions lack something that others have")
+            raise ValueError(
+                "the lists of question data differ in length, or the question ids are missing"
+            )
         for own in self.breakdowns:
             sizes = {(len(matrix), *{len(row) for row in matrix}) for matrix in own.outcomes}
             if sizes != {(runs, len(own.slices))}:
-                raise ValueError(f"the breakdown by '{own.attribute}' is not whole")
+                raise ValueError(f"the breakdown by '{own.attribute}' is incomplete")
         for reference in (*self.references, *self.unranked):
             wide = [{len(row) for row in part} for part in reference.slices]
             if wide != [{len(own.slices)} for own in self.breakdowns]:
-                raise ValueError(f"the reference '{reference.name}' is not whole")
+                raise ValueError(f"the reference '{reference.name}' is incomplete")
         if self.stability is not None:
             s = self.stability
             if {len(s.low), len(s.high), len(s.first)} != {runs}:
-                raise ValueError("the stability is not of all runs")
+                raise ValueError("the stability does not cover all runs")

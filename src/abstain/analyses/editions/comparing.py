@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TYPE, LANGUAGE = "type", "language"
 STEP = 1e-6
-FEW = "is not known question by question: what its questions explain is left out"
+FEW = "has no results per question: the error from its choice of questions is left out"
 
 
 @checked
@@ -59,7 +59,10 @@ def editions(
             "campaigns is a mapping of names to results, files or folders, with one edition or more"
         )
     if on is not None and len(on) != 1:
-        raise UsageError(f"expected one attribute and its value to count on (got {len(on)})")
+        raise UsageError(
+            f"expected one attribute and its value, which select the questions to count "
+            f"(got {len(on)})"
+        )
     found = [campaign_of(str(name), own) for name, own in campaigns.items()]
     chosen = count_measure(measure or found[0].measure)
     level = check_level(level)
@@ -318,9 +321,11 @@ def _registrations(given: Any, names: Sequence[str]) -> dict[str, dict[str, int]
             found[edition] = {key: int(own) for key, own in row.items() if own not in (None, "")}
         except ValueError:
             raise InputError(
-                f"says something of {shown(edition)} that is no whole number", table.name
+                f"has a value for {shown(edition)} that is not a whole number", table.name
             ) from None
     unknown = [name for name in found if name not in names]
     if len(unknown) == len(found):
-        raise InputError(f"names none of the editions (its first: {shown(unknown[0])})", table.name)
+        raise InputError(
+            f"names none of the editions (the first name in it: {shown(unknown[0])})", table.name
+        )
     return found

@@ -17,6 +17,9 @@ from abstain.errors import plural, shown, some_of
 
 POSITION = "its responses fit the gold in order: align them by position"
 ID_IS_WRONG = "scoring by id would be wrong"
+POSITION_IS_WRONG = (
+    "aligning by position does not work either: its tests do not match the gold's in order"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ def _numbering(
     wrong = [(b, g) for b, g in pairs if _renumbers(b, g)]
     if not wrong:
         return []
-    advice = POSITION if fits else "its other tests do not fit in order either"
+    advice = POSITION if fits else POSITION_IS_WRONG
     shifts = {int(n) - int(m) for b, g in wrong for n, m in zip(b.numbers, g.numbers, strict=True)}
     if len(wrong) == len(pairs) and len(shifts) == 1:
         shift = shifts.pop()
@@ -124,8 +127,9 @@ def _numbering(
         message = (
             f"every question number is {abs(shift)} too {'high' if shift > 0 else 'low'} "
             f"({_ranges(b.numbers)} where the gold has {_ranges(g.numbers)}{so_in}): "
-            f"{total - strangers:,} of {plural(total, 'response')} carry the id of another "
-            f"question, {strangers:,} of none; {ID_IS_WRONG}; {advice}"
+            f"{total - strangers:,} of {plural(total, 'response')} have the id of another "
+            f"question, and {strangers:,} have an id that is not in the gold; "
+            f"{ID_IS_WRONG}; {advice}"
         )
         return [Finding("shifted ids", message, b.start, tuple(b.test for b, _ in wrong))]
     return [

@@ -100,7 +100,7 @@ def misspelt(gold: Gold) -> list[str]:
     }
     return [
         f"{gold.name}: option {shown(option)} of question {shown(question)} says {shown(text)}, "
-        "which is not “None of the above”: that baseline leaves the question blank"
+        "which is not exactly “None of the above”: the baseline nca leaves the question blank"
         for question, options, own in gold.frame.select(
             "question", "options", "option_texts"
         ).iter_rows()

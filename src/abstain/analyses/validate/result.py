@@ -72,7 +72,9 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     def check(self) -> None:
         """Runs are valid where nothing is wrong."""
         if self.valid == bool(self.problems):
-            raise ValueError("says valid and lists problems, or neither")
+            raise ValueError(
+                "contradicts itself: 'valid' must be true if there are no problems, else false"
+            )
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a problem; `details` has those that others explain, `warnings` what is odd."""

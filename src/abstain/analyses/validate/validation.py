@@ -68,7 +68,9 @@ def validate(
     """
     source = evaluation.source
     if not isinstance(source, GoldRuns):
-        raise UsageError("validate checks whole runs against a gold, as they were read")
+        raise UsageError(
+            "validate needs a gold and whole runs: not judged rows, counts or a selection"
+        )
     info = read_info(runs_info)
     fixed = info.repaired(source.responses, source.gold)
     source = GoldRuns(source.gold, fixed, evaluation.reading)
@@ -344,8 +346,8 @@ def _no_answers(judged: Judged) -> list[Problem]:
         for row in _first_rows(lacking, judged).iter_rows(named=True):
             question = gold.frame["question"][row[INDEX]]
             message = (
-                f"question {shown(question)} is said to be answered but has no answer, "
-                "expected one, or answered=NO"
+                f"question {shown(question)} is marked as answered but has no answer, "
+                "expected an answer, or answered=NO"
             )
             place = judged.place(row)
             found.append(Problem("answer lacking", place, message, row["run"], question))
@@ -416,7 +418,10 @@ def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
         run, line = source.table.run_id
         here = Place(source.table.name, line)
         if run in first:
-            message = f"run id {shown(run)} is taken (first: {first[run]}), expected one of its own"
+            message = (
+                f"run id {shown(run)} is already used (first: {first[run]}), expected a different "
+                "id for each run"
+            )
             found.append(Problem("shared run id", here, message, source.run))
         first.setdefault(run, here)
     return found
@@ -437,8 +442,8 @@ def _too_many(runs: Claims, info: RunsInfo, most: int) -> list[Problem]:
         count = teams[team.name] = teams.get(team.name, 0) + 1
         if count > most:
             message = (
-                f"run {shown(run)} is run {count} of team {shown(team.name)} (by {team.by}), "
-                f"expected at most {most}"
+                f"run {shown(run)} is number {count} of team {shown(team.name)} "
+                f"(team by {team.by}), expected at most {most}"
             )
             place = Place(own.table.name, line)
             found.append(Problem("too many runs", place, message, own.run or run))
@@ -450,15 +455,15 @@ def _counted_by(runs: Claims, info: RunsInfo) -> list[str]:
     said = info.of("team")
     teams = [(run, team_of(run, own.team, said)) for own, run, _ in runs]
     by = Counter(team.by for _, team in teams if team is not None)
-    how = ", ".join(f"{count:,} by {what}" for what, count in by.most_common())
-    notes = [f"runs were counted by team: {how}"] if how else []
+    how = ", ".join(f"{plural(count, 'run')} by {what}" for what, count in by.most_common())
+    notes = [f"runs were counted per team; the team was found for {how}"] if how else []
     lost = [run for run, team in teams if team is None]
     if lost:
         some = some_of(lost)
         notes.append(
-            f"the team of {plural(len(lost), 'run')} is unknown, so nothing limits "
-            f"{'it' if len(lost) == 1 else 'them'} ({some}): a folder for each team, a run id such "
-            "as jucs1302enen or a column team of the table of runs tells it"
+            f"the team of {plural(len(lost), 'run')} is unknown, so the limit does not "
+            f"apply to {'it' if len(lost) == 1 else 'them'} ({some}): give each team a folder, use "
+            "run ids such as jucs1302enen, or add a column 'team' to the table of runs"
         )
     return notes
 
