@@ -222,12 +222,12 @@ def plain(scores: list[float], queries: int, relevant: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("scores", "relevant", "said"),
     [
-        ([1.0] * 8, 2, "all scores of a list are equal"),
+        ([1.0] * 8, 2, "all scores within each list are equal"),
         ([3.0, 2.0, 2.0, 1.0], 0, "no query has a relevant document"),
-        ([3.0, 2.0, 2.0, 1.0], 1, "no query is nil"),
-        ([2.0], 1, "no query is nil"),
+        ([3.0, 2.0, 2.0, 1.0], 1, "every query has a relevant document"),
+        ([2.0], 1, "every query has a relevant document"),
         ([float("inf"), 1.0, float("-inf")], 1, "infinite score"),
-        ([-1.0, -2.0, -3.0], 1, "no query is nil"),
+        ([-1.0, -2.0, -3.0], 1, "every query has a relevant document"),
     ],
     ids=["constant", "all nil", "none nil", "one document", "infinite", "negative"],
 )
@@ -248,7 +248,7 @@ def test_lists_of_no_document() -> None:
 
 
 def test_one_query_is_too_few() -> None:
-    with pytest.raises(ab.UsageError, match="expected 2 at least"):
+    with pytest.raises(ab.UsageError, match="expected at least 2 queries"):
         ab.cut(*plain([2.0, 1.0], 1, 1))
 
 
@@ -261,13 +261,13 @@ def test_few_queries_have_fewer_folds() -> None:
 def test_a_measure_that_knows_no_depth_is_tuned_without_expected() -> None:
     result = ab.cut(*collection(queries=20), maximise="P@3")
     assert "expected" not in rows_of(result)
-    assert any("expected is left out" in note for note in result.notes)
+    assert any("the rule 'expected' is left out" in note for note in result.notes)
 
 
 def test_what_is_asked_for_wrongly() -> None:
     qrels, run = plain([2.0, 1.0], 6, 1)
     for arguments, said in (
-        ({"maximise": "RBP-residual"}, "of which more is better"),
+        ({"maximise": "RBP-residual"}, "where higher is better"),
         ({"rule": "median"}, "there is no rule"),
         ({"keep": 1.5}, "between 0 and 1"),
         ({"keep": 0.9, "budget": 3}, "exclude each other"),
@@ -352,7 +352,7 @@ def test_a_saved_rule_cuts_in_one_line(here: Here) -> None:
     assert rule.cut([[0.5] * 30, [1.0]]) == [k, min(k, 1)]
     lists = rule.cut({"q": {f"d{i:02d}": float(i) for i in range(30)}})
     assert list(lists["q"]) == [f"d{29 - i:02d}" for i in range(k)]
-    with pytest.raises(ab.UsageError, match="scores are numbers"):
+    with pytest.raises(ab.UsageError, match="expected scores: a list of numbers"):
         rule.cut(["a"])
 
 
@@ -360,7 +360,7 @@ def test_what_is_no_list_of_scores(here: Here) -> None:
     trec(here.folder)
     rule = ab.cut("qrels.txt", "run.txt", rule="k")
     for wrong in (None, 3.0, "abc", [1.0, None], {"d1": 3.0}, {"q": None}, {"q": {"d": None}}):
-        with pytest.raises(ab.UsageError, match="scores are numbers"):
+        with pytest.raises(ab.UsageError, match="expected scores: a list of numbers"):
             rule.cut(wrong)
 
 
@@ -376,15 +376,15 @@ def test_what_is_no_list_of_scores(here: Here) -> None:
         ("expected", {"draws": 10**12}, "draws must be from 1 to 64"),
         ("expected", {"draws": -1}, "draws must be from 1 to 64"),
         ("expected", {"unseen": 1e30}, "unseen must be from 0 to 1,000,000"),
-        ("expected", {"measure": "NumUnjudged"}, "does not know the measure"),
-        ("expected", {"measure": "exit()"}, "does not know the measure"),
+        ("expected", {"measure": "NumUnjudged"}, "cannot be used with the measure"),
+        ("expected", {"measure": "exit()"}, "cannot be used with the measure"),
         ("expected", {"document": None}, "has no model of documents"),
         ("expected", {"nothing": None}, "has no model of lists"),
-        ("expected", {"document": {"bias": 0, "weights": [1]}}, "a model has 7 weights"),
+        ("expected", {"document": {"bias": 0, "weights": [1]}}, "a model needs 7 weights"),
         (
             "expected",
             {"nothing": {"bias": 0, "weights": [1] * 5, "middle": [1] * 5, "scale": [0] * 5}},
-            "a model has 5 weights",
+            "a model needs 5 weights",
         ),
     ],
 )

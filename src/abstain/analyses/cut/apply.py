@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NIL = "NIL"
 """The document of an empty list."""
-SCORES = "scores are numbers: a list of them, a list of lists, or {query: {document: score}}"
+SCORES = "expected scores: a list of numbers, a list of lists, or {query: {document: score}}"
 CELLS = 1 << 22
 """Scores that are looked at at a time."""
 

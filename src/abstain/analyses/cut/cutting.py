@@ -90,19 +90,19 @@ def cut(
         left = int((~counted).sum())
         if left:
             notes.append(
-                f"run {shown(name)}: {plural(left, 'query', 'queries')} left out, for which "
+                f"run {shown(name)}: {plural(left, 'query', 'queries')} left out, because "
                 f"{measure} is undefined or the run has no list"
             )
         if infinite:
             notes.append(
-                f"run {shown(name)}: {plural(infinite, 'infinite score')} taken as the largest or "
-                "smallest finite one"
+                f"run {shown(name)}: {plural(infinite, 'infinite score')} replaced by the largest "
+                "or smallest finite score"
             )
         some = np.flatnonzero(counted)
         if len(some) < 2:
             raise UsageError(
-                f"a rule is tuned on some queries and judged on others: expected 2 at least "
-                f"(run {shown(name)} has {plural(len(some), 'query', 'queries')})"
+                f"a rule is tuned on some queries and judged on others: expected at least 2 "
+                f"queries (run {shown(name)} has {plural(len(some), 'query', 'queries')})"
             )
         used = min(folds or FOLDS, len(some))
         if folds is not None and not 2 <= folds <= len(some):
@@ -153,7 +153,9 @@ def _check(
     next_queries: bool,
 ) -> None:
     if not measure.higher_is_better:
-        raise UsageError(f"{option('maximise')} takes a measure of which more is better: {measure}")
+        raise UsageError(
+            f"{option('maximise')} needs a measure where higher is better (got {measure})"
+        )
     if rule not in RULES:
         raise UnknownNameError("rule", rule, RULES, hint=f"there are {', '.join(RULES)}")
     if keep is not None and not 0 < keep < 1:
@@ -166,7 +168,7 @@ def _check(
         other = option("budget") if budget is not None else option("rule")
         raise UsageError(f"{option('keep')} and {other} exclude each other")
     if budget is not None and not 0 <= budget < float("inf"):
-        raise UsageError(f"{option('budget')} is 0 or more documents a query (got {budget:g})")
+        raise UsageError(f"{option('budget')} is 0 or more documents per query (got {budget:g})")
     if repeats < 1:
         raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
 
@@ -207,9 +209,12 @@ class Task:
         rules = [name for name in RULES if name != "auto"]
         if self.measure.definition.by_depth is None:
             rules.remove("expected")
-            notes.append(f"expected is left out: {self.measure} does not say what a depth is worth")
+            notes.append(
+                f"the rule 'expected' is left out: {self.measure} cannot be computed for every "
+                "depth of a list"
+            )
             if self.rule == "expected":
-                raise UsageError(f"the rule expected does not know {self.measure}")
+                raise UsageError(f"the rule 'expected' cannot be used with {self.measure}")
         chooser = Chooser(lists, self.measure, rules, self.budget)
         promised: list[bool] = []
         names = [*PLAIN, *rules, "auto", *([KEEP] if self.keep is not None else [])]
@@ -384,11 +389,18 @@ class Task:
         if not lists.scores.length.any():
             said.append(f"{of}every list is empty: there is nothing to cut")
         elif not len(spread) or float(spread.max()) < 1e-8:
-            said.append(f"{of}all scores of a list are equal: only its length can be cut")
+            said.append(
+                f"{of}all scores within each list are equal: only the number of documents can "
+                "decide where to cut"
+            )
         if lists.nil.all():
             said.append(f"{of}no query has a relevant document: the best list is an empty one")
         elif not lists.nil.any():
-            said.append(f"{of}no query is nil: nothing here rewards silence")
+            said.append(
+                f"{of}every query has a relevant document: an empty list is never rewarded here"
+            )
         if lists.size < 2 * self.folds:
-            said.append(f"{of}{lists.size} queries are few: intervals are wide and rules unsteady")
+            said.append(
+                f"{of}there are only {lists.size} queries: intervals are wide and rules unstable"
+            )
         return said

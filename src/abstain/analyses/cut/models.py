@@ -28,7 +28,8 @@ class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
         sizes = {len(self.weights), len(self.middle), len(self.scale)}
         if sizes not in ({0}, {width}) or not all(scale > 0 for scale in self.scale):
             raise ValueError(
-                f"a model has {width} weights, middles and scales above 0 each, or none of them"
+                f"a model needs {width} weights, {width} middles and {width} scales (above 0), or "
+                "none of the three"
             )
 
     def logit(self, known: Floats) -> Floats:

@@ -80,10 +80,10 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
             if model is not None:
                 model.check(len(known))
         if self.rule in ("probability", "expected") and self.document is None:
-            raise ValueError(f"the rule {self.rule} has no model of documents")
+            raise ValueError(f"the rule '{self.rule}' has no model of documents")
         if self.rule == "expected":
             if self.nothing is None:
-                raise ValueError("the rule expected has no model of lists")
+                raise ValueError("the rule 'expected' has no model of lists")
             _expectable(self.measure)
 
     def depths(self, table: Floats) -> Ints:
@@ -111,7 +111,7 @@ def _expectable(name: str | None) -> None:
     except AbstainError:
         known = False
     if not known:
-        raise ValueError(f"the rule expected does not know the measure {shown(name or '')}")
+        raise ValueError(f"the rule 'expected' cannot be used with the measure {shown(name or '')}")
 
 
 def signal(rule: Rule, scores: Scores) -> Floats:
