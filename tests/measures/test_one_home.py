@@ -303,12 +303,12 @@ def test_a_list_at_the_limit_has_the_score_of_the_original(name: str) -> None:
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"original": "nobody"}, "which is no measure"),
-        ({"original": "c@1"}, "expected both to be of rankings"),
-        ({"original": "recall"}, "expected its name, R"),
-        ({"original": "P"}, "both must do without k"),
+        ({"original": "nobody"}, "which is not a measure"),
+        ({"original": "c@1"}, "expected two measures of rankings"),
+        ({"original": "recall"}, "expected its main name: R"),
+        ({"original": "P"}, "the parameter k needs a default"),
         ({"original": "Rprec", "ideal_ends": True}, "expected one that takes a cutoff"),
-        ({"original": "", "ideal_ends": True}, "no original to be cut there"),
+        ({"original": "", "ideal_ends": True}, "names no original measure"),
     ],
 )
 def test_an_original_is_checked(facts: dict[str, Any], said: str) -> None:

@@ -398,7 +398,7 @@ def test_candidates_have_to_be_declared() -> None:
 
 @pytest.mark.usefixtures("clean")
 def test_what_becomes_of_nil_queries_has_to_be_declared() -> None:
-    with pytest.raises(ab.UsageError, match="is nan where nothing is to be found"):
+    with pytest.raises(ab.UsageError, match="is nan where no document is relevant"):
 
         @ranked("found", undefined=measure("R").definition.undefined)
         def found(rankings: Any) -> Any:
@@ -409,7 +409,9 @@ def test_what_becomes_of_nil_queries_has_to_be_declared() -> None:
 
 @pytest.mark.usefixtures("clean")
 def test_a_standard_error_needs_an_influence() -> None:
-    with pytest.raises(ab.UsageError, match="has no influence that makes a standard error"):
+    with pytest.raises(
+        ab.UsageError, match="has no influence function to compute a standard error from"
+    ):
 
         @confident("sure", studentised=True)
         def sure(a: Any) -> Any:

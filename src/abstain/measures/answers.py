@@ -353,8 +353,8 @@ def _known(given: Any, ids: Any) -> IntArray:
     number = np.asarray(given)
     if number.shape != ids.shape:
         raise UsageError(
-            f"known must have one number for each of {len(ids)} questions, in the order in which "
-            f"they first come (got {number.size})"
+            f"known must have one number for each of {len(ids)} questions, in order of first "
+            f"appearance (got {number.size})"
         )
     if number.size and (number.dtype.kind not in "iuf" or not (number >= 1).all()):
         raise UsageError("known must be 1 or more for each question")

@@ -57,7 +57,7 @@ def _check_texts(item: Measure) -> None:
             _refuse(item, f"is called {shown(name)}, expected a name without ( ) = and ,")
     for rule in d.undefined:
         if not rule.reason:
-            _refuse(item, "is undefined without a reason")
+            _refuse(item, "has a rule for when it is undefined, but the rule gives no reason")
 
 
 def _within(item: Measure, score: float, what: object) -> None:
@@ -88,18 +88,18 @@ def _of_counts(item: Measure) -> None:
             if not math.isnan(score):
                 _same(item, score, value, f"{what} ({k})", close=close)
 
-    same(item(many), "of the same counts in an array")
+    same(item(many), "for the same counts in an array")
     same(item(CountsArray(2 * many.table)), "with twice as many questions of each outcome")
     if not d.needs_candidates:
         unsplit = many.table.copy()
         unsplit[:, 5], unsplit[:, 2:5] = many.unanswered, 0
-        same(item(CountsArray(unsplit)), "without the candidates: declare needs_candidates")
+        same(item(CountsArray(unsplit)), "without the candidates (declare needs_candidates)")
     if d.proportion is not None:
         successes, trials = d.proportion.of(many)
-        same(successes / trials.clip(1), "as the proportion that it declares")
+        same(successes / trials.clip(1), "when computed as the proportion that it declares")
     if d.kappa is not None:
         credited = (many.right + item.kappa(many) * many.unanswered) / many.n
-        same(credited, "as c + κ·u", close=REACH)
+        same(credited, "when computed as c + κ·u", close=REACH)
 
 
 def _score(item: Measure, k: Counts) -> float:
@@ -118,7 +118,9 @@ def _score(item: Measure, k: Counts) -> float:
 def _of_answers(item: Measure) -> None:
     d = item.definition
     if d.studentised and d.influence is None and d.mean is None:
-        _refuse(item, "is studentised, but has no influence that makes a standard error")
+        _refuse(
+            item, "is studentised, but has no influence function to compute a standard error from"
+        )
     own: Any = item
     for right, sure in zip(RIGHT, SURE, strict=True):
         answers = Answers.of(right, sure)
@@ -128,7 +130,7 @@ def _of_answers(item: Measure) -> None:
         what = f"{right} with the confidence {sure}"
         _within(item, score, what)
         backwards = own(Answers.of(right[::-1], sure[::-1]))
-        _same(item, score, backwards, f"in another order of rows ({what})")
+        _same(item, score, backwards, f"with the rows in another order ({what})")
         _same(item, score, _as_resample(own, right, sure), f"as a resample ({what})")
         if d.mean is not None:
             over = answers.questions if d.mean.over == "questions" else answers.size
@@ -150,10 +152,12 @@ def _of_rankings(item: Measure) -> None:
     for gains, pool in GAINS:
         score = own(gains, pool=pool)
         if not math.isnan(score):
-            _within(item, score, f"the gains {list(gains)} where {pool} are to be found")
+            _within(
+                item, score, f"the gains {list(gains)} with {pool} relevant documents in the pool"
+            )
         empty = not gains and math.isnan(score)  # which may be another reason
         if pool == 0 and not empty and math.isnan(score) != item.definition.leaves_out_nil:
-            _refuse(item, f"is {score:g} where nothing is to be found: see leaves_out_nil")
+            _refuse(item, f"is {score:g} where no document is relevant: see leaves_out_nil")
 
 
 def _check_original(item: Measure) -> None:
@@ -163,22 +167,30 @@ def _check_original(item: Measure) -> None:
     d = item.definition
     if not d.original:
         if d.ideal_ends:
-            _refuse(item, "has an ideal list that ends, but no original to be cut there")
+            _refuse(
+                item, "declares ideal_ends, but names no original measure to apply with that cutoff"
+            )
         return
     try:
         original = example_measure(d.original).definition
     except UsageError:
-        _refuse(item, f"has the original {shown(d.original)}, which is no measure")
+        _refuse(item, f"has the original {shown(d.original)}, which is not a measure")
     if original.name != d.original:
-        _refuse(item, f"has the original {shown(d.original)}, expected its name, {original.name}")
+        _refuse(
+            item, f"has the original {shown(d.original)}, expected its main name: {original.name}"
+        )
     if original.takes != "ranking" or not d.knows_end:
         _refuse(
             item,
-            f"has the original {shown(d.original)}: expected both to be of rankings, and "
-            "itself to know where a list ends",
+            f"has the original {shown(d.original)}: expected two measures of rankings, and "
+            "this one must know where a list ends",
         )
     for own in (*original.parameters, *d.parameters):
         if own.default is None and not own.optional:
-            _refuse(item, f"has the original {shown(d.original)}: both must do without {own.name}")
+            _refuse(
+                item,
+                f"has the original {shown(d.original)}: the parameter {own.name} needs a default "
+                "in both measures",
+            )
     if d.ideal_ends and not any(p.cutoff for p in original.parameters):
         _refuse(item, f"has the original {shown(d.original)}, expected one that takes a cutoff")

@@ -204,7 +204,7 @@ def _declaring(
 ) -> Declare:
     """What all kinds have in common; `own` and what is derived from the function go first."""
     for unknown in facts.keys() - kind.__optional_keys__:
-        raise TypeError(f"a measure of {arguments} has no fact {unknown!r}")
+        raise TypeError(f"a measure of {arguments} does not take the argument {unknown!r}")
     proportion = facts.get("proportion")
     varies = proportion is not None and proportion.trials != "n"
     facts = facts if proportion is None else {**proportion.texts, **facts}

@@ -264,8 +264,8 @@ def rbp(
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
     source=RBP_PAPER,
-    gaming="It is no score but how much RBP(p), never cut, could rise above RBP(p)@k if all were "
-    "judged and listed.",
+    gaming="It is not a score but how much RBP(p), never cut, could rise above RBP(p)@k if all "
+    "were judged and listed.",
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )

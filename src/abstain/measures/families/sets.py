@@ -168,7 +168,7 @@ def utility(
     example="Judged@10 = 3 / min(10, 3) = 1.0000",
     latex=r"\frac{1}{\min(k,d)}\sum_{i\le k}[i\ \mathrm{judged}]",
     source="MacAvaney, Macdonald & Ounis 2022, Streamlining Evaluation with ir-measures",
-    gaming="It is no score but how far scores can be trusted.",
+    gaming="It is not a score but how far scores can be trusted.",
     undefined=(EMPTY_LIST,),
     parameters=(K_IF_ANY,),
 )

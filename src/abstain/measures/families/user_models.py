@@ -37,7 +37,7 @@ CWL_PAPER = (
     "Moffat, Bailey, Scholer & Thomas 2017, Incorporating User Expectations and Behavior into the "
     "Measurement of Search Effectiveness"
 )
-NO_SCORE = "It is no score but how far the user is expected to read."
+NO_SCORE = "It is not a score but how far the user is expected to read."
 
 T = Parameter(
     "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True
@@ -204,7 +204,7 @@ def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None)
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
     latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
     source=INST_PAPER,
-    gaming="It is no score but how much INST could rise if all were judged and listed.",
+    gaming="It is not a score but how much INST could rise if all were judged and listed.",
     bounds=(-1.0, 1.0),
     scales_grades=True,
     higher_is_better=False,
