@@ -134,7 +134,7 @@ def test_moments_of_a_time_zone_are_refused(engine: EngineName, tmp_path: Path) 
     needs(engine)
     moments = pl.Series([datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)])
     RIGHT.with_columns(question=moments).write_parquet(tmp_path / "run.parquet")
-    said = r"'question' holds times of a time zone, which .*; cast the column to text before"
+    said = r"'question' holds times with a time zone, which .*; cast the column to text first"
     with pytest.raises(ab.InputError, match=said):
         score(tmp_path / "run.parquet", engine)
     asked = GOLD.with_columns(asked=moments)  # an attribute is matched with nothing
@@ -220,7 +220,7 @@ def test_columns_that_differ_in_case_are_refused(engine: EngineName, tmp_path: P
     both.write_parquet(tmp_path / "run.parquet")
     assert score(tmp_path / "run.parquet", "polars") == (3, 0, 0)
     with pytest.raises(
-        ab.InputError, match="columns 'Answer' and 'answer' are one to duckdb, which"
+        ab.InputError, match="columns 'Answer' and 'answer' are the same to duckdb, which"
     ):
         score(tmp_path / "run.parquet", engine)
 

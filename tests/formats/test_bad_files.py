@@ -136,18 +136,22 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "truncated gzip": (
         "run.csv.gz",
         gzip.compress(RUN.encode())[:-9],
-        "run.csv.gz: is not whole gzip data: it ends too early",
+        "run.csv.gz: is not complete gzip data: it ends too early",
     ),
     "damaged gzip": (
         "run.csv.gz",
         gzip.compress(RUN.encode() * 50)[:40] + b"\xff" * 40,
-        "run.csv.gz: is not whole gzip data",
+        "run.csv.gz: is not complete gzip data",
     ),
-    "truncated zstandard": ("run.csv.zst", ZSTD[:-3], "run.csv.zst: is not whole Zstandard data"),
+    "truncated zstandard": (
+        "run.csv.zst",
+        ZSTD[:-3],
+        "run.csv.zst: is not complete Zstandard data",
+    ),
     "damaged zstandard": (
         "run.csv.zst",
         ZSTD[:4] + b"\xff" * 30,
-        "run.csv.zst: is not whole Zstandard data",
+        "run.csv.zst: is not complete Zstandard data",
     ),
     "half a parquet": ("run.parquet", PARQUET_BYTES[: len(PARQUET_BYTES) // 2], "run.parquet: "),
     "parquet magic alone": ("run.parquet", b"PAR1PAR1", "run.parquet: is not readable Parquet"),
@@ -157,8 +161,8 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "run.csv",
         "problem,pred\nq1,a\n",
         "run.csv:1: has no column 'question', which names each question, and no column 'answer', "
-        "which holds the answer (empty: none was given) (its columns: problem, pred); other "
-        "names are mapped with --column question=problem --column answer=pred",
+        "which holds the answer (empty: none was given) (its columns: problem, pred); if they "
+        "have other names, map them with --column question=problem --column answer=pred",
     ),
 }
 
@@ -193,22 +197,23 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
             ("score", "file.csv", "run.csv"),
             "problem,answer\nq1,a\n",
             "has no column 'question', which names each question, and no column 'correct', which "
-            "holds the right answer (empty: there is none) (its columns: problem, answer); other "
-            "names are mapped with --column question=problem --column gold:correct=answer",
+            "holds the right answer (empty: there is none) (its columns: problem, answer); if "
+            "they have other names, map them with --column question=problem --column "
+            "gold:correct=answer",
         ),
         (
             ("score", "--counts", "file.csv"),
             "run,correct,false\na,1,2\n",
             "has no column 'right', the number of right answers, and no column 'wrong', the number "
             "of wrong answers, and no column 'unanswered', the number of questions without an "
-            "answer (its columns: run, correct, false); other names are mapped with --column "
-            "right=NAME --column wrong=NAME --column unanswered=NAME",
+            "answer (its columns: run, correct, false); if they have other names, map them with "
+            "--column right=NAME --column wrong=NAME --column unanswered=NAME",
         ),
         (
             ("score", "--counts", "file.csv", "--by", "topic"),
             "run,right,unanswered\na,1,2\n",
             "has no column 'wrong', the number of wrong answers (its columns: run, right, "
-            "unanswered); another name is mapped with --column wrong=NAME",
+            "unanswered); if it has another name, map it with --column wrong=NAME",
         ),
         (
             ("compare", "--judged", "file.csv"),

@@ -275,7 +275,7 @@ def test_what_a_blank_is_survives(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("csv", "message"),
     [
-        ("question,answer,run\nq1,a,x\nq1,a,y\n", "holds one run, the table has 2"),
+        ("question,answer,run\nq1,a,x\nq1,a,y\n", "holds one run, but the table has 2"),
         ("question,answer\n,a\n", "no question id"),
         ("question,answer\nq\x01,a\n", "a character that XML cannot hold"),
         ("question,text\nq,a\n", "no column 'answer'"),
@@ -358,7 +358,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "zero bytes": (RUN.encode() + b"\0" * 2_000, r":\d+: is binary"),
     "long id": (
         RUN.replace("jucs1302enen", "x" * 5_000).encode(),
-        r":3: has the attribute 'run_id' of 5,000 characters",
+        r":3: has an attribute 'run_id' with 5,000 characters",
     ),
     "many attributes": (
         RUN.replace(

@@ -220,7 +220,7 @@ def test_a_flood_of_one_record_is_refused_while_it_is_read(
     here.write(name, gzip.compress(text) if name.endswith("gz") else text)
     said = here(command, "gold.csv", name, "-f", "json") if command == "validate" else None
     line = said.data["problems"][0]["message"] if said else here.refuses(command, "gold.csv", name)
-    assert "stands here again, and more than 1,000 records do" in line
+    assert "is repeated here, and the file has more than 1,000 such repeats" in line
     if said is None:  # of two records in turn, line 4 has the first again
         assert line.startswith(f"{name}:{3 if name == 'b.jsonl' else 4}: ")
 

@@ -28,7 +28,7 @@ from abstain.rankings.read import read_rankings
 OF_LISTS = {
     "nil": (str, "the document id that ends a list"),
     "limit": (int, "how long a list could be: a shorter one was ended by its system"),
-    "top": (int, "the grade that is a gain of 1 (the largest judged, unless said)"),
+    "top": (int, "the grade that counts as a gain of 1 (default: the largest judged grade)"),
 }
 """How lists are read, which the measures that know their end depend on."""
 THEIRS = {name: name for name in ("AP", "P", "R", "RR", "Rprec", "Success")} | {"nDCG": "NDCG"}

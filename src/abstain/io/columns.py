@@ -60,9 +60,11 @@ def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> 
         "columns",
         {f"{side}:{n}" if side and own in USUAL_NAMES else n: own for n, own in guessed.items()},
     )
+    renamed = "it has another name, map it"
+    if len(missing) > 1:
+        renamed = "they have other names, map them"
     raise InputError(
-        f"has no column {lacking} (its columns: {have}); "
-        f"{'another name is' if len(missing) == 1 else 'other names are'} mapped with {mapped}",
+        f"has no column {lacking} (its columns: {have}); if {renamed} with {mapped}",
         Place(table.name, 1 if table.format in ("csv", "tsv") else None),
     )
 
@@ -96,7 +98,7 @@ def text_column(
         return expr.cast(nw.String)
     if dtype in (nw.Unknown, nw.Binary) or dtype.is_nested():
         raise InputError(
-            f"column '{column}' holds {dtype}, expected one text or number a row", label
+            f"column '{column}' holds {dtype}, expected one text or number per row", label
         )
     return _moment_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
 
@@ -144,10 +146,10 @@ def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
     """A date, or a date with its time as SQL writes it: seconds with the digits that it takes."""
     dtype, expr = frame.collect_schema()[column], column_of(frame, column)
     if is_odd_moment(dtype):
-        what = "times of a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
+        what = "times with a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
         raise InputError(
-            f"column '{column}' holds {what}, which every engine writes in its own way; "
-            "cast the column to text before",
+            f"column '{column}' holds {what}, which every engine writes differently; "
+            "cast the column to text first",
             label,
         )
     if dtype == nw.Date or not frame.implementation.is_polars():
@@ -184,8 +186,8 @@ def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, la
     for value in collect(odd, label)["odd"]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"
         raise InputError(
-            f"column '{column}' holds the number {value!r}, which {engine} writes in its own way; "
-            "cast the column to text before",
+            f"column '{column}' holds the number {value!r}, which {engine} writes differently; "
+            "cast the column to text first",
             label,
         )
 

@@ -40,7 +40,8 @@ def decode(data: Any, shape: type[T], place: Place, *, what: str) -> T:
                 return msgspec.json.decode(TOKENS.sub(_null, text), type=shape)
             return msgspec.convert(json.loads(text), shape)
     except msgspec.ValidationError as error:
-        raise InputError(f"is no {what} of a known shape: {error}", place) from None
+        one = "an" if what[0] in "aeiouAEIOU" else "a"
+        raise InputError(f"is not {one} {what} of a known structure: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
         raise InputError(f"is not complete JSON: {first_line(error)}", place) from None
 

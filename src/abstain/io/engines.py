@@ -62,7 +62,7 @@ def _refuse_alike(table: Table, engine: str) -> None:
         other = first.setdefault(name.lower(), name)
         if other != name:
             raise InputError(
-                f"columns {shown(other)} and {shown(name)} are one to {engine}, which "
+                f"columns {shown(other)} and {shown(name)} are the same to {engine}, which "
                 "ignores case; rename one, or use polars",
                 table.name,
             )

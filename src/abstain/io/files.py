@@ -140,7 +140,7 @@ def _open_packed(path: str | os.PathLike[str]) -> Opened:
     if name == STDIN:
         source = getattr(sys.stdin, "buffer", None)
         if source is None:
-            raise InputError("there is none to read", STDIN_NAME)
+            raise InputError("there is no standard input to read", STDIN_NAME)
         return _once(source, source, STDIN_NAME)
     if stat.S_ISREG(_mode(name)):
         return Opened(name, Path(name), None)

@@ -60,7 +60,7 @@ class Floods:
             at, line = self.first
             said = shown(line.decode("utf-8", "replace").strip())
             raise InputError(
-                f"the record {said} stands here again, and more than {MOST_AGAIN:,} records do; "
-                "expected each question once in a run",
+                f"the record {said} is repeated here, and the file has more than {MOST_AGAIN:,} "
+                "such repeats; expected each question once in a run",
                 Place(self.name, at),
             )

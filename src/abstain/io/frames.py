@@ -144,8 +144,8 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     if like.implementation.is_pyspark():
         return into_lazy(to_spark(small, native.sparkSession))
     raise UsageError(
-        f"lazy {like.implementation} frames are not supported; collect it, or use polars, duckdb "
-        "or Spark"
+        f"lazy {like.implementation} frames are not supported; collect the frame, or use polars, "
+        "duckdb or Spark"
     )
 
 

@@ -215,8 +215,8 @@ def verdict_of(number: float, threshold: float | None, *, place: Place) -> str |
     if value in (0, 1):
         return RIGHT if value else WRONG
     raise InputError(
-        f"the score {value:g} is neither right (1) nor wrong (0); say from where on it is right, "
-        f"as in {option('pick', {'right-at': '0.5'})}",
+        f"the score {value:g} is neither right (1) nor wrong (0); say which score is the lowest "
+        f"right one, as in {option('pick', {'right-at': '0.5'})}",
         place,
     )
 

@@ -123,7 +123,7 @@ class _Unpacked(io.RawIOBase):
                 self._left = memoryview(self._stream.read(len(buffer)))
             except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
                 reason = "it ends too early" if isinstance(error, EOFError) else reason_of(error)
-                said = f"is not whole {self._packing} data: {reason}"
+                said = f"is not complete {self._packing} data: {reason}"
                 raise InputError(said, self._name) from None
             self._limit -= len(self._left)
             if self._limit < 0:

@@ -170,7 +170,9 @@ class _Reader(Listener):
 
     def _start_question(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._question is not None:
-            raise self.fail(f"has a <{tag}> inside another question, expected its end first")
+            raise self.fail(
+                f"has a <{tag}> inside another question, expected the end of that question first"
+            )
         if len(self.questions) == MAX_QUESTIONS:
             raise self.fail(f"has more than {MAX_QUESTIONS:,} questions")
         t_id, t_name = self._topic
@@ -223,7 +225,7 @@ class _Reader(Listener):
         value = attributes.get(name, "").strip()
         if len(value) > MAX_ID:
             raise self.fail(
-                f"has the attribute {shown(name)} of {len(value):,} characters, "
+                f"has an attribute {shown(name)} with {len(value):,} characters, "
                 f"expected at most {MAX_ID:,}"
             )
         return value or None

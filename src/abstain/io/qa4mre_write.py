@@ -55,7 +55,7 @@ def _run_lines(frame: pl.DataFrame) -> Iterator[str]:
     runs = frame["run"].unique().to_list() if "run" in frame.columns else []
     if len(runs) > 1:
         raise InputError(
-            f"a QA4MRE file holds one run, the table has {len(runs):,}; write one table a run"
+            f"a QA4MRE file holds one run, but the table has {len(runs):,}; write one file per run"
         )
     yield f"<output{_attributes(run_id=runs[0] if runs else None)}>"
     extras = [name for name in RUN_EXTRAS if name in frame.columns]

@@ -63,8 +63,7 @@ class Listener:
         if (name or "").lower() == "html":
             raise self.fail(f"is an HTML page, {self.expected}")
         raise self.fail(
-            "has a document type declaration, which is refused with all its entities, "
-            "expected XML without one"
+            "has a document type declaration (with or without entities), expected XML without one"
         )
 
     def close(self) -> None:

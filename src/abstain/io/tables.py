@@ -128,7 +128,8 @@ def read_table(
         near = nearest(name, known)
         hint = f"nearest: {near[0]}; " if near else ""
         raise UsageError(
-            f"'{name}' is not a table format or a log's ({hint}there are {', '.join(known)})"
+            f"'{name}' is neither a table format nor a log format "
+            f"({hint}there are {', '.join(known)})"
         )
     opened = path if isinstance(path, Opened) else open_plain(path)
     if opened.broken:
@@ -172,8 +173,8 @@ def _of_so_many_runs(chunks: Iterator[pl.DataFrame], name: str) -> Iterator[pl.D
             runs = pl.concat([runs, chunk["run"].cast(pl.String).unique()]).unique()
             if len(runs) > MAX_RUNS:
                 raise InputError(
-                    f"its column 'run' names more than {MAX_RUNS:,} runs, expected a name on all "
-                    "rows of a run",
+                    f"its column 'run' names more than {MAX_RUNS:,} runs, expected the same name "
+                    "on all rows of a run",
                     name,
                 )
         yield chunk
@@ -286,7 +287,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             if nested:
                 raise InputError(
                     f"column {shown(nested[0])} holds {flat.schema[nested[0]]}, "
-                    f"which {chosen.upper()} cannot",
+                    f"which {chosen.upper()} cannot store",
                     str(path),
                 )
             flat.write_csv(draft, separator=SEPARATORS[chosen])
@@ -300,8 +301,8 @@ def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
             split = texts.filter(texts.str.contains("|", literal=True))
             if len(split):
                 raise InputError(
-                    f"column '{column}' holds {shown(split[0])}, which a cell of "
-                    f"{format.upper()} would split at the |, expected .jsonl or .parquet",
+                    f"column '{column}' holds {shown(split[0])}, which would be "
+                    f"split at the | in {format.upper()}, expected .jsonl or .parquet",
                     name,
                 )
 

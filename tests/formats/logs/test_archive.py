@@ -170,7 +170,7 @@ def test_many_samples_take_the_memory_of_one(here: Here) -> None:
         (archive([("header.json", b'{"eval": {')]), "is not complete JSON"),
         (
             archive([("header.json", json.dumps(header()).encode()), ("samples/a.json", b"[]")]),
-            "is no Inspect sample of a known shape",
+            "is not an Inspect sample of a known structure",
         ),
     ],
 )
@@ -228,7 +228,8 @@ def test_an_entry_that_stands_twice_is_said(here: Here, directory: bool) -> None
     counts = said.data["results"][0]["counts"]
     assert (counts["right"], counts["wrong"]) == (1, 1)
     assert any(
-        "has 1 entry more than once, of which the last counts (the first: 'samples/a_ep" in note
+        "has 1 entry more than once; the last copy of each counts (the first such entry: "
+        "'samples/a_ep" in note
         for note in said.data["notes"]
     )
 

@@ -33,7 +33,7 @@ def test_run_and_cluster_survive(here: Here, ending: str) -> None:
     here.write("log.json", json.dumps(EPOCHS))
     made = here("convert", "log.json", f"copy.{ending}")
     assert made.code == 0, made
-    assert "its column cluster names the clusters" in made.err
+    assert "the column cluster names the clusters" in made.err
     rows = [
         here("score", "--judged", name, "-m", "accuracy", "--interval", "--format", "json").data[
             "results"
@@ -63,7 +63,7 @@ def test_a_cluster_that_the_log_names_otherwise_is_told(here: Here) -> None:
     here.write("log.json", json.dumps({**EPOCHS, "samples": samples}))
     made = here("convert", "log.json", "copy.csv")
     assert made.code == 0, made
-    assert "need the cluster sample" in made.err
+    assert "use the cluster sample" in made.err
     rows = list(csv.DictReader(Path("copy.csv").read_text().splitlines()))
     assert {row["cluster"] for row in rows} == {"x"}
 

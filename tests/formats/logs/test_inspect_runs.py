@@ -151,7 +151,7 @@ def test_a_name_is_for_one_run(here: Here) -> None:
     here.write("two.csv", "model,id,grade\na,1,A\nb,1,B\n")
     here.write("one.csv", "model,id,grade\na,1,A\na,2,B\n")
     line = here.refuses("score", "--judged", "mine=two.csv")
-    assert line == "two.csv: holds 2 runs ('a', 'b'), expected one to be called 'mine'"
+    assert line == "two.csv: holds 2 runs ('a', 'b'), expected one run for the name 'mine'"
     assert scores(here, "--judged", "mine=one.csv") == {"mine": 0.5}
 
 

@@ -133,8 +133,8 @@ def test_runs_are_paired_by_the_hash_of_their_documents(data: Path, here: Here) 
     assert said.data["touched"] == {"missing": 3}
     notes = [note for note in said.data["notes"] if "doc_hash" in note]
     assert len(notes) == 2
-    assert "2 documents of 4" in notes[0]
-    assert "1 document of 3" in notes[1]
+    assert "2 of 4 documents" in notes[0]
+    assert "1 of 3 documents is not in all logs" in notes[1]
 
 
 def row(**more: Any) -> str:
@@ -193,7 +193,7 @@ def test_squadv2_logs_what_its_metric_takes(here: Here) -> None:
         (row() + row(filter="other"), "has 2 filters (none, other); name the one"),
         (row(metrics=[]), "has no metric in its rows"),
         (row() + row(), "log.jsonl:2: document '0' appears twice"),
-        (row() + "[1, 2]\n", "is no row of lm-evaluation-harness's samples of a known shape"),
+        (row() + "[1, 2]\n", "is not a row of lm-evaluation-harness's samples of a known"),
     ],
 )
 def test_broken_rows_are_refused(here: Here, lines: str, expected: str) -> None:
@@ -271,7 +271,7 @@ def test_logs_with_and_without_hashes_are_told_apart(here: Here) -> None:
     here.write("old.jsonl", old.replace('"doc_hash": null, ', ""))
     here.write("new.jsonl", "".join(row(doc_id=i, doc_hash=f"{i:064}") for i in range(2)))
     said = here("score", "--judged", "old.jsonl", "new.jsonl", "--format", "json")
-    assert any("has no doc_hash, which other logs have" in note for note in said.data["notes"])
+    assert any("has no doc_hash, but other logs do" in note for note in said.data["notes"])
     paired = here(
         *("score", "--judged", "old.jsonl", "new.jsonl", "--column", "question=doc_id"),
         *("--format", "json"),
@@ -301,7 +301,10 @@ def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
         ("lm-eval --pick scorer=x", "there is no pick of lm-eval 'scorer'"),
         ("lm-eval --pick filter", "--pick must be NAME=VALUE"),
         ("lm-eval:filter=strict", "choose a part of the log with --pick filter=strict"),
-        ("lm-evil", "'lm-evil' is not a table format or a log's (nearest: lm-eval; there are "),
+        (
+            "lm-evil",
+            "'lm-evil' is neither a table format nor a log format (nearest: lm-eval; there are ",
+        ),
         ("csv --pick filter=x", "csv has nothing to pick"),
     ],
 )

@@ -111,8 +111,8 @@ def test_openai_evals_graded_by_a_model(here: Here) -> None:
         (SPEC + '{"run_id": "r"}\n', "log.jsonl:2: has no 'type'"),
         (SPEC + '{"run_id"\n' + MATCHES, "log.jsonl:2: is not complete JSON"),
         (SPEC + REPORT, "has no responses"),
-        (SPEC + MATCHES + "[1, 2]", "log.jsonl:8: is no event of openai/evals of a known shape"),
-        (SPEC + MATCHES + "true", "log.jsonl:8: is no event of openai/evals of a known shape"),
+        (SPEC + MATCHES + "[1, 2]", "log.jsonl:8: is not an event of openai/evals of a known"),
+        (SPEC + MATCHES + "true", "log.jsonl:8: is not an event of openai/evals of a known"),
         (SPEC + MATCHES + '{"a": nothing', "log.jsonl:8: is not complete JSON"),
     ],
 )

@@ -129,7 +129,9 @@ def test_promptfoo_errors_of_older_versions(here: Here) -> None:
 def test_promptfoo_says_what_nothing_checked(here: Here) -> None:
     here.write("r.json", promptfoo([result(0, True), result(1, True, testCase={"vars": {}})]))
     notes = read_table("r.json").notes
-    assert any("1 response to tests without an assertion passed unchecked" in n for n in notes)
+    assert any(
+        "1 response to tests without an assertion passed without a check" in n for n in notes
+    )
 
 
 @pytest.mark.parametrize(

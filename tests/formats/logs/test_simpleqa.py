@@ -53,7 +53,7 @@ def test_grades_of_a_table(here: Here) -> None:
     )
     assert counts(here, "g.csv", "--from", "simpleqa") == {"x": [1, 1, 1, 1]}
     said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
-    assert any("1 of 4 grades leave it open" in note for note in said.data["notes"])
+    assert any("1 of 4 grades cannot be read as one grade" in note for note in said.data["notes"])
     assert any("line 5: the grade reads '?!'" in note for note in said.data["notes"])
     assert "unscored" in here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
 
@@ -102,8 +102,11 @@ def test_prose_is_unscored_and_said(here: Here) -> None:
     here.write("g.csv", "id,grade\n1,A\n2,The correct answer is Lima.\n3,not fully correct\n")
     assert counts(here, "g.csv", "--from", "simpleqa") == {"g": [1, 0, 0, 2]}
     said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
-    note = next(n for n in said.data["notes"] if "leave it open" in n)
-    assert "2 of 3 grades leave it open: unscored (expected A, B, C, CORRECT" in note
+    note = next(n for n in said.data["notes"] if "cannot be read" in n)
+    assert (
+        "2 of 3 grades cannot be read as one grade and are unscored (expected A, B, C, CORRECT"
+        in note
+    )
     assert "line 3: the grade reads 'The correct answer is Lima.'" in note
 
 

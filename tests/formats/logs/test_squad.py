@@ -141,8 +141,8 @@ def test_other_commands_read_predictions(here: Here) -> None:
     ("gold", "said", "chances", "expected"),
     [
         (GOLD, {"zz": "x"}, None, "p.json: has question 'zz', which the data set lacks"),
-        (GOLD, {"a": 3}, None, "is no SQuAD prediction file of a known shape"),
-        (GOLD, ["a"], None, "is no SQuAD prediction file of a known shape"),
+        (GOLD, {"a": 3}, None, "is not a SQuAD prediction file of a known structure"),
+        (GOLD, ["a"], None, "is not a SQuAD prediction file of a known structure"),
         (GOLD, SAID, {"a": 0.1}, "na.json: has no probability for question 'b'"),
         (GOLD[:-20], SAID, None, "dev.json: is not complete JSON"),
         ('{"version": "v2.0", "data": []}', SAID, None, "has no questions (version seen: v2.0)"),

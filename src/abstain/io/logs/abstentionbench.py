@@ -78,20 +78,21 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     if not graded and any(not own.prompt.should_abstain for own in log.responses):
         rows.notes.append(
             "nobody judged whether answers are correct (no 'is_response_correct'): answers to "
-            "questions that have one are unscored"
+            "answerable questions are unscored"
         )
     return rows.table(run=_run(opened))
 
 
 def _outcome(own: Response, graded: bool) -> tuple[str, str | None]:
     if own.is_abstention is None:
-        return "unscored", "the judge did not say whether it abstained"
+        return "unscored", "the judge did not say whether the response abstains"
     if own.prompt.should_abstain:
         return (RIGHT if own.is_abstention else WRONG), None
     if own.is_abstention:
         return "declined", None
     if own.is_response_correct is None:
-        return "unscored", "the judge did not say whether it is correct" if graded else "not judged"
+        unsaid = "the judge did not say whether the answer is correct"
+        return "unscored", unsaid if graded else "not judged"
     return (RIGHT if own.is_response_correct else WRONG), None
 
 
@@ -117,6 +118,6 @@ READER = Reader(
         rb'(?=.*?"is_abstention"\s*:)',
         re.S,
     ),
-    paired_by="by what they ask",
+    paired_by="by question, reference answers and should_abstain",
     read=read,
 )

@@ -91,7 +91,7 @@ def _outcome(
     case: Case, metrics: list[MetricData], threshold: float | None, place: Place
 ) -> tuple[str, str | None]:
     if not metrics:
-        flaky = " (flaky ones do not decide)" if case.metrics_data else ""
+        flaky = " (flaky metrics are ignored)" if case.metrics_data else ""
         return "unscored", f"no metric was measured{flaky}"
     for metric in metrics:
         if metric.error:

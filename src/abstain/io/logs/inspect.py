@@ -147,7 +147,8 @@ def _header(archive: Archive) -> Header:
     if is_inspect(archive) or archive.opened.name.lower().endswith(".eval"):
         raise InputError("is an Inspect log without its header.json", archive.opened.name)
     raise InputError(
-        "is an archive, expected one table or log (an archive of runs is taken where runs are)",
+        "is an archive, expected one table or log (an archive of runs is accepted in place of "
+        "runs)",
         archive.opened.name,
     )
 
@@ -165,8 +166,8 @@ def _samples(archive: Archive, rows: LogRows) -> Iterator[tuple[Place, Sample]]:
             lost += 1
     if archive.repeated:
         rows.notes.append(
-            f"the archive has {plural(len(archive.repeated), 'entry', 'entries')} more than once, "
-            f"of which the last counts (the first: {shown(archive.repeated[0])})"
+            f"the archive has {plural(len(archive.repeated), 'entry', 'entries')} more than once; "
+            f"the last copy of each counts (the first such entry: {shown(archive.repeated[0])})"
         )
     if not archive.whole:
         rows.notes.append(
@@ -222,8 +223,8 @@ class _Reader:
         scorer = self.used.partition(".")[0].rpartition("/")[2]
         if self.several:
             self.rows.notes.append(
-                "samples were asked in several epochs: intervals take the repeats of one as a "
-                "cluster (sample)"
+                "samples were asked in several epochs: intervals treat the repeats of a sample as "
+                "a cluster (sample)"
             )
         return self.rows.table(
             run=name,
@@ -363,8 +364,8 @@ class _Reader:
         if expected * epochs > len(self.told):
             self.plan = "epochs"
             self.rows.notes.append(
-                f"has {len(self.told):,} of {expected * epochs:,} samples, and does not "
-                "say which are missing: they are not counted"
+                f"has {len(self.told):,} of {expected * epochs:,} samples and does not "
+                "say which are missing: the missing samples are not counted"
             )
 
 

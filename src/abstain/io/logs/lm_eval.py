@@ -43,7 +43,7 @@ HASH = 12
 INVALID = "[invalid]"
 """What a regex filter leaves of a response in which it finds nothing."""
 WHAT = "row of lm-evaluation-harness's samples"
-SEEN = "lm-evaluation-harness 0.4 is known; the file does not say which wrote it"
+SEEN = "only lm-evaluation-harness 0.4 is known; the file does not say which version wrote it"
 
 Record = dict[str, Any]
 
@@ -67,7 +67,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         _add(rows, question, record, metric, threshold, place, task["task"] if task else None)
     if metric != "acc" and any(_choices(record["filtered_resps"]) for _, record in chosen):
         rows.notes.append(
-            f"the log does not say which option {metric} picks: no answer and no confidence is read"
+            f"the log does not say which option {metric} picks: answers and confidences are "
+            "not read"
         )
     return rows.table(run=_run(opened), by_match=True, facts=_facts(opened))
 
@@ -158,7 +159,7 @@ def _add(
         verdict = verdict_of(value, threshold, place=place)
         outcome = verdict or "unscored"
         if verdict is None:
-            cells["reason"] = f"{metric} is no number (NaN or null)"
+            cells["reason"] = f"{metric} is not a number (NaN or null)"
         if pairs is not None:
             cells |= _of_choices(pairs, metric)
         else:

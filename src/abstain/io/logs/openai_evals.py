@@ -162,7 +162,7 @@ def _outcome(
             place,
         )
     if not isinstance(score, (int, float)):
-        return "unscored", {**cells, "reason": "the score is no number"}
+        return "unscored", {**cells, "reason": "the score is not a number"}
     verdict = verdict_of(score, threshold, place=place)
     return verdict or "unscored", cells
 

@@ -110,10 +110,13 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         )
     if unchecked:
         count = plural(unchecked, "response")
-        rows.notes.append(f"{count} to tests without an assertion passed unchecked: right")
+        rows.notes.append(
+            f"{count} to tests without an assertion passed without a check: counted as right"
+        )
     if repeated := any(count > 1 for count in seen.values()):
         rows.notes.append(
-            "tests were asked more than once: intervals take the repeats of one as a cluster (test)"
+            "tests were asked more than once: intervals treat the repeats of a test as a cluster "
+            "(test)"
         )
     return rows.table(cluster="test" if repeated else None, by_match=by_match)
 

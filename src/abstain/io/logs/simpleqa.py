@@ -145,8 +145,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         place = raw.place(at)
         where = f"row {place.row}" if place.line is None else f"line {place.line}"
         rows.notes.append(
-            f"{len(unread):,} of {rows.height:,} grades leave it open: unscored (expected "
-            f"{KNOWN_FORMS}; the first, {where}: {reason})"
+            f"{len(unread):,} of {rows.height:,} grades cannot be read as one grade and are "
+            f"unscored (expected {KNOWN_FORMS}; the first, {where}: {reason})"
         )
     return rows.table()
 

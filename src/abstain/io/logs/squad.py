@@ -72,7 +72,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         if is_data:
             return _questions(opened)
         raise InputError(
-            "are predictions, which their data set judges: name it, as in "
+            "are predictions, which need their data set to be judged: name the data set, as in "
             f"{option('pick', {'gold': 'dev-v2.0.json'})}",
             opened.name,
         )
@@ -153,7 +153,8 @@ def read_data(opened: Opened) -> list[Question]:
                 golds = tuple(a.text for a in item.answers if squad(a.text))
                 if item.is_impossible and golds:
                     raise InputError(
-                        f"has question {shown(item.id)} with answers, though it is impossible",
+                        f"has question {shown(item.id)} with answers, although it is marked "
+                        "is_impossible",
                         opened.name,
                     )
                 found[item.id] = Question(item.id, golds, article.title)
@@ -199,7 +200,7 @@ READER = Reader(
     picks={
         "gold": "the data set (dev-v2.0.json)",
         "na-prob": "the file of no-answer probabilities",
-        "threshold": "an answer is held back where its no-answer probability is above",
+        "threshold": "an answer is left blank if its no-answer probability is above this",
     },
     read=read,
 )
