@@ -143,7 +143,7 @@ def test_same_grades(backend: str, tmp_path: Path) -> None:
         ("question", 7, "question '7' is not in the gold"),
         ("question", 2, "has question '2' again"),
         ("confidence", 1.5, "confidence is 1.5, expected 0 to 1"),
-        ("why", "lazy", "why is 'lazy'"),
+        ("why", "lazy", "'why' is 'lazy'"),
         ("candidate", "z", "contradicts itself"),
     ],
 )

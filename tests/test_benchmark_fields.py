@@ -234,7 +234,9 @@ def test_one_setting_beside_the_run_is_named() -> None:
     frame = pl.concat(
         TAKEN["LiveBench"].with_columns(prompt=pl.lit(name)) for name in ("short", "long")
     )
-    with pytest.raises(ab.InputError, match="column 'prompt' tells them apart beside the run"):
+    with pytest.raises(
+        ab.InputError, match="column 'prompt' tells them apart only together with the run"
+    ):
         scored(frame)
 
 

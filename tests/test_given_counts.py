@@ -38,7 +38,7 @@ def test_bad_counts_are_refused(here: Here, text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("run,right,wrong,unanswered,questions\na,1,2,3,7\n", "the outcomes make 6, not 7"),
+        ("run,right,wrong,unanswered,questions\na,1,2,3,7\n", "the outcomes add up to 6, not 7"),
         ("run,right,wrong,n\na,5,2,6\n", "5 right + 2 wrong are more than 6 questions"),
         (
             "run,right,wrong,answered,unanswered\na,1,2,4,3\n",
@@ -47,7 +47,7 @@ def test_bad_counts_are_refused(here: Here, text: str, said: str) -> None:
         (
             "run,right,wrong,unanswered,unanswered_right,unanswered_wrong,unanswered_empty\n"
             "a,1,2,3,1,1,2\n",
-            "the unanswered parts make 4, not 3",
+            "the kinds of unanswered questions add up to 4, not 3",
         ),
     ],
 )

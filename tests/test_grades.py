@@ -109,7 +109,7 @@ def test_rows_without_ids_must_be_as_many_in_every_run(here: Here) -> None:
     here.write("nameless.csv", "topic,grade\nx,A\nx,B\n")
     here.write("short.csv", "topic,grade\nx,A\n")
     line = here.refuses("score", "--judged", "nameless.csv", "short.csv")
-    assert "run 'short' has 1 rows and run 'nameless' 2" in line
+    assert "run 'short' has 1 rows and run 'nameless' has 2" in line
     line = here.refuses("score", "--judged", "whole.csv", "cut.csv")
     assert "--column question=problem" in line
     assert here("score", "--judged", "whole.csv", "cut.csv", "-c", "question=problem").code == 0
@@ -131,7 +131,7 @@ def test_reasons_and_policies(here: Here) -> None:
     ("text", "said"),
     [
         ("question,outcome,why\nq1,right,declined\n", "j.csv:2: the row contradicts itself"),
-        ("question,outcome,why\nq1,,lazy\n", "j.csv:2: why is 'lazy'"),
+        ("question,outcome,why\nq1,,lazy\n", "j.csv:2: 'why' is 'lazy'"),
         ("question,outcome\nq1,right\n,wrong\n", "j.csv:3: the row has no question id"),
         (
             "question,outcome\nq1,right\nq2,wrong\nq1,wrong\n",

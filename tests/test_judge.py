@@ -175,8 +175,8 @@ def test_why_wins_over_not_answered() -> None:
             "the row contradicts itself: answer 'a', why 'declined'",
         ),
         ("question,answer,answered,why", "q1,,yes,declined", "the row contradicts itself"),
-        ("question,answer,answered", "q1,a,maybe", "answered is 'maybe', expected yes or no"),
-        ("question,answer,why", "q1,,decline", "why is 'decline', expected one of declined"),
+        ("question,answer,answered", "q1,a,maybe", "'answered' is 'maybe', expected yes or no"),
+        ("question,answer,why", "q1,,decline", "'why' is 'decline', expected one of declined"),
         ("question,answer,confidence", "q1,a,nan", "confidence is nan, expected 0 to 1"),
         ("question,answer,confidence", "q1,a,1.01", "confidence is 1.01, expected 0 to 1"),
         ("question,answer,confidence", "q1,a,-0.1", "confidence is -0.1, expected 0 to 1"),
@@ -368,7 +368,7 @@ def test_by_position_refuses_rows_too_many(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", RUN + "q5,a\n")
     line = here.refuses("score", "gold.csv", "run.csv", "--align", "position")
-    assert line == "run.csv:6: is one row more than the gold's 4 questions"
+    assert line == "run.csv:6: this row is beyond the gold's 4 questions: the run has too many rows"
 
 
 # --------------------------------------------------------------------------------- run names

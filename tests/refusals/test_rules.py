@@ -242,7 +242,7 @@ def test_a_long_text_is_read_only_at_its_beginning() -> None:
 def test_languages() -> None:
     assert languages_of("all") == tuple(LANGUAGES)
     assert languages_of("de+en,de") == ("de", "en")
-    with pytest.raises(UnknownNameError, match="no language with rules for refusals 'xx'"):
+    with pytest.raises(UnknownNameError, match="no supported language 'xx'"):
         languages_of("en,xx")
     with pytest.raises(UsageError, match="name languages"):
         languages_of(",")

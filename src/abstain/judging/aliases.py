@@ -102,7 +102,7 @@ def _refuse_unclear(table: Table, grades: Mapping[str, str]) -> None:
         unclear = _plain(column) in ONLY_WITH_GRADES
         if unclear and _all_known(table, column, _known_grades(grades, every=True)):
             raise InputError(
-                f"column '{column}' may hold grades, or what is right; if it holds grades: "
+                f"column '{column}' may hold grades or the right answers; if it holds grades: "
                 f"{option('columns', {'grade': column})}; if not, judge the answers against a gold",
                 _header(table),
             )
@@ -305,8 +305,8 @@ def telling_apart(table: Table) -> str:
             continue
         if "run" in key and not _apart(table, ["question", column], rows):
             return (
-                f"; column '{column}' tells them apart beside the run: make one column of both, "
-                "and say which"
+                f"; column '{column}' tells them apart only together with the run: join the two "
+                "into one column and map that one to run"
             )
         return f"; column '{column}' tells them apart: {option('columns', {'run': column})}"
     return ""

@@ -469,7 +469,7 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
             count = int(reasons[:, position].sum())
             run = runs[int(reasons[:, position].argmax())]
             raise InputError(
-                f"{plural(count, 'response')} {STOPPED.get(why, 'stopped it')} ({why}), the first "
-                f"in run '{run}'; say what "
+                f"{plural(count, 'response')} {STOPPED.get(why, 'must be decided on')} ({why}), "
+                f"the first in run '{run}'; say what "
                 f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
             )

@@ -61,7 +61,10 @@ def fault_problem(
     question = row.get("question")
     match fault:
         case code if code == UNKNOWN_QUESTION and question is None:
-            message = f"is one row more than the gold's {plural(len(gold), 'question')}"
+            message = (
+                f"this row is beyond the gold's {plural(len(gold), 'question')}: the run has too "
+                "many rows"
+            )
         case code if code == UNKNOWN_QUESTION:
             near = nearest(question or "", _alike(question or "", gold)) if hints else []
             hint = f" (nearest: {', '.join(shown(n) for n in near)})" if near else ""
@@ -69,11 +72,11 @@ def fault_problem(
         case code if code in LACKS:
             message = f"the row has {LACKS[code]}"
         case code if code == BAD_ANSWERED:
-            message = f"answered is {shown(row['answered'])}, expected yes or no"
+            message = f"'answered' is {shown(row['answered'])}, expected yes or no"
         case code if code == BAD_WHY:
             near = nearest(row["why"], tuple(Why))
             hint = f" (nearest: {near[0]})" if near else ""
-            message = f"why is {shown(row['why'])}, expected one of {', '.join(Why)}{hint}"
+            message = f"'why' is {shown(row['why'])}, expected one of {', '.join(Why)}{hint}"
         case code if code == CONFLICT:
             names = ("grade", "answer", "answered", "candidate", "why")
             said = [f"{name} {shown(row[name])}" for name in names if row.get(name)]

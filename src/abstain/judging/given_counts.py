@@ -158,7 +158,7 @@ def read_given(data: Any, reading: Reading, *, skip_inconsistent: bool = False) 
     if not rows:
         raise UsageError("there are no counts to score")
     notes = [
-        f"left out, the counts do not add up: {run} ({place}: {wrong})"
+        f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
         for place, run, wrong in faults
     ]
     return GivenCounts(rows, notes, table)
@@ -213,11 +213,11 @@ def _inconsistency(numbers: Mapping[str, int | None]) -> str:
     unanswered = numbers.get("unanswered")
     split = sum(p for p in parts if p is not None)
     if parts and unanswered is not None and split != unanswered:
-        said.append(f"the unanswered parts make {split}, not {unanswered}")
+        said.append(f"the kinds of unanswered questions add up to {split}, not {unanswered}")
     total = next((numbers[c] for c in TOTALS if numbers.get(c) is not None), None)
     blanks = unanswered if unanswered is not None else split if parts else None
     if total is not None and blanks is not None and right + wrong + blanks != total:
-        said.append(f"the outcomes make {right + wrong + blanks}, not {total} questions")
+        said.append(f"the outcomes add up to {right + wrong + blanks}, not {total} questions")
     if total is not None and blanks is None and right + wrong > total:
         said.append(f"{right} right + {wrong} wrong are more than {total} questions")
     return "; ".join(said)

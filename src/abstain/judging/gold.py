@@ -95,7 +95,7 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
     )
     for name in set(table.columns) & set(DERIVED):
         raise InputError(
-            f"column '{name}' has a reserved name, expected another for an attribute",
+            f"column '{name}' has a reserved name; an attribute needs another name",
             Place(table.name, 1 if table.format in ("csv", "tsv") else None),
         )
     lazy = nw.from_native(table.frame)
@@ -139,8 +139,8 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
     for gold in golds:
         if GOLD in gold.attributes:
             raise InputError(
-                f"column '{GOLD}' has a reserved name where several golds are read, expected "
-                "another for an attribute",
+                f"column '{GOLD}' has a name that is reserved when several golds are read; "
+                "an attribute needs another name",
                 gold.name,
             )
         names.append(gold.name if gold.name not in names else f"{gold.name} {len(names) + 1}")

@@ -126,7 +126,7 @@ def shared_attributes(sources: Sequence[Responses]) -> tuple[str, ...]:
 
 def _require(table: Table, by: Sequence[str]) -> None:
     if not any(column in table.columns for column in COLUMNS):
-        require_all(table, {"outcome": "which says what became of each response (or 'grade')"})
+        require_all(table, {"outcome": "which gives the outcome of each response (or 'grade')"})
     for name in by:
         if name not in table.columns:
             near = nearest(name, table.columns)
@@ -266,9 +266,9 @@ def _refuse_different_lengths(kinds: pl.DataFrame, sources: Sequence[Responses])
     columns = sources[0].table.columns
     guess = next((c for c in USUAL_NAMES["question"] if c in columns), "NAME")
     raise InputError(
-        f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} {long[1]:,}, and "
-        f"no column 'question' says which are missing ({option('columns', {'question': guess})} "
-        "names one)",
+        f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} has {long[1]:,}; "
+        "without a column 'question' nobody can tell which are missing (name that column: "
+        f"{option('columns', {'question': guess})})",
         sources[0].table.name,
     )
 

@@ -154,7 +154,7 @@ def _with_confidence(
     if dtype in (nw.Categorical, nw.Enum):
         frame = frame.with_columns(nw.col("confidence").cast(nw.String))
     elif dtype != nw.String:
-        raise InputError(f"column 'confidence' holds {dtype}, expected a number a row", label)
+        raise InputError(f"column 'confidence' holds {dtype}, expected one number per row", label)
     frame = read_numbers(frame, "confidence", "__number")
     text = trimmed(frame, nw.col("confidence"))
     unread = nw.when(nw.col("__number").is_null() & (text != "")).then(text)

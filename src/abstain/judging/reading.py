@@ -173,8 +173,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "match": (
         ("--match",),
         "WAY",
-        "How an answer is matched: id (exactly), text (without case, width and punctuation) or "
-        "squad (also without English articles).",
+        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation) or "
+        "squad (ignoring English articles too).",
     ),
     "align": (("--align",), "HOW", "Pair responses with questions by id, or by position."),
     "detect_refusals": (
@@ -207,7 +207,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "names": (
         ("--name",),
         "NAME",
-        "What a run is called: once for every RUN, in order. NAME=PATH names one RUN.",
+        "The name of a run. Repeat it once for each RUN, in order. NAME=PATH names one RUN.",
     ),
 }
 """For each field its option, what stands for its value, and its help."""
@@ -224,7 +224,7 @@ _CLUSTER = "is for questions; counts have no questions to cluster"
 
 def _already(done: str) -> dict[str, str]:
     """What is for responses, where there are none any more."""
-    why = f"is for responses; these are {done} already"
+    why = f"applies to responses, but this input is already {done}"
     return dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), why)
 
 

@@ -169,13 +169,13 @@ def _different_documents(logs: Sequence[Table], how: str) -> list[str]:
     ]
     if plain and len(plain) < len(frames):
         return [
-            f"{plain[0]}: has no doc_hash, which other logs have, so their documents do not pair: "
-            "map the column question to doc_id to take doc_id for all"
+            f"{plain[0]}: has no doc_hash, but other logs do, so their documents cannot be paired; "
+            "to pair all logs by doc_id, map the column question to doc_id"
         ]
     common = set.intersection(*found.values()) if found else set()
     return [
-        f"{name}: {plural(len(own - common), 'document')} of {len(own):,} not the same in all "
-        f"logs ({how})"
+        f"{name}: {len(own - common):,} of {plural(len(own), 'document')} "
+        f"{'is' if len(own - common) == 1 else 'are'} not in all logs (compared {how})"
         for name, own in found.items()
         if own - common
     ]

@@ -36,7 +36,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     if not names:
         raise UsageError(f"name languages to detect refusals in: {', '.join(LANGUAGES)}")
     for name in names:
-        check_name("language with rules for refusals", name, LANGUAGES)
+        check_name("supported language", name, LANGUAGES)
     return tuple(dict.fromkeys(names))
 
 
@@ -107,7 +107,9 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     """
     frame = table.frame
     if not isinstance(frame, pl.LazyFrame):
-        raise UsageError("refusals are looked for in files and polars frames: collect it first")
+        raise UsageError(
+            "refusals are looked for only in files and polars frames: collect the frame first"
+        )
     names = table.columns
     text = text_of(names)
     if text is None:
@@ -145,7 +147,9 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     )
     if hits > used:
         more = plural(hits - used, "more looks", "more look")
-        note += f"; {more} like a refusal, but a label decides"
+        note += (
+            f"; {more} like a refusal, but a label (grade, 'answered' or 'why') takes precedence"
+        )
     if graded is not None:
         note += "; grades of two values cannot tell a refusal from a wrong answer"
     elif used and table.verdicts is None:
