@@ -128,7 +128,7 @@ def test_public_names() -> None:
             (*SCORE, "--match", "fuzzy"),
             "there is no value of --match 'fuzzy'; there are id, text, squad",
         ),
-        ((*SCORE, "--from", "xls"), "'xls' is not a table format"),
+        ((*SCORE, "--from", "xls"), "'xls' is neither a table format"),
         ((*SCORE, "--column", "question"), "--column must be NAME=VALUE"),
         ((*SCORE, "-o", "missing/out.csv"), "missing/out.csv: cannot be written"),
         ((*SCORE, "-o", "."), "is a directory"),

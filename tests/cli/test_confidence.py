@@ -108,13 +108,13 @@ def test_one_question_all_right_all_wrong_all_equal(here: Here, rows: str, shown
     ("arguments", "said"),
     [
         (["--show", "rik"], "there is no view 'rik' (nearest: risk)"),
-        (["-m", "c@1", "-m", "F"], "one measure of counts is followed along the curve"),
+        (["-m", "c@1", "-m", "F"], "only one measure of counts can be followed along the curve"),
         (["--bins", "0"], "--bins is from 1 to 10,000"),
         (["--should-abstain", "prt"], "has no attribute 'prt' (nearest: part)"),
         (["--grade", "x=wrong"], "--grade needs --judged"),
         (["--level", "2", "--show", "decision"], "between 0 and 1"),
         (["--level", "7"], "between 0 and 1"),
-        (["--should-abstain", "part"], "reads yes or no in 'part' (got 'dev')"),
+        (["--should-abstain", "part"], "needs yes or no in the attribute 'part' (got 'dev')"),
     ],
 )
 def test_curve_refuses(files: Here, arguments: list[str], said: str) -> None:
@@ -242,7 +242,7 @@ def test_candidates_that_are_sure_enough_are_given(here: Here) -> None:
     said = here("tune", "--apply", "t.json", "run.csv", "--run-file", "out.csv")
     assert said.code == 0, said.err
     assert "2 answers left blank; 1 candidate given as the answer" in said.err
-    assert "1 response without a confidence left blank" in said.err
+    assert "1 response has no confidence: left blank" in said.err
     rows = pl.read_csv("out.csv").fill_null("").rows()
     assert [r[:3] for r in rows] == [("q1", "a", ""), ("q2", "", "b"), ("q3", "", "c")]
 
@@ -364,7 +364,7 @@ def test_the_threshold_of_another_run_is_said(here: Here) -> None:
     data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
     here.write("t.json", json.dumps(data))
     said = here("tune", "--apply", "t.json", "x.csv", "--run-file", "out.csv")
-    assert "run 'A' held to the threshold of 'r'" in said.err
+    assert "run 'A' uses the threshold of 'r'" in said.err
 
 
 @pytest.mark.parametrize(
@@ -397,8 +397,8 @@ def test_thresholds_beyond_every_confidence_are_said(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--folds", "1"], "it was tuned on: --folds is 2 or more (got 1)"),
-        (["--folds", "50"], "50 folds of 40 questions leave one empty"),
+        (["--folds", "1"], "--folds must be 2 or more (got 1)"),
+        (["--folds", "50"], "50 folds need at least as many questions (got 40)"),
         (["--tune-on", "part"], "--tune-on must be NAME=VALUE, such as part=dev"),
         (["--tune-on", "part=de"], "no question has part 'de' (nearest: dev)"),
         (["--tune-on", "prt=dev"], "has no attribute 'prt' (nearest: part)"),
@@ -570,7 +570,7 @@ def test_one_threshold_is_no_limit_to_several(here: Here) -> None:
         ({"thresholds": [{"run": "r", "threshold": 0.5, "per": ""}]}, "'per' must name"),
         (
             {"thresholds": [{"run": r, "threshold": 0.5, "per": r} for r in "ab"]},
-            "is per a and per b, expected one",
+            "has thresholds per a and per b, expected one",
         ),
         ({"thresholds": [{"run": "r", "threshold": 0.5, "thresholds": 7}]}, "must map slices"),
         (
@@ -595,7 +595,7 @@ def test_a_file_of_thresholds_that_cannot_be_trusted(
 def test_a_file_that_is_nested_without_end(files: Here) -> None:
     files.write("t.json", "[" * 200_000)
     line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
-    assert line.startswith("t.json: is no file of thresholds")
+    assert line.startswith("t.json: is not a file of thresholds")
     files.write("t.json", '{"runs":' * 200_000)
     line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
     assert line.startswith("t.json: is no")

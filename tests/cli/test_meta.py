@@ -202,7 +202,7 @@ def test_charts(files: Here, ending: str) -> None:
 def test_too_few_runs(files: Here) -> None:
     files.write("one.csv", "".join(tables()["runs.csv"].splitlines(keepends=True)[: QUESTIONS + 1]))
     said = files.refuses("meta", "gold.csv", "one.csv")
-    assert said == "measures are judged by pairs of runs: at least 2 (got 1)"
+    assert said == "measures are judged by pairs of runs: expected at least 2 runs (got 1)"
     files.write("narrow.csv", "topic,a\nt1,0.5\nt2,0.7\n")
     assert (
         files.refuses("meta", "--scores", "narrow.csv")
@@ -212,8 +212,8 @@ def test_too_few_runs(files: Here) -> None:
 
 def test_subsets_larger_than_half(files: Here) -> None:
     said = files.refuses("meta", "gold.csv", "runs.csv", "--size", "13")
-    assert "a subset of 13 leaves no disjoint one" in said
-    assert "with 24 questions at most 12" in said
+    assert "a subset of 13 leaves too few questions" in said
+    assert "with 24 questions a subset has at most 12" in said
     alone = files("meta", "gold.csv", "runs.csv", "--size", "13", "--part", "stability")
     assert alone.code == 0
     assert "subsets of 13 of 24 questions" in alone.out
@@ -500,7 +500,7 @@ def test_agreement_alone(files: Here) -> None:
     assert found.data["agreement"][0]["tau_b"] == 1
     assert (
         files.refuses("meta", "--scores", "one.csv", *alone)
-        == "agreement needs two measures: give another matrix"
+        == "agreement needs two measures: give another file of scores"
     )
     assert (
         files.refuses("meta", "gold.csv", "runs.csv", "-m", "c@1", *alone)

@@ -111,7 +111,7 @@ def test_folds_keep_clusters_whole(folds: int | None) -> None:
 def test_fewer_clusters_than_folds() -> None:
     rows = frame(2, groups=3)
     assert ab.read_judged(rows, cluster="doc").tune().split.folds == 3
-    with pytest.raises(UsageError, match="4 folds of 3 clusters leave one empty"):
+    with pytest.raises(UsageError, match="4 folds need at least as many clusters"):
         ab.read_judged(rows, cluster="doc").tune(folds=4)
 
 

@@ -139,7 +139,7 @@ def test_known_answers_as_the_gold_says(files: Here) -> None:
     assert row.scores["K"] == pytest.approx(0.4)
     files.write("g.csv", "question,correct,known\nq1,Paris,0\n")
     line = files.refuses("score", "--several", "g.csv", "r.csv")
-    assert line == "g.csv: known is '0' for question 'q1', expected 1 or more"
+    assert line == "g.csv: 'known' is '0' for question 'q1', expected 1 or more"
 
 
 def test_matching_as_text_sees_repeats(files: Here) -> None:
@@ -215,7 +215,10 @@ def test_every_format(files: Here, format: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["gold.csv", "lists.csv", "-m", "c@1"], "are for K and MRR, not for c@1"),
+        (
+            ["gold.csv", "lists.csv", "-m", "c@1"],
+            "only K and MRR score several answers per question (got c@1)",
+        ),
         (["gold.csv"], "name the gold and at least one run"),
         (["gold.csv", "lists.csv", "--interval"], "--several and --interval exclude each other"),
         (["--judged", "lists.csv"], "has no column 'outcome'"),
@@ -223,7 +226,10 @@ def test_every_format(files: Here, format: str) -> None:
         (["gold.csv", "bad.csv"], "bad.csv:2: rank is 'first', expected 1 or more"),
         (["gold.csv", "far.csv"], "far.csv:2: question 'q9' is not in the gold"),
         (["gold.csv", "sure.csv"], "sure.csv:2: confidence is 2, expected 0 to 1"),
-        (["gold.csv", "lists.csv", "--policy", "empty=excluded"], "none can be excluded"),
+        (
+            ["gold.csv", "lists.csv", "--policy", "empty=excluded"],
+            "the policy cannot exclude responses",
+        ),
         (["gold.csv", "lists.csv", "lists.csv"], "run 'bold' is in two tables"),
     ],
 )
@@ -271,8 +277,8 @@ def test_judged_rows_without_known_or_answer(here: Here) -> None:
     here.write("j.csv", "question,grade,confidence\nq1,right,0.5\nq1,wrong,0.25\n")
     said = here("score", "--several", "--judged", "j.csv")
     out = " ".join(said.out.split())
-    assert "Known answers of a question: one" in out
-    assert "No column 'answer' shows repeats" in out
+    assert "Each question has one known answer, because" in out
+    assert "There is no column 'answer'" in out
     (row,) = ab.read_judged("j.csv").several().rows
     assert row.scores["K"] == pytest.approx((0.5 - 0.25) / 2)
 
@@ -288,7 +294,7 @@ def test_judged_rows_without_known_or_answer(here: Here) -> None:
             "question,grade,known\nq1,right,2\nq1,wrong,3\n",
             "question 'q1' is in two slices of known",
         ),
-        ("question,grade,known\nq1,right,\n", "known is empty for question 'q1'"),
+        ("question,grade,known\nq1,right,\n", "'known' is empty for question 'q1'"),
     ],
 )
 def test_judged_refusals(here: Here, text: str, said: str) -> None:

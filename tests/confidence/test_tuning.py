@@ -217,7 +217,7 @@ def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
     [
         ([("unanswered_empty", 0.5)] * 9, {}, "run 'a' has no answer: there is no threshold"),
         ([("right", None)] * 9, {}, "run 'a' has no confidence: there is no threshold to tune"),
-        ([("right", 0.5)], {}, "5 folds of 1 question leave one empty"),
+        ([("right", 0.5)], {}, "5 folds need at least as many questions"),
         ([("right", 0.5)] * 9, {"folds": 1}, "looks too good"),
         (
             [("right", 0.5)] * 9,
@@ -281,7 +281,7 @@ def test_of_several_golds_the_first_is_tuned_on() -> None:
 def test_golds_that_cannot_be_one_are_refused() -> None:
     with pytest.raises(ab.UsageError, match="question 'n1' is in both golds, gold 2 and gold 3"):
         ab.read([DEV, TEST, TEST[:1]], ANSWERS)
-    with pytest.raises(ab.InputError, match="a reserved name where several golds are read"):
+    with pytest.raises(ab.InputError, match="a name that is reserved when several golds are read"):
         ab.read([DEV, TEST.with_columns(gold=pl.lit("z"))], ANSWERS)
     with pytest.raises(ab.UsageError, match="test_gold and folds exclude each other"):
         ab.tune(DEV, ANSWERS, test_gold=TEST, folds=2)

@@ -113,7 +113,7 @@ def test_skipped_lists_are_in_no_count(here: Here) -> None:
 def test_queries_that_a_table_lacks_or_adds_are_named(files: Here) -> None:
     files.write("queries.csv", "query,type\nq1,x\nN1,y\n")
     said = words(files, "qrels", "modest", "--queries", "queries.csv", "--by", "type")
-    assert "2 queries not in the table of queries, so without type: 'q2', 'n1'." in said
+    assert "2 queries are not in the table of queries, so they have no type: 'q2', 'n1'." in said
     assert "nobody judged" not in said
     said = words(files, "qrels", "modest", "--queries", "queries.csv", "--all-queries")
     assert "1 query added that nobody judged: counted as nil ('N1')." in said

@@ -170,7 +170,7 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("--ties", "random"), "there is no value of ties 'random'"),
         (("--top", "0.5"), "the top grade must be at least the largest, 1 (got 0.5)"),
         (("--nil", " "), "--nil names a document"),
-        (("--from", "xml"), "'xml' is not a table format"),
+        (("--from", "xml"), "'xml' is neither a table format"),
         (("--chart", "qrels"), "would overwrite qrels, which is an input"),
         (("--truncation", "--chart", "qrels/charts"), "cannot be written"),
         (("--chart", "charts"), "has no chart here"),
@@ -357,7 +357,7 @@ def test_truncation_by_hand(files: Here) -> None:
     assert pairs["RR"]["kendall_tau"] == 1.0
     # AP: long 1 + 0 + 1/2 + 0, short 1/2 + 0 + 1 + 0: a tie, so there is no order to compare
     assert pairs["AP"]["kendall_tau"] is None
-    assert pairs["AP"]["undefined"] == "all runs have one score"
+    assert pairs["AP"]["undefined"] == "all runs have the same score"
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=8))

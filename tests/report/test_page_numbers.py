@@ -378,7 +378,7 @@ def test_results_without_scores_are_refused(here: Here, kind: str) -> None:
     for changed, said in (
         ({"results": []}, "has no results, expected at least one run"),
         ({"measures": []}, "has no measures, expected at least one"),
-        ({"results": [plain["results"][0] | {"scores": {}}]}, "result 1 has other scores or"),
+        ({"results": [plain["results"][0] | {"scores": {}}]}, "the scores or slices of result 1"),
     ):
         here.write("saved.json", json.dumps(plain | changed))
         line = here.refuses("report", "saved.json")
@@ -427,9 +427,12 @@ def test_a_meta_evaluation_that_is_not_whole_is_refused(inputs: Here) -> None:
     stability, required = plain["stability"], plain["required_by_questions"]
     flat = plain["sensitivity"][0] | {"width": 0}
     for changed, expected in (
-        ({"stability": [stability[0], stability[1] | {"curve": []}]}, "has other levels"),
-        ({"required_by_questions": required[1:]}, "the sensitivity of 'c@1' is not whole"),
-        ({"sensitivity": plain["sensitivity"][:1]}, "the sensitivity of 'accuracy' is not whole"),
+        (
+            {"stability": [stability[0], stability[1] | {"curve": []}]},
+            "not given for the same levels",
+        ),
+        ({"required_by_questions": required[1:]}, "the sensitivity of 'c@1' is incomplete"),
+        ({"sensitivity": plain["sensitivity"][:1]}, "the sensitivity of 'accuracy' is incomplete"),
         ({"sensitivity": [flat, *plain["sensitivity"][1:]]}, "bins of no width"),
     ):
         inputs.write("saved.json", json.dumps(plain | changed))

@@ -188,7 +188,7 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
         (
             '{"abstain": "0.1.0", "kind": "score", "measures": ["F"], "results": [{"run": "a", '
             '"scores": {"F": 1}}, {"run": "b", "scores": {"c@1": 1}}]}',
-            "result 2 has other scores or slices than are asked for",
+            "the scores or slices of result 2 differ from those that were asked for",
         ),
         (
             '{"abstain": "0.1.0", "kind": "score", "measures": ["F"], "results": [{"run": "a", '

@@ -204,7 +204,7 @@ def test_a_level_takes_resamples_to_show(level: float, enough: int) -> None:
         for value in (power.bootstrap, power.tukey, power.discriminative_power):
             assert (value is not None) == shows
         assert (power.honest_difference is not None) == shows
-        assert (f"takes {enough} resamples to show" in power.reason) != shows
+        assert (f"at least {enough} resamples are needed" in power.reason) != shows
         assert power.pairs == 3
 
 

@@ -101,7 +101,7 @@ def test_tables_by_name(files: Here) -> None:
 def test_counts_of_runs_have_no_questions_to_draw(files: Here) -> None:
     files.write("totals.csv", "run,right,wrong,unanswered\na,5,3,2\nb,4,4,2\n")
     said = files.refuses("meta", "--counts", "totals.csv")
-    assert said.startswith("totals.csv:1: has no column 'question', which meta draws")
+    assert said.startswith("totals.csv:1: has no column 'question', which meta samples")
     counted = ab.read_counts({"a": ab.Counts(5, 3), "b": ab.Counts(4, 4)})
     with pytest.raises(ab.UsageError, match="a row for each run and question"):
         counted.meta()
@@ -138,9 +138,13 @@ def test_any_engine_will_do(files: Here, engine: str) -> None:
     ("name", "broken", "said"),
     [
         ("sensitivity", lambda rows: rows[0].update(width=0), "bins of no width"),
-        ("scores", lambda scores: scores.pop("c@1"), "the scores of 'c@1' are not whole"),
-        ("stability", lambda rows: rows[1]["curve"].pop(), "has other levels than the first"),
-        ("required_by_questions", lambda rows: rows.pop(0), "of 'c@1' is not whole"),
+        ("scores", lambda scores: scores.pop("c@1"), "the scores of 'c@1' are incomplete"),
+        (
+            "stability",
+            lambda rows: rows[1]["curve"].pop(),
+            "not given for the same levels of fuzziness",
+        ),
+        ("required_by_questions", lambda rows: rows.pop(0), "of 'c@1' is incomplete"),
     ],
 )
 def test_a_result_that_is_not_whole_is_refused(

@@ -44,7 +44,7 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
     fp = int((says & ~y).sum())
     fn = int((~says & answered & y).sum())
     auc = measure("AUROC")(Answers.of(y, v))
-    no_f1 = "of the problems answered, no answer and no truth is 'same'"
+    no_f1 = "among the answered problems, neither an answer nor the truth is 'same'"
     if not answered.any():
         no_f1 = "no problem was answered"
     return {
@@ -52,7 +52,9 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
         "c@1": right / n * (1 + blank / n),
         "F1": _ratio(2 * tp, 2 * tp + fp + fn, no_f1),
         "F0.5u": _ratio(
-            1.25 * tp, 1.25 * tp + 0.25 * (fn + blank) + fp, "no answer and no truth is 'same'"
+            1.25 * tp,
+            1.25 * tp + 0.25 * (fn + blank) + fp,
+            "neither an answer nor the truth of any problem is 'same'",
         ),
         "Brier": 1 - float(np.mean((v - y) ** 2)),
     }
@@ -96,7 +98,7 @@ class PanResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="pan"
         """Every row has every score."""
         for number, row in enumerate(self.rows, 1):
             if tuple(row.scores) != (*MEASURES, "overall"):
-                raise ValueError(f"result {number} has other scores than PAN's")
+                raise ValueError(f"the scores of result {number} are not PAN's")
 
     def _frame(self, table: str) -> pl.DataFrame:
         rows = [

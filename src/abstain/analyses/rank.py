@@ -141,7 +141,9 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
         """Every row has the scores and slices that were asked for."""
         check_rows(self.rows and (*self.rows, *self.per_query), self.measures, self.by)
         if list(self.nothing_relevant) != list(self.measures):
-            raise ValueError("'nothing_relevant' has other measures than are asked for")
+            raise ValueError(
+                "the measures of 'nothing_relevant' differ from those that were asked for"
+            )
 
     @checked
     def to_shape(self, shape: Shape) -> Any:
@@ -237,8 +239,9 @@ def _without_attributes(names: Sequence[str], by: Sequence[str]) -> list[str]:
     """A remark on the queries that cannot be sliced because the table does not have them."""
     if not names:
         return []
-    count = plural(len(names), "query", "queries")
-    return [f"{count} not in the table of queries, so without {', '.join(by)}: {some_of(names)}"]
+    count = plural(len(names), "query is", "queries are")
+    has = "it has" if len(names) == 1 else "they have"
+    return [f"{count} not in the table of queries, so {has} no {', '.join(by)}: {some_of(names)}"]
 
 
 class _Scored:

@@ -177,7 +177,10 @@ def _checked(
     A response counts as it does for `score`: by the policy, which leaves some out.
     """
     truth = open_table(check, name="the table to check by")
-    require_all(truth, {"question": "which names each question", "true": "found by hand"})
+    require_all(
+        truth,
+        {"question": "which names each question", "true": "which holds the outcome found by hand"},
+    )
     keys = ["question", *(["run"] if "run" in truth.columns else [])]
     texts = [pl.col(key).cast(pl.String) for key in keys]
     word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -196,7 +199,7 @@ def _checked(
     strange = checked.filter(~pl.col("true").is_in(WORDS).fill_null(value=False))
     if strange.height:
         what = shown(str(strange["true"][0]))
-        raise InputError(f"true is {what}, expected {', '.join(WORDS)}", truth.name)
+        raise InputError(f"'true' is {what}, expected {', '.join(WORDS)}", truth.name)
     counted = {(t, j): n for t, j, n in joined.group_by("true", "judged").len().iter_rows()}
     counts = {t: {j: counted.get((t, j), 0) for j in WORDS} for t in WORDS}
     total = sum(sum(own.values()) for own in counts.values())

@@ -87,7 +87,9 @@ def check_rows(rows: Sequence[Any], measures: Sequence[str], by: Sequence[str]) 
         raise ValueError("has no measures, expected at least one")
     for at, row in enumerate(rows, 1):
         if list(row.scores) != list(measures) or list(row.slice) != list(by):
-            raise ValueError(f"result {at} has other scores or slices than are asked for")
+            raise ValueError(
+                f"the scores or slices of result {at} differ from those that were asked for"
+            )
 
 
 def ranked(rows: Iterable[R], name: str, *, higher_is_better: bool = True) -> list[R]:
@@ -275,7 +277,8 @@ def _kind_of(text: bytes, name: str) -> str:
         raise InputError(f"is a result of kind {shown(kind)}, expected {', '.join(KINDS)}", name)
     if schema > SCHEMA:
         raise InputError(
-            f"has the form {schema}, which a later abstain wrote; this one reads up to {SCHEMA}",
+            f"has schema version {schema}, written by a later abstain; this one reads up to "
+            f"version {SCHEMA}",
             name,
         )
     return kind

@@ -100,7 +100,7 @@ class SquadResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sq
             raise ValueError("has no results, expected at least one run")
         for number, row in enumerate(self.rows, 1):
             if list(row.scores) != list(self.rows[0].scores):
-                raise ValueError(f"result {number} has other scores than the first")
+                raise ValueError(f"the scores of result {number} differ from those of the first")
 
     def _frame(self, table: str) -> pl.DataFrame:
         import polars as pl

@@ -92,8 +92,8 @@ def trec_eval(
     scored = {name: figures(name, own) for name, own in wanted.items() if name not in TEXTS}
     if level < 0:
         raise UsageError(
-            f"the relevance level must be 0 or more (got {level}): below 0 are documents that "
-            "nobody judged"
+            f"the relevance level must be 0 or more (got {level}): a level below 0 stands for "
+            "documents that nobody judged"
         )
     z = None if zscores is None else _read_zscores(os.fspath(zscores))
     given = read(os.fspath(qrels), os.fspath(run))

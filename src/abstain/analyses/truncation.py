@@ -116,10 +116,10 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
         """Every pair of measures has a score of every run."""
         for pair in self.pairs:
             if list(pair.scores) != list(self.lengths):
-                raise ValueError(f"{pair.original} has other runs than the lengths of lists")
+                raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
         sizes = {len(own) + 1 for own in (self.histogram.before, self.histogram.after)}
         if sizes != {len(self.histogram.edges)}:
-            raise ValueError("the histogram's counts are not as many as its ranges")
+            raise ValueError("the histogram has a different number of counts and ranges")
 
     def _frame(self, table: str) -> pl.DataFrame:
         import polars as pl
@@ -316,5 +316,5 @@ def kendall_tau(first: Floats, second: Floats) -> float:
         return Undefined("there are fewer than two runs")
     one, two = (np.round(scores[known], 12) for scores in (first, second))
     if len(np.unique(one)) < 2 or len(np.unique(two)) < 2:
-        return Undefined("all runs have one score")
+        return Undefined("all runs have the same score")
     return float(kendalltau(one, two).statistic)

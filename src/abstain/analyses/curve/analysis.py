@@ -114,10 +114,12 @@ def split_measures(given: Sequence[str | Measure]) -> tuple[tuple[Measure, ...],
     others = [m for m in chosen if m.definition.takes != "counts"]
     for item in others:
         if item.definition.takes != "confidence":
-            raise UsageError(f"{item} takes {item.definition.takes}, expected counts or confidence")
+            raise UsageError(
+                f"{item} is a measure of rankings, expected one of counts or confidence"
+            )
     if len(of_counts) > 1:
         raise UsageError(
-            f"one measure of counts is followed along the curve (got {of_counts[0]} and "
+            f"only one measure of counts can be followed along the curve (got {of_counts[0]} and "
             f"{of_counts[1]})"
         )
     summed = others or [measure(name) for name in DEFAULT_MEASURES]
@@ -131,7 +133,8 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
     strange = values.filter(~said.is_in([*YES, *NO, ""]))
     if len(strange):
         raise UsageError(
-            f"{option('should_abstain')} reads yes or no in '{attribute}' (got '{strange[0]}')"
+            f"{option('should_abstain')} needs yes or no in the attribute '{attribute}' "
+            f"(got '{strange[0]}')"
         )
     return said.is_in(YES).to_numpy()
 

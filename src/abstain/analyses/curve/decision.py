@@ -62,7 +62,8 @@ def decision(
     numbers = able if chosen == "confidence" else list(range(len(runs)))
     if not numbers:
         raise UsageError(
-            f"no run has a confidence to act on: {option('decision', 'given')} compares them as is"
+            f"no run has a confidence to act on: {option('decision', 'given')} compares the "
+            "answers as they were given"
         )
     t = np.arange(GRID) / GRID
     scale = 1 / (1 - t)

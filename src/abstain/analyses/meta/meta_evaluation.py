@@ -226,10 +226,12 @@ def _of_counts(
     assert isinstance(given, GivenCounts)
     if given.table is None:
         raise UsageError(
-            "meta draws questions, which counts by name do not have: expected a table of counts "
-            "with a row for each run and question"
+            "meta samples questions, but counts given by name have no questions: expected a table "
+            "of counts with a row for each run and question"
         )
-    require_all(given.table, {"question": "which meta draws: a row for each run and question"})
+    require_all(
+        given.table, {"question": "which meta samples, with a row for each run and question"}
+    )
     found, notes = evaluation.counted(["question"]), list[str]()
     runs = sorted(set(found.runs))
     cells = {

@@ -143,7 +143,7 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
     ranges, incomplete = honest_ranges(source, plan)
     enough = math.ceil(1 / alpha - EDGE)
     shows = plan.trials >= enough
-    few = f"a level of {100 * alpha:.3g} % takes {enough:,} resamples to show"
+    few = f"at least {enough:,} resamples are needed for a level of {100 * alpha:.3g} %"
     found = []
     for m, name in enumerate(source.measures):
         gap, defined, largest = gaps[m], resampled[m], ranges[m]
@@ -198,8 +198,8 @@ def _over_errors(
     """
     if not isinstance(source, Outcomes) or formula.definition.proportion is None:
         return None, (
-            f"what {formula} divides by varies from run to run, and no test of all pairs "
-            "together holds for it"
+            f"the denominator of {formula} varies from run to run, so no test of all pairs "
+            "together is valid for it"
         )
     tables = source.trials(pairs, formula)
     return all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed), ""

@@ -180,7 +180,9 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         """Every measure has what the tables set beside one another."""
         levels = [[point.fuzziness for point in own.curve] for own in self.stability]
         if any(own != levels[0] for own in levels):
-            raise ValueError("the stability of measures has other levels than the first")
+            raise ValueError(
+                "the stability of the measures is not given for the same levels of fuzziness"
+            )
         if any(not row.width > 0 for row in self.sensitivity):
             raise ValueError("a sensitivity has bins of no width, expected more than 0")
         known = {(row.questions, row.measure) for row in self.required_by_questions}
@@ -188,10 +190,10 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         judged = {row.measure for row in self.sensitivity}
         for own in self.measures:
             if list(self.scores.get(own, ())) != list(self.runs):
-                raise ValueError(f"the scores of {shown(own)} are not whole")
+                raise ValueError(f"the scores of {shown(own)} are incomplete")
             lacking = any((size, own) not in known for size in sizes)
             if judged and (lacking or own not in judged or own not in self.spans):
-                raise ValueError(f"the sensitivity of {shown(own)} is not whole")
+                raise ValueError(f"the sensitivity of {shown(own)} is incomplete")
 
     def _frame(self, table: str) -> pl.DataFrame:
         """Every number in one long table, or the table of one part."""

@@ -107,18 +107,22 @@ class Settings:
     def _check_source(self, source: Source) -> None:
         if len(source.runs) < 2:
             raise UsageError(
-                f"measures are judged by pairs of runs: at least 2 (got {len(source.runs)})"
+                f"measures are judged by pairs of runs: expected at least 2 runs "
+                f"(got {len(source.runs)})"
             )
         if self.chosen == ("agreement",):
             if len(source.measures) < 2:
                 more = (
-                    "give another matrix" if isinstance(source, Scores) else "name another measure"
+                    "give another file of scores"
+                    if isinstance(source, Scores)
+                    else "name another measure"
                 )
                 raise UsageError(f"agreement needs two measures: {more}")
         elif source.questions < 2:
             raise UsageError(
-                f"other samples need at least 2 questions (got {source.questions}); agreement "
-                f"alone does without: {option('parts', 'agreement')}"
+                f"stability, sensitivity and power need at least 2 questions "
+                f"(got {source.questions}); only agreement works with fewer: "
+                f"{option('parts', 'agreement')}"
             )
 
     def _check_sizes(self, questions: int) -> None:
@@ -130,9 +134,9 @@ class Settings:
             )
         if swap and self.size is not None and self.size > half:
             raise UsageError(
-                f"a subset of {self.size:,} leaves no disjoint one of its size: with "
-                f"{plural(questions, 'question')} at most {half:,} "
-                f"(stability alone takes larger ones: {option('parts', 'stability')})"
+                f"a subset of {self.size:,} leaves too few questions for a second, disjoint subset "
+                f"of that size: with {plural(questions, 'question')} a subset has at most {half:,} "
+                f"(only stability allows larger ones: {option('parts', 'stability')})"
             )
         for size in () if self.sizes is None else self.sizes:
             if not 1 <= size <= half:

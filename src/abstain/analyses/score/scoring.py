@@ -48,7 +48,7 @@ def score(
         chosen = tuple(count_measure(item) for item in chosen)
     if not interval and evaluation.reading.cluster is not None:
         raise UsageError(
-            f"{option('cluster')} needs {option('interval')}: it makes intervals, not scores"
+            f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"
         )
     known: Known = {}
     if any(item.definition.takes == "confidence" for item in chosen):

@@ -115,17 +115,20 @@ def several(
     for item in chosen:
         if not item.definition.several:
             raise UsageError(
-                f"several answers a question are for {' and '.join(MEASURES)}, not for {item}"
+                f"only {' and '.join(MEASURES)} score several answers per question (got {item})"
             )
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     reading = evaluation.reading
     if reading.align != "id":
         raise UsageError(
-            f"several answers a question are paired by id, not by {option('align', 'position')}"
+            f"several answers per question are paired by id, not by {option('align', 'position')}"
         )
     rules = evaluation.policy
     if any(e is Effect.EXCLUDED for why, e in rules.effects.items() if why is not Why.UNASKED):
-        raise UsageError("with several answers a question none can be excluded: say unanswered")
+        raise UsageError(
+            "with several answers per question the policy cannot exclude responses: use "
+            "unanswered instead of excluded"
+        )
     source = evaluation.source
     if isinstance(source, GoldRuns):
         rows, questions, known, notes = _of_gold(source, by)
@@ -133,8 +136,8 @@ def several(
         rows, questions, known, notes = _of_rows(source, by)
     else:
         raise UsageError(
-            "several answers a question are read from responses, all of them: not from counts, "
-            "nor from some of the runs or questions"
+            "several answers per question are scored from all responses: not from counts, and not "
+            "from a selection of runs or questions"
         )
     names = sorted(rows["run"].unique())
     touched = refuse_open(rows, rules)
@@ -142,7 +145,10 @@ def several(
     own = rows.with_columns(outcome=outcome).filter(pl.col("outcome").is_in([RIGHT, WRONG]))
     _refuse_both_ways(own)
     if not any(name in rows.columns and rows[name].is_not_null().any() for name in ORDERS):
-        notes.append("no answer has a confidence or a rank: those to a question share a last place")
+        notes.append(
+            "no answer has a confidence or a rank: all answers to a question are tied and take the "
+            "last rank"
+        )
     return SeveralResult(
         **read_as(evaluation, *notes, clusters=False),
         policy=rules.to_dict(),
@@ -173,13 +179,15 @@ def _of_rows(source: JudgedRows, by: Sequence[str]) -> Lists:
     judged = source.lists(wanted, keep=("answer", "rank"))
     rows, questions = _rows(judged), judged.gold.frame
     known: IntArray | None = None
-    notes = ["known answers of a question: one, as no column 'known' says otherwise"]
+    notes = ["each question has one known answer, because there is no column 'known'"]
     if with_known:
         known = _whole(questions, responses[0].table.name)
-        notes = ["known answers of a question: as the column 'known' says"]
+        notes = ["the number of known answers to a question is in the column 'known'"]
     if "answer" not in rows.columns:
         rows = rows.with_columns(answer=pl.lit(""))
-        notes.append("no column 'answer' shows repeats: there are none")
+        notes.append(
+            "there is no column 'answer' to find repeated answers by: none counts as a repeat"
+        )
     return rows, questions, known, notes
 
 
@@ -227,12 +235,12 @@ def _known(gold: Gold, match: str) -> tuple[IntArray, str]:
     if KNOWN in gold.attributes:
         return (
             _whole(gold.frame, gold.name),
-            "known answers of a question: as the column 'known' says",
+            "the number of known answers to a question is in the column 'known'",
         )
     normal = matcher(match)
     different = [len({normal(text) for text in own}) for own in gold.frame["accepted"]]
     found = np.where(gold.frame["nothing_right"].to_numpy(), 1, np.array(different))
-    return found, "known answers of a question: those that the gold accepts"
+    return found, "the known answers to a question are those that the gold accepts"
 
 
 def _whole(questions: pl.DataFrame, name: str) -> IntArray:
@@ -242,7 +250,7 @@ def _whole(questions: pl.DataFrame, name: str) -> IntArray:
         value = bad[KNOWN][0]
         got = "empty" if value is None else shown(value)
         question = shown(bad["question"][0])
-        raise InputError(f"known is {got} for question {question}, expected 1 or more", name)
+        raise InputError(f"'known' is {got} for question {question}, expected 1 or more", name)
     return numbers.to_numpy()
 
 

@@ -73,7 +73,11 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
             raise InputError(error.quoted(), name) from None
     attributes = sorted({t.per for t in found.values() if t.per is not None})
     if len(attributes) > 1:
-        raise InputError(f"is per {attributes[0]} and per {attributes[1]}, expected one", name)
+        raise InputError(
+            f"has thresholds per {attributes[0]} and per {attributes[1]}, expected one attribute "
+            "for all runs",
+            name,
+        )
     return found
 
 
@@ -190,10 +194,13 @@ def _sure_enough(
     if len(thresholds) == 1 and len(runs) < 2:
         ((tuned, threshold),) = thresholds.items()
         other = bool(runs) and runs[0] != tuned
-        notes = [f"run {shown(runs[0])} held to the threshold of {shown(tuned)}"] if other else []
+        notes = [f"run {shown(runs[0])} uses the threshold of {shown(tuned)}"] if other else []
         return pl.Series(threshold.answered(numbers, slices)), notes
     if not runs:
-        raise UsageError(f"{name} names no run, and there are thresholds for {len(thresholds)}")
+        raise UsageError(
+            f"{name} names no run, but there are thresholds for {len(thresholds)} runs: which one "
+            "applies is unclear"
+        )
     answered = np.zeros(rows.height, bool)
     for own in runs:
         if own not in thresholds:
@@ -219,8 +226,8 @@ def _slices(
             return None
         if per not in rows.columns:
             raise UsageError(
-                f"the thresholds are per {per}, which {table.name} does not have: name its gold "
-                "before it"
+                f"the thresholds are per {per}, which {table.name} does not have: give the gold "
+                "before the run"
             )
         return np.array(cells(rows, per).cast(pl.String).fill_null("").to_list())
     value = pl.lit("") if per is None else col(per).cast(pl.String).fill_null("")
@@ -276,7 +283,8 @@ def _said(rows: pl.DataFrame, answered: pl.Series, sure: pl.Series) -> list[str]
         notes.append("no response is sure enough: everything is left blank")
     if sure.is_null().any():
         notes.append(
-            f"{plural(int(sure.null_count()), 'response')} without a confidence left blank"
+            f"{plural(int(sure.null_count()), 'response has', 'responses have')} no confidence: "
+            "left blank"
         )
     return notes
 

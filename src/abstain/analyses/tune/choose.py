@@ -87,7 +87,9 @@ class Threshold:
             return float(value)
 
         if "threshold" not in plain:
-            raise UsageError("a run has no 'threshold': a number, or null to answer nothing")
+            raise UsageError(
+                "a run has no 'threshold' (expected a number, or null to answer nothing)"
+            )
         per, values = plain.get("per"), plain.get("thresholds", {})
         if per is not None and (not isinstance(per, str) or not per.strip()):
             raise UsageError(f"'per' must name an attribute (got {per!r})")

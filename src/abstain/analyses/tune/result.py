@@ -13,7 +13,7 @@ import polars as pl
 
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.tune.choose import Threshold
-from abstain.errors import UsageError, checked, nearest, plural
+from abstain.errors import UsageError, checked, nearest
 from abstain.io.files import write_text
 from abstain.io.names import cells
 from abstain.measures.arrays import BoolArray, IntArray
@@ -149,7 +149,7 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
         unit = _in_order_of_ids(questions, clusters)
         size, what = int(unit.max(initial=-1)) + 1, "question" if clusters is None else "cluster"
         if folds > size:
-            raise UsageError(f"{folds} folds of {plural(size, what)} leave one empty")
+            raise UsageError(f"{folds} folds need at least as many {what}s (got {size})")
         for repeat in range(self.repeats or 1):
             draw = np.random.default_rng([seed, repeat]).permutation(size)
             fold = draw[unit] % folds
@@ -218,7 +218,9 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
                 raise ValueError(f"run {own.run!r} has no parts, expected one at least")
             for value in (own.threshold, *own.thresholds.values()):
                 if value is not None and not 0 <= value <= 1:
-                    raise ValueError(f"run {own.run!r} has a threshold of {value:g}")
+                    raise ValueError(
+                        f"run {own.run!r} has a threshold of {value:g}, expected 0 to 1"
+                    )
 
     def _frame(self, table: str) -> pl.DataFrame:
         whole = table == "main"

@@ -87,14 +87,15 @@ def tune(
     clustered = evaluation.cluster is not None
     if next_questions and evaluation.reading.cluster is not None:
         raise UsageError(
-            f"{option('next_questions')} and {option('cluster')} exclude each other: what the next "
-            "clustered questions show cannot be promised, only their risk"
+            f"{option('next_questions')} and {option('cluster')} exclude each other: for "
+            "clustered questions only the expected risk can be bounded, not the share of wrong "
+            "answers on the next questions"
         )
     chooser, aim = _aim(maximise, risk, level, next_questions=next_questions, clustered=clustered)
     if by is not None and isinstance(chooser, KeepRisk):
         raise UsageError(
-            f"{option('by')} needs {option('maximise')}: a bound for each slice needs its own "
-            f"{option('risk')}"
+            f"{option('by')} cannot be combined with {option('risk')}: to bound the risk of each "
+            "slice, tune each slice separately"
         )
     if shrink < 0 or not math.isfinite(shrink):
         raise UsageError(f"{option('shrink')} is 0 or more questions (got {shrink:g})")
@@ -186,14 +187,15 @@ def _split(
         raise UsageError(f"{said} and {option('folds')} exclude each other")
     if tune_on and repeats > 1:
         raise UsageError(
-            f"{said} parts the questions one way: {option('repeats')} needs {option('folds')}"
+            f"{said} splits the questions in only one way: {option('repeats')} needs "
+            f"{option('folds')}"
         )
     if repeats < 1:
         raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
     if folds is not None and folds < 2:
         raise UsageError(
-            "a threshold looks too good on the questions it was tuned on: "
-            f"{option('folds')} is 2 or more (got {folds})"
+            f"{option('folds')} must be 2 or more (got {folds}): a threshold looks too good on the "
+            "questions it was tuned on"
         )
     if tune_on:
         return Split(tuned_on=tune_on, judged_on=judged_on)
