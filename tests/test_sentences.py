@@ -22,6 +22,11 @@ READ_TWICE = (
     *("come by chance", "chance could have made", "for want of", "taken at its word", "is ours"),
     *("as far as", "flatters", "the whole story", "knows no", "alike throughout", "blindly"),
     *("is told of", "one of its own kind", "be it ", "save for", "as good as nothing"),
+    *("goes with", "go with", "not whole", "so many of each", "stands here", "has other"),
+    *("did not take part", "held to the", "leave it open", "rewards silence", "come out again"),
+    *("keep it to yourself", "tells it", "tells of", "beside the run", "made one run"),
+    *("is no score but", "is no number", "is no measure", "each run on", "nothing limits"),
+    *("collect it", "are to be found", "leave one empty", "name its gold", "or neither"),
 )
 """Turns that a reader marked."""
 
