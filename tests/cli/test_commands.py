@@ -273,7 +273,7 @@ def test_cards(here: Here, name: str) -> None:
     said = here("explain", name)
     assert said.code == 0
     assert max(map(len, said.out.splitlines())) <= 80
-    for label in ("formula", "range", "undefined", "to game it", "source", "Example"):
+    for label in ("formula", "range", "undefined", "(to game it|note) ", "source", "Example"):
         assert re.search(rf"^{label}", said.out, re.M), label
 
 

@@ -528,7 +528,7 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
         ({"test": "mcnemar"}, "McNemar's test looks at right and wrong, and AUROC is a measure"),
         ({"test": "wilcoxon"}, "wilcoxon is for per-query scores"),
         ({"judge_error": {"right": 1}}, "judge_error corrects counts, and AUROC is a measure"),
-        ({"interval": "delta"}, "delta is for measures of counts, and AUROC is one of confidence"),
+        ({"interval": "delta"}, "delta works only for measures of counts, and AUROC is a"),
     ],
 )
 def test_what_cannot_be_had_is_said_in_one_line(rules: dict[str, Any], said: str) -> None:

@@ -228,7 +228,7 @@ def test_few_clusters_are_told() -> None:
     read = ab.read_judged(
         answered({"one": "rwrwrwrrwwrr", "two": "rrrwrwrrwwrw"}, doc=docs), cluster="doc"
     )
-    warned = "4 clusters, worth 4.0 of equal size, are few"
+    warned = "only 4 clusters (as informative as 4.0 of equal size)"
     assert warned in told(read.compare("accuracy"))
     assert any(warned in note for note in read.score("accuracy", interval=True).notes)
 

@@ -73,7 +73,9 @@ def test_nil_as_trec_2001_answered(files: Here) -> None:
     said = files("rank", "qrels", "short", "long", *args)
     assert scores(said)["short"]["RR"] == pytest.approx((1 + 1 + 1 + 0) / 4)
     assert scores(said)["long"]["RR"] == pytest.approx((1 + 0 + 1 / 2 + 0) / 4)
-    assert "needs to know what says so" in files.refuses("rank", "qrels", "long", "--nil-as-answer")
+    assert "needs the name of the document" in files.refuses(
+        "rank", "qrels", "long", "--nil-as-answer"
+    )
 
 
 def test_nil_in_the_judgments_is_no_document(here: Here) -> None:
@@ -162,8 +164,8 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("-m", "c@1"), "c@1 is a measure of counts, not of rankings"),
         (("-m", "NDGC@10"), "there is no measure 'NDGC' (nearest: NDCG"),
         (("-m", "RelP"), "RelP needs k"),
-        (("-m", "MRR"), "MRR is a measure of confidence; of rankings it is the mean of RR"),
-        (("-m", "mrr(rel=2)@10"), "of rankings it is the mean of RR(rel=2)@10"),
+        (("-m", "MRR"), "MRR is a measure of confidence here; for rankings use RR: its mean"),
+        (("-m", "mrr(rel=2)@10"), "for rankings use RR(rel=2)@10: its mean over queries"),
         (("--limit", "9" * 20), "the limit must be from 1 to 1e+18 (got 99999999999999999999)"),
         (("--limit", "0"), "invalid value for '--limit'"),
         (("--top", "nan"), "the top grade must be at least the largest, 1 (got nan)"),
