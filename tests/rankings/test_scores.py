@@ -78,7 +78,8 @@ def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
     judged = ranked("meta", "--scores", name, *QUICK, "--part", "stability", "-f", "json")
     (note,) = judged.data["notes"]
     assert note.endswith(
-        "1 of 4 queries lack the score of some system and are left out: the score is undefined there"
+        "1 of 4 queries lack the score of some system and are left out: "
+        "the score is undefined there"
     )
     assert judged.data["scores"]["AP"] == {"a": pytest.approx(2 / 3), "b": pytest.approx(1.75 / 3)}
     assert judged.data["measures"] == ["AP", "P@2"]

@@ -238,7 +238,7 @@ def test_a_chart_passes_the_tests_that_the_table_passes(here: Here) -> None:
     ) == {"a": 1}
     drawn = data_of(text)["charts"]["tests"]["data"]["values"]
     assert [row["passed"] for row in drawn] == ["passed"]
-    assert "1 of 1 test papers were" in caption(text, "tests")
+    assert "1 of 1, counting every run and test" in caption(text, "tests")
 
 
 # --------------------------------------------------------------------------------- comparisons
