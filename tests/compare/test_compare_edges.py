@@ -145,9 +145,9 @@ def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
 def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
     table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
     found = scores(table, test="randomisation", detect=0.4)
-    assert "no difference shows at the 5 % level" in told(found)
+    assert "no difference can be significant at the 5 % level" in told(found)
     assert "This test set could detect" not in told(found)
-    assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in told(found)
+    assert "a power of 0 % to find a difference of 0.4; a power of 80 % needs" in told(found)
     assert found.to_dict()["plan"]["visible"] is None
 
 

@@ -54,7 +54,7 @@ def test_five_of_five_is_no_proof() -> None:
     assert pair.difference == 0.5
     assert pair.p == pytest.approx(stats.fisher_exact([[5, 0], [30, 30]]).pvalue, abs=1e-9)
     assert not pair.differs
-    assert "given which questions each run answered" in told(found)
+    assert "with the questions that each run answered held fixed" in told(found)
 
 
 def test_the_statistic_by_hand() -> None:
@@ -146,7 +146,7 @@ def test_meta_compares_ratios_over_their_errors() -> None:
     assert ratio.tukey is not None
     assert ratio.honest_difference is None
     assert share.honest_difference is not None
-    assert "no one honest difference" in str(found).replace("\n", " ")
+    assert "no single honest difference" in str(found).replace("\n", " ")
 
 
 # ----------------------------------------------------------------------------- no verdict
