@@ -121,7 +121,7 @@ def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
         data = files("rank", "qrels", *args, "-f", "json").data
         said = files("rank", "qrels", *args, "-f", "markdown").out
         words: list[str] = data.get("nil_words", [])
-        told = [line for line in said.splitlines() if "end of a list, name it as nil." in line]
+        told = [line for line in said.splitlines() if "pass it with the option nil." in line]
         assert len(told) == len(words)
         assert all(f"- A list has a document '{word}'" in said for word in words)
         return words
