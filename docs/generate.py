@@ -52,7 +52,7 @@ def measures_page() -> str:
         MADE_BY,
         "# Measures\n\n",
         "Each has a page of its own: formula, what a blank is worth (κ), when answering pays "
-        "(p\\*), how to game it, when it does not exist, a worked example, its source. "
+        "(p\\*), how to game it, when it is undefined, a worked example, its source. "
         "`abstain explain NAME` shows the same in a terminal.\n",
     ]
     for takes, (title, what) in FAMILIES.items():
@@ -75,7 +75,8 @@ def measure_page(d: Definition) -> str:
     parts.append("\n| | |\n| --- | --- |\n")
     parts += [f"| {name} | {text} |\n" for name, text in _facts(d, item)]
     parts += _picture_section(d, item)
-    parts.append(f"\n## To game it\n\n{markdown_text(d.gaming)}\n")
+    for heading, text in (("To game it", d.gaming), ("Note", d.note)):
+        parts += [f"\n## {heading}\n\n{markdown_text(text)}\n"] if text else []
     if d.monotone:
         parts.append(f"\nBeware: {markdown_text(d.monotone)}.\n")
     parts.append(f"\n## Example\n\n{_told(item)}\n\n```python\n{_example_code(item)}\n```\n")
@@ -85,7 +86,7 @@ def measure_page(d: Definition) -> str:
 
 def _facts(d: Definition, item: Measure) -> Iterator[tuple[str, str]]:
     for p in d.parameters:
-        default = "" if p.default is None else f"; {p.default:g} if not said"
+        default = "" if p.default is None else f"; {p.default:g} if not given"
         yield (
             f"`{p.name}`",
             f"{markdown_text(p.meaning)}; in {markdown_text(p.range_text)}{default}",
@@ -93,7 +94,7 @@ def _facts(d: Definition, item: Measure) -> Iterator[tuple[str, str]]:
     if d.kappa is not None:
         yield "κ, what a blank is credited in right answers", _code(d.kappa_text)
     if d.break_even is not None:
-        yield "p\\*, answering pays for a chance above it", _code(d.break_even_text)
+        yield "p\\*, answering pays if the chance is above it", _code(d.break_even_text)
     low, high = item.bounds
     better = "higher is better" if d.higher_is_better else "lower is better"
     at = f" (of {item})" if item.parameters and d.name == "S" else ""

@@ -276,9 +276,12 @@ def test_only_what_orders_documents_must_be_read(engine: EngineName, here: Here)
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ({"score": [True, False]}, "the column 'score' must hold a number a row (it holds Bool"),
+        (
+            {"score": [True, False]},
+            "the column 'score' must hold one number per row (it holds Bool",
+        ),
         ({"score": ["2", "x"]}, "the column 'score' must be a number"),
-        ({"rank": [1, 2]}, "ties=\"rank\" goes by its column 'rank' instead"),
+        ({"rank": [1, 2]}, "with ties=\"rank\" they are ordered by the column 'rank'"),
     ],
 )
 def test_scores_are_held_to_the_same_standard(

@@ -79,8 +79,13 @@ def test_every_measure_has_a_page_that_tells_all() -> None:
         page = (DOCS / "reference" / name).read_text()
         assert d.latex in page
         assert d.formula in page
-        for heading in ("## To game it", "## Example", "## Source"):
+        for heading in ("## Example", "## Source"):
             assert heading in page
+        assert [f"## {name}\n" in page for name in ("To game it", "Note")] == [
+            d.gaming != "",
+            d.note != "",
+        ]
+        assert d.gaming or d.note
         for text in (d.kappa_text, d.break_even_text, *d.aliases):
             assert text == "–" or f"`{text}`" in page, (name, text)
         assert all(rule.reason in page for rule in d.undefined)

@@ -94,7 +94,7 @@ def test_the_questions_that_would_do() -> None:
     [
         ((30, 70, 0), 0.6, "surely too low: even the upper bound is below 0.6"),
         ((58, 42, 0), 0.6, "the score itself is below 0.6; more questions would not help"),
-        ((60, 40, 0), 0.6, "the score equals the threshold; no number of questions would do"),
+        ((60, 40, 0), 0.6, "the score equals the threshold; more questions would never be enough"),
         ((0, 0, 9), 0.6, "precision of 'run' is undefined (no question was answered)"),
     ],
 )
@@ -211,7 +211,7 @@ def test_clustered_questions_are_not_called_equal_to_the_threshold() -> None:
     gold = gold.with_columns(group=pl.col("question") // 4)
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "accuracy", 0.65, cluster="group", by=[])
-    assert "they are clustered by 'group', so it takes more clusters" in str(caught.value)
+    assert "they are clustered by 'group', so more clusters are needed" in str(caught.value)
     assert "equals the threshold" not in str(caught.value)
 
 
@@ -297,7 +297,7 @@ def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -
     assert len(shown) == 2
     for line in shown:
         assert line in printed
-    assert "slices dropped, those that cost most first:" in printed
+    assert "slices whose score dropped, the most costly first:" in printed
     assert "assert_at_least(run: Any" not in printed, "the inside of the gate is not shown"
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("### 1 of 2 gates passed\n\n| gate ")
@@ -483,7 +483,7 @@ def test_not_worse_by_a_measure_that_is_better_when_lower() -> None:
     assert (gate.difference or (0,))[0] == pytest.approx(10 / 400)
     with pytest.raises(WorseError):
         assert_not_worse(before, gold, run, "selective-risk", margin=0.01)
-    with pytest.raises(ab.UsageError, match="a margin is a number from 0"):
+    with pytest.raises(ab.UsageError, match="the margin must be a number of 0 or more"):
         assert_not_worse(run, gold, before, "selective-risk", margin=-0.1)
 
 

@@ -170,7 +170,7 @@ def test_json_and_tables_of_problems(
     assert {"kind", "file", "line", "run", "question", "message"} <= problem["details"][0].keys()
     assert command(["validate", str(gold), str(path)]) == 1
     short = capfd.readouterr().out
-    assert "6 details; set most to 0 to show them" in short
+    assert "6 more messages with the same causes are hidden; --most 0" in short
     assert command(["validate", str(gold), str(path), "--most", "0"]) == 1
     assert len(capfd.readouterr().out.splitlines()) > len(short.splitlines())
 

@@ -130,7 +130,8 @@ class Gate:
         if math.isnan(value) or math.isnan(low):
             return f"the difference of {name} from the baseline is undefined"
         sure = f"with {100 * self.confidence:g} % confidence"
-        return f"{name} differs from the baseline by {signed(value)}, {sure} at least {signed(low)}"
+        by = f"{name} differs from the baseline by {signed(value)}"
+        return f"{by}; {sure} the difference is at least {signed(low)}"
 
     def _head(self) -> str:
         name = f"{self.measure} of {shown(self.run)}"
@@ -166,8 +167,9 @@ class Gate:
         if self.parts:
             beyond = "above" if self.side == "at most" else "below"
             worse = "rose" if self.side == "at most" else "dropped"
-            what = worse if self.parts[0].before is not None else f"{beyond} {self.threshold:g}"
-            lines.append(f"  slices {what}, those that cost most first:")
+            is_beyond = f"is {beyond} {self.threshold:g}"
+            what = worse if self.parts[0].before is not None else is_beyond
+            lines.append(f"  slices whose score {what}, the most costly first:")
             lines += [f"    {part}" for part in self.parts]
         return "\n".join(lines)
 
@@ -180,12 +182,12 @@ class Gate:
         if self.score > self.threshold if most else self.score < self.threshold:
             return f"the score itself is {beyond} {self.threshold:g}; more questions would not help"
         if self.score == self.threshold:
-            return "the score equals the threshold; no number of questions would do"
+            return "the score equals the threshold; more questions would never be enough"
         there = f"(there are {int(self.counts.n):,})"
         if self.cluster is not None:
             return (
                 f"too few questions to be sure {there}: they are clustered by "
-                f"{shown(self.cluster)}, so it takes more clusters"
+                f"{shown(self.cluster)}, so more clusters are needed"
             )
         if self.needed is None:
             return (
@@ -193,8 +195,8 @@ class Gate:
                 f"needed {there}"
             )
         return (
-            f"too few questions to be sure: with these shares about {self.needed:,} would do "
-            f"{there}"
+            "too few questions to be sure: with the same shares of right, wrong and blank, about "
+            f"{self.needed:,} would be enough {there}"
         )
 
 
@@ -346,7 +348,7 @@ def assert_not_worse(
     """
     __tracebackhide__ = True
     if not (isinstance(margin, (int, float)) and 0 <= margin < math.inf):
-        raise UsageError(f"a margin is a number from 0, such as 0.02 (got {margin!r})")
+        raise UsageError(f"the margin must be a number of 0 or more, such as 0.02 (got {margin!r})")
     options = (confidence, baseline, by, interval, grades, reading)
     return _assert("not worse", run, gold, measure, -float(margin), *options)
 
@@ -433,14 +435,14 @@ def _check(measure: Measure, side: Side, threshold: float, confidence: float) ->
     if side == ("at most" if higher else "at least"):
         better, other = ("higher", "at_least") if higher else ("lower", "at_most")
         raise UsageError(
-            f"{measure} is better when it is {better}: '{side}' makes no gate of it, "
-            f"assert_{other} does"
+            f"for {measure}, {better} is better, so '{side}' cannot be used as a gate; use "
+            f"assert_{other}"
         )
     if not math.isfinite(threshold):
-        raise UsageError(f"a threshold is a number, such as 0.6 (got {threshold!r})")
+        raise UsageError(f"the threshold must be a number, such as 0.6 (got {threshold!r})")
     if not 0.5 < confidence < 1:
         raise UsageError(
-            f"the confidence lies between 0.5 and 1, such as 0.95 (got {confidence:g})"
+            f"the confidence must be between 0.5 and 1, such as 0.95 (got {confidence:g})"
         )
 
 

@@ -182,7 +182,7 @@ def test_exit_code_of_validate(files: Here) -> None:
     ]
     table = files("validate", "gold.csv", "bad.csv", "--most", "1")
     assert table.code == 1
-    assert "1 are shown; set most to 0 to show all." in table.out
+    assert "1 are shown; --most 0 (in Python: most=0) shows all." in table.out
 
 
 # ------------------------------------------------------------------------------------ looks
@@ -273,7 +273,7 @@ def test_cards(here: Here, name: str) -> None:
     said = here("explain", name)
     assert said.code == 0
     assert max(map(len, said.out.splitlines())) <= 80
-    for label in ("formula", "range", "undefined", "to game it", "source", "Example"):
+    for label in ("formula", "range", "undefined", "(to game it|note) ", "source", "Example"):
         assert re.search(rf"^{label}", said.out, re.M), label
 
 

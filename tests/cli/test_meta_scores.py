@@ -40,14 +40,14 @@ def test_a_second_name_of_the_topics_is_no_system_either(here: Here) -> None:
     here.write("m.csv", csv_text([[t, *row] for t, row in zip(titles, rows, strict=True)]))
     data = here("meta", "--scores", "m.csv", "--part", "stability", *QUICK, "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
-    assert "column 'id' of m.csv is no system and is left out" in data["notes"]
+    assert "column 'id' of m.csv does not hold scores and is left out" in data["notes"]
 
 
 def test_numbers_that_may_be_ids_are_asked_about(here: Here) -> None:
     here.write("m.csv", numbered("n"))
     how = ("meta", "--scores", "m.csv", "--part", "stability", *QUICK)
     said = here.refuses(*how)
-    assert said.startswith("m.csv: column 'n' may hold scores or the numbers of topics")
+    assert said.startswith("m.csv: column 'n' may hold scores or topic numbers")
     assert "--column question=n" in said
     data = here(*how, "-c", "question=n", "-f", "json").data
     assert data["runs"] == ["a", "b", "c"]
@@ -88,7 +88,10 @@ def test_a_slip_in_the_first_system_is_refused_as_in_any_other(here: Here) -> No
 
 def test_an_empty_id_is_told_as_such(here: Here) -> None:
     here.write("m.csv", "topic,a,b\nt1,0.1,0.2\n,0.3,0.4\n,0.3,0.1\n")
-    assert here.refuses("meta", "--scores", "m.csv") == "m.csv:3: column 'topic' names no topic"
+    assert (
+        here.refuses("meta", "--scores", "m.csv")
+        == "m.csv:3: column 'topic' is empty here, expected the name of a topic"
+    )
 
 
 def test_measures_keep_names_that_say_something(here: Here) -> None:

@@ -216,12 +216,12 @@ def test_nan_scores_leave_their_topics_out(here: Here) -> None:
         (("gold.csv", "one.csv", "two.csv", "--correction", "bonf"), "there is no correction"),
         (("gold.csv", "one.csv", "two.csv", "--against", "tow"), "(nearest: two"),
         (("gold.csv", "one.csv", "two.csv", "--cluster", "topics"), "no attribute 'topics'"),
-        (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "more than 0"),
+        (("gold.csv", "one.csv", "two.csv", "--detect", "0"), "must be above 0"),
         (("gold.csv", "one.csv", "two.csv", "--level", "95"), "a level lies between 0 and 1"),
         (("gold.csv", "one.csv", "two.csv", "--test", "wilcoxon"), "is for per-query scores"),
         (("gold.csv", "one.csv", "two.csv", "--test", "t"), "t is for per-query scores"),
         (("--judged", "--scores", "one.csv"), "exclude each other"),
-        (("--scores", "one.csv"), "has no column of scores, expected a system a column"),
+        (("--scores", "one.csv"), "has no column of scores, expected one system per column"),
     ],
 )
 def test_usage_errors_are_one_line(two: Here, args: tuple[str, ...], said: str) -> None:

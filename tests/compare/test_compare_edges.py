@@ -110,13 +110,13 @@ PAIR = graded({"one": "aabbab-bab" * 3, "two": "abbabb-aab" * 3})
 
 @pytest.mark.parametrize("power", [0.01, 0.05])
 def test_a_power_that_chance_has_is_refused(power: float) -> None:
-    with pytest.raises(UsageError, match=r"a power is more than the 0\.05 that a test"):
+    with pytest.raises(UsageError, match=r"the power must be above 0\.05, which a test"):
         judged(PAIR, power=power)
 
 
 @pytest.mark.parametrize("detect", [1.5, math.inf, math.nan, -0.1])
 def test_a_difference_out_of_range_is_refused(detect: float) -> None:
-    with pytest.raises(UsageError, match="detect is more than 0 and at most 1, such as"):
+    with pytest.raises(UsageError, match="detect must be above 0 and at most 1, such as"):
         judged(PAIR, measure="accuracy", detect=detect)
 
 
@@ -145,9 +145,9 @@ def test_a_plan_takes_no_fewer_questions_than_can_show_anything() -> None:
 def test_a_test_set_that_shows_nothing_shows_no_difference_with_power() -> None:
     table = pl.DataFrame({"topic": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.3, 0.7, 0.5]})
     found = scores(table, test="randomisation", detect=0.4)
-    assert "no difference shows at the 5 % level" in told(found)
+    assert "no difference can be significant at the 5 % level" in told(found)
     assert "This test set could detect" not in told(found)
-    assert "A difference of 0.4 would be found with a power of 0 %; 80 % takes" in told(found)
+    assert "a power of 0 % to find a difference of 0.4; a power of 80 % needs" in told(found)
     assert found.to_dict()["plan"]["visible"] is None
 
 
@@ -156,7 +156,7 @@ def test_scores_may_be_planned_for_any_finite_difference() -> None:
     found = scores(table, detect=5.0).plan
     assert found is not None
     assert found.detect == 5.0
-    with pytest.raises(UsageError, match="a difference to detect is more than 0, such as"):
+    with pytest.raises(UsageError, match="the difference to detect must be above 0, such as"):
         scores(table, detect=math.inf)
 
 
@@ -226,8 +226,10 @@ def test_a_misspelt_method_is_no_file(here: Here) -> None:
 def test_a_method_of_proportions_names_some(here: Here) -> None:
     PAIR.write_csv(here.folder / "graded.csv")
     said = here.refuses("score", "--judged", "graded.csv", "--interval", "wilson")
-    assert "wilson is for proportions, and c@1 is none; take one of beta, logit, " in said
-    assert "a measure that is one (accuracy, precision, " in said
+    assert (
+        "wilson works only for proportions, and c@1 is not a proportion; use one of beta, " in said
+    )
+    assert "a measure that is a proportion (accuracy, precision, " in said
     assert (
         here("score", "--judged", "graded.csv", "--interval", "wilson", "-m", "accuracy").code == 0
     )

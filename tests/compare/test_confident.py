@@ -285,7 +285,7 @@ def test_a_bootstrap_that_is_asked_for_is_of_differences_too(method: str) -> Non
     assert "of differences" not in told(found)
     usual = compared("AUROC", one=one, two=two, trials=100)
     assert (usual.interval_method, usual.interval_method_of_differences) == ("bca", "logit")
-    assert "seed 0); of differences: the influence of each answer" in told(usual)
+    assert "seed 0); for differences: the influence of each answer" in told(usual)
     assert usual.to_dict()["interval_method_of_differences"] == "logit"
     risky = compared("coverage@risk(r=0.25)", one=one, two=two, trials=100)
     assert (risky.interval_method, risky.interval_method_of_differences) == ("bca", None)
@@ -354,7 +354,7 @@ def test_resamples_without_a_value_are_told() -> None:
     found = compared("AUROC", one=one, two=two, trials=500)
     said = told(found)
     assert "of 500 resamples had no value" in said
-    assert "AUROC has no value in 16 of 32 swaps of 1 pair: they count as if they showed" in said
+    assert "AUROC is undefined in 16 of 32 swaps of 1 pair: each of these swaps is counted" in said
     assert found.pairs[0].p >= 0.5
 
 
@@ -528,7 +528,7 @@ def test_calibration_errors_have_a_p_but_no_interval(name: str) -> None:
         ({"test": "mcnemar"}, "McNemar's test compares right and wrong, but AUROC is a measure"),
         ({"test": "wilcoxon"}, "wilcoxon is for per-query scores"),
         ({"judge_error": {"right": 1}}, "judge_error corrects counts, but AUROC is a measure"),
-        ({"interval": "delta"}, "delta is for measures of counts, and AUROC is one of confidence"),
+        ({"interval": "delta"}, "delta works only for measures of counts, and AUROC is a"),
     ],
 )
 def test_what_cannot_be_had_is_said_in_one_line(rules: dict[str, Any], said: str) -> None:

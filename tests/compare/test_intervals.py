@@ -238,7 +238,7 @@ def test_jeffreys_of_a_proportion_is_a_beta() -> None:
 
 
 def test_a_proportion_is_asked_for() -> None:
-    with pytest.raises(UsageError, match="wilson is for proportions, and c@1 is none"):
+    with pytest.raises(UsageError, match="wilson works only for proportions, and c@1 is not"):
         interval(ab.measure("c@1"), JUCS, method="wilson")
 
 

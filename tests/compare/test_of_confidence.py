@@ -97,7 +97,7 @@ def test_score_shows_them(here: Here) -> None:
     for part in here(*args, "--interval", "--by", "doc", "--format", "json").data["results"]:
         assert part["intervals"]["Brier"][0] <= part["scores"]["Brier"]
     line = here.refuses(*args, "--interval", "delta")
-    assert line.startswith("delta is for measures of counts, and Brier is one of confidence;")
+    assert line.startswith("delta works only for measures of counts, and Brier is a measure of")
 
 
 def test_judged_rows_have_them_by_cluster(here: Here) -> None:

@@ -159,7 +159,7 @@ def test_randomisation_sign_by_sign() -> None:
         ("wilcoxon", "the differences are symmetric about 0 (this is not a test of the means)."),
         ("randomisation", "Null hypothesis: on every topic the two runs could be exchanged."),
         ("bootstrap", "Test: paired bootstrap, shifted to no difference"),
-        ("sign", "either run is as likely to be ahead on a topic"),
+        ("sign", "both runs are equally likely to be ahead on a topic"),
     ],
 )
 def test_a_test_says_what_it_would_refute(test: str, said: str) -> None:
@@ -169,7 +169,7 @@ def test_a_test_says_what_it_would_refute(test: str, said: str) -> None:
 def test_what_speaks_against_a_t_test_is_said() -> None:
     even = np.linspace(-1, 1, 40)
     said = told(compared(frame([np.zeros(40), even])))
-    assert "nothing speaks against it here (40 topics, skewness up to 0.0)" in said
+    assert "nothing here contradicts this (40 topics, skewness up to 0.0)" in said
     skewed = np.r_[np.zeros(30), np.ones(10) * 0.1, [5, 0.2, 0.3, 0.4]]
     found = compared(frame([np.zeros(44), skewed]))
     needed = f"{25 * stats.skew(skewed) ** 2:,.0f}"

@@ -193,7 +193,7 @@ def test_no_confidence_and_no_answers(files: Here) -> None:
     files.write("r.csv", "question,answer\nq1,France\nq1,Peru\n")
     said = files("score", "--several", "gold.csv", "r.csv")
     out = " ".join(said.out.split())
-    assert "K is undefined (–) where some answers have no confidence to weigh them by: r." in out
+    assert "K is undefined (–) where some answers have no confidence to weight them with: r." in out
     assert "No answer has a confidence or a rank" in out
     files.write("r.csv", "question,answer,confidence\nq1,,\n")
     (row,) = ab.several("gold.csv", "r.csv").rows

@@ -205,7 +205,7 @@ def test_a_promise_is_told() -> None:
     promise = result.runs[0].promise
     assert promise is not None
     assert promise.held <= promise.parts == 5
-    assert "Promised with a chance of at least 0.8" in str(result)
+    assert "With a probability of at least 0.8," in str(result)
 
 
 # --------------------------------------------------------------------------------------- odd lists

@@ -204,7 +204,7 @@ def test_mapped_columns_several_runs_and_ranks(
         # a column that comes late is a column of all
         ([{"query": "2", "doc": "z", "score": 1, "run": "r"}], ":1: the column 'run' is empty"),
         # and so is its type
-        ([{"query": "2", "doc": "z", "score": [1]}], "must hold a number a row (it holds List"),
+        ([{"query": "2", "doc": "z", "score": [1]}], "must hold one number per row (it holds List"),
         ([{"query": ["2"], "doc": "z", "score": 1}], "column 'query' holds List(String)"),
         (
             [{"query": "2", "doc": "z", "score": True}],

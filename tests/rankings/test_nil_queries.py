@@ -60,10 +60,13 @@ def test_both_tables_give_the_same_primed_scores(files: Here) -> None:
 def test_full_lists_where_nothing_is_relevant_are_pointed_out(files: Here) -> None:
     args = ("-m", "AP'", "-m", "RR'", "-m", "AP", "--truncation")
     said = words(files, "qrels", "padder", "modest", "--limit", "3", *args)
-    assert "1 list at the limit where nothing is relevant: AP', RR' count 0 there." in said
-    assert "the original measures count 0, and so do the primed ones for a list at the" in said
+    assert (
+        "1 list at the limit for queries where nothing is relevant: AP', RR' count 0 for them."
+        in said
+    )
+    assert "the original measures count 0, and so do the primed measures for a list at the" in said
     said = words(files, "qrels", "padder", "modest", "--limit", "4", *args)
-    assert "at the limit where nothing" not in said
+    assert "at the limit for queries where nothing" not in said
     assert "the original measures count 0." in said
 
 
@@ -81,7 +84,9 @@ def test_a_higher_bar_leaves_queries_out_and_says_so(here: Here) -> None:
     assert "or above: 0 for AP(rel=2), P(rel=2)@5, nil for AP'(rel=2)." in said
     assert "no document of grade" not in words(here, "qrels", "run", "-m", "AP", "-m", "NDCG")
     said = words(here, "qrels", "run", "--limit", "1", "-m", "AP'(rel=2)")
-    assert "1 list at the limit where nothing is of grade 2 or above: AP'(rel=2) counts 0" in said
+    assert (
+        "1 list at the limit for queries where nothing is of grade 2 or above: AP'(rel=2)" in said
+    )
 
 
 def test_grades_below_one_are_not_relevant_to_all(here: Here) -> None:
@@ -116,7 +121,7 @@ def test_queries_that_a_table_lacks_or_adds_are_named(files: Here) -> None:
     assert "2 queries are not in the table of queries, so they have no type: 'q2', 'n1'." in said
     assert "nobody judged" not in said
     said = words(files, "qrels", "modest", "--queries", "queries.csv", "--all-queries")
-    assert "1 query added that nobody judged: counted as nil ('N1')." in said
+    assert "1 query given as queries but not in the judgments: counted as nil ('N1')." in said
     assert "not in the table" not in said
     files.write("queries.csv", "query,type\nq1,x\nq2,\nn1,y\n")
     said = words(
@@ -129,7 +134,7 @@ def test_queries_that_a_table_lacks_or_adds_are_named(files: Here) -> None:
 def test_queries_of_negative_grades_alone_are_named(here: Here) -> None:
     here.write("qrels", "q1 0 a 1\nq2 0 b -1\nq3 0 c -1\nq3 0 d 0\nq4 0 NIL -2\n")
     here.write("run", "q1 Q0 a 1 1 t\n")
-    told = "judged by negative grades alone, which say nothing: counted as nil"
+    told = 'with negative grades only (which mean "not judged"): counted as nil'
     assert f"1 query {told} ('q2')." in words(here, "qrels", "run", "--nil", "NIL")
     assert f"2 queries {told} ('q2', 'q4')." in words(here, "qrels", "run")
     here.write("qrels", "q1 0 a 1\nq3 0 c -1\nq3 0 d 0\n")
@@ -156,8 +161,8 @@ def test_another_nil_than_the_one_named_is_pointed_out(
     said = " ".join(str(found).split())
     assert said.count("A list has a document") == (hint is not None)
     if hint is not None:
-        told = "if it marks the end of a list, name it as nil."
-        assert f"A list has a document {hint}: {told}" in said
+        told = "if it marks the end of a list, pass it with the option nil."
+        assert f"Some list has a document called {hint}: {told}" in said
 
 
 def test_grades_that_keep_a_perfect_list_below_one_are_pointed_out(here: Here) -> None:
@@ -168,7 +173,7 @@ def test_grades_that_keep_a_perfect_list_below_one_are_pointed_out(here: Here) -
     # gains 1/2 and 1/2 of R = 1, then r_t = 1: (1/2 · 1/2 + 1/2 · 1/2 + 1 · 2/3) / 2
     assert scores["AP'"] == pytest.approx((1 / 4 + 1 / 4 + 2 / 3) / 2)
     assert scores["AP'(rel=1)"] == scores["NDCG'"] == scores["RR'"] == 1
-    told = "AP': a perfect list with a grade below 2 scores less than 1; rel=1 makes every grade"
+    told = "AP': a perfect list with a grade below 2 scores less than 1; with rel=1, every grade"
     assert told in words(here, "qrels", "run", *asked)
     assert "a perfect list" not in words(here, "qrels", "run", *asked[2:])
     here.write("qrels", "q1 0 a 2\nq1 0 b 2\nq2 0 c 2\n")

@@ -180,7 +180,7 @@ def test_what_the_original_measures_score_is_said(here: Here) -> None:
     here.write("run", "1 Q0 a 1 9 r\n2 Q0 NIL 1 1 r\n")
     args = ("rank", "qrels", "run", "--nil", "NIL", "-m", "RR")
     zero = "Where a query has nothing relevant, the original measures count 0."
-    right = "Where a query has nothing relevant, NIL is right to the original ones."
+    right = "If a query has nothing relevant, the original measures count NIL as a right answer."
 
     def said(*more: str) -> str:
         return " ".join(here(*args, *more).out.split())

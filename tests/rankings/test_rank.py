@@ -73,7 +73,9 @@ def test_nil_as_trec_2001_answered(files: Here) -> None:
     said = files("rank", "qrels", "short", "long", *args)
     assert scores(said)["short"]["RR"] == pytest.approx((1 + 1 + 1 + 0) / 4)
     assert scores(said)["long"]["RR"] == pytest.approx((1 + 0 + 1 / 2 + 0) / 4)
-    assert "needs to know what says so" in files.refuses("rank", "qrels", "long", "--nil-as-answer")
+    assert "needs the name of the document" in files.refuses(
+        "rank", "qrels", "long", "--nil-as-answer"
+    )
 
 
 def test_nil_in_the_judgments_is_no_document(here: Here) -> None:
@@ -119,7 +121,7 @@ def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
         data = files("rank", "qrels", *args, "-f", "json").data
         said = files("rank", "qrels", *args, "-f", "markdown").out
         words: list[str] = data.get("nil_words", [])
-        told = [line for line in said.splitlines() if "end of a list, name it as nil." in line]
+        told = [line for line in said.splitlines() if "pass it with the option nil." in line]
         assert len(told) == len(words)
         assert all(f"- A list has a document '{word}'" in said for word in words)
         return words
@@ -162,8 +164,8 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
         (("-m", "c@1"), "c@1 is a measure of counts, not of rankings"),
         (("-m", "NDGC@10"), "there is no measure 'NDGC' (nearest: NDCG"),
         (("-m", "RelP"), "RelP needs k"),
-        (("-m", "MRR"), "MRR is a measure of confidence; of rankings it is the mean of RR"),
-        (("-m", "mrr(rel=2)@10"), "of rankings it is the mean of RR(rel=2)@10"),
+        (("-m", "MRR"), "MRR is a measure of confidence here; for rankings use RR: its mean"),
+        (("-m", "mrr(rel=2)@10"), "for rankings use RR(rel=2)@10: its mean over queries"),
         (("--limit", "9" * 20), "the limit must be from 1 to 1e+18 (got 99999999999999999999)"),
         (("--limit", "0"), "invalid value for '--limit'"),
         (("--top", "nan"), "the top grade must be at least the largest, 1 (got nan)"),

@@ -78,7 +78,8 @@ def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
     judged = ranked("meta", "--scores", name, *QUICK, "--part", "stability", "-f", "json")
     (note,) = judged.data["notes"]
     assert note.endswith(
-        "1 of 4 queries lack the score of some system and are left out: it is undefined there"
+        "1 of 4 queries lack the score of some system and are left out: "
+        "the score is undefined there"
     )
     assert judged.data["scores"]["AP"] == {"a": pytest.approx(2 / 3), "b": pytest.approx(1.75 / 3)}
     assert judged.data["measures"] == ["AP", "P@2"]
@@ -115,13 +116,13 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
         ("topic,a,b\nt1,1,x\nt2,1,1\n", "m.csv:2: the score of 'b' is 'x', expected a number"),
         ("topic,a,b\nt1,1,0\nt1,1,1\n", "m.csv:3: topic 't1' appears twice"),
         ("topic,a,b\nt1,-,0\nt2,1,-\n", "m.csv: no topic has a score for every system"),
-        ("topic,a\nt1,1\nt2,1\n", "m.csv: has scores of 1 system, expected at least 2"),
-        ("n,a,b\n7,.1,.2\n8,.3,.4\n9,.5,.6\n", "m.csv: column 'n' may hold scores or the numbers"),
+        ("topic,a\nt1,1\nt2,1\n", "m.csv: has 1 system with scores, expected at least 2"),
+        ("n,a,b\n7,.1,.2\n8,.3,.4\n9,.5,.6\n", "m.csv: column 'n' may hold scores or topic num"),
         ("run,query,s\na,1,1\na,2,x\nb,1,1\n", "m.csv:3: the score of 's' is 'x', expected"),
         ("run,query,s\na,1,1\n,2,1\nb,1,1\n", "m.csv:3: column 'run' names no run"),
-        ("run,query,s\na,1,1\na,,1\nb,1,1\n", "m.csv:3: column 'query' names no topic"),
+        ("run,query,s\na,1,1\na,,1\nb,1,1\n", "m.csv:3: column 'query' is empty here, expected"),
         ("run,query,s\na,1,1\na,1,2\nb,1,1\n", "m.csv:3: topic '1' appears twice for 'a'"),
-        ("run,name,s\na,1,1\nb,1,1\n", "m.csv: has a row a run, but no column that names the"),
+        ("run,name,s\na,1,1\nb,1,1\n", "m.csv: has one row per run, but no column that names the"),
         ("run,query,s\na,1,x\nb,1,y\n", "m.csv: has no column of scores"),
     ],
 )
@@ -209,7 +210,7 @@ def test_clusters_have_numbers_and_who_has_none_is_alone() -> None:
     assert ab.read_scores(frame, cluster="doc").clusters() == pytest.approx([0, 1, 0])
     assert ab.read_scores(frame).clusters() is None
     noted = ab.read_scores(frame).notes
-    assert noted == ("column 'doc' of score is no system and is left out",)
+    assert noted == ("column 'doc' of score does not hold scores and is left out",)
     assert ab.read_scores(frame, cluster="doc").notes == ()
 
 

@@ -110,7 +110,9 @@ def test_the_rank_column_of_a_table() -> None:
         opened(QRELS, rows.with_columns(pl.col("rank") / 4), ties="rank")
     with pytest.raises(ab.InputError, match="rank 1 appears twice for query '1'"):
         opened(QRELS, rows.with_columns(rank=pl.lit(1)), ties="rank")
-    with pytest.raises(ab.InputError, match=r"has no column 'score'.*ties=.rank. goes by its"):
+    with pytest.raises(
+        ab.InputError, match=r"has no column 'score' to.*ties=.rank. they are ordered by"
+    ):
         opened(QRELS, rows)
 
 
@@ -155,7 +157,7 @@ def test_ranks_that_doubles_cannot_tell_apart(tmp_path: Path) -> None:
         (
             QRELS,
             ROWS.with_columns(score=pl.lit([1.0])),
-            "run: the column 'score' must hold a number a row (it holds List(Float64))",
+            "run: the column 'score' must hold one number per row (it holds List(Float64))",
         ),
         (
             QRELS,

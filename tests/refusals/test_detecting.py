@@ -137,7 +137,7 @@ def test_a_hand_checked_sample_gives_the_errors(here: Here) -> None:
         *("--judge-error", "judge.csv", "-m", "accuracy"),
     )
     assert compared.code == 0, compared
-    assert "rules that find refusals err" in " ".join(compared.out.split()).lower()
+    assert "the rules that find refusals make errors" in " ".join(compared.out.split()).lower()
 
 
 @pytest.mark.slow

@@ -230,7 +230,7 @@ def test_the_summary_says_who_shares_a_place(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("\n".join(["run,question,answer", *rows]) + "\n")
     said = " ".join(sentences(overview(tmp_path / "gold.csv", tmp_path / "runs.csv")))
     assert "At the top is r0 with a c@1 of 1.00 (1 right, 0 wrong, 0 blank), level with" in said
-    assert "3 runs passed none of the 1 test, and r0 and r1 passed most, 1." in said
+    assert "3 runs passed none of the 1 test, and r0 and r1 passed the most (1)." in said
     (tmp_path / "runs.csv").write_text("\n".join(["run,question,answer", *rows[2:]]) + "\n")
     said = " ".join(sentences(overview(tmp_path / "gold.csv", tmp_path / "runs.csv")))
     assert "no run passed any of the 1 test." in said

@@ -61,8 +61,8 @@ def test_a_cut_table_says_so_beside_the_link_to_all_of_it(folder: Path) -> None:
     text = page_text(folder / "index.html")
     assert csv_rows(folder, "questions") == QUESTIONS
     said = (
-        f"Here are the first 2,000 of {QUESTIONS:,} rows: sorting, finding and saving know only "
-        'these. <span class="screen">Beside this page: all of it as '
+        f"This page holds only the first 2,000 of {QUESTIONS:,} rows: sorting, searching and "
+        'saving use only these. <span class="screen">Beside this page: all of it as '
         '<a href="tables/questions.csv">CSV</a>.'
     )
     assert said in text
@@ -71,7 +71,7 @@ def test_a_cut_table_says_so_beside_the_link_to_all_of_it(folder: Path) -> None:
     with (folder / "tables" / "by_unit.csv").open(newline="") as file:
         wide = len(next(csv.reader(file)))
     assert wide > UNITS
-    assert f"Here are the first {WIDEST} of {wide:,} columns: " in text
+    assert f"This page holds only the first {WIDEST} of {wide:,} columns: " in text
     assert data_of(text)["tables"]["leaderboard"]["cut"] is False
 
 
@@ -125,7 +125,7 @@ def test_a_saved_result_keeps_every_row_that_a_page_can_hold(here: Here) -> None
     runs = cells(text, name, "run")
     assert len(runs) == 6_000
     assert len(set(runs)) == 20
-    assert "Here are the first" not in text
+    assert "This page holds only" not in text
 
 
 def test_columns_that_a_page_cannot_hold_are_counted(here: Here) -> None:
@@ -142,6 +142,8 @@ def test_a_table_that_lies_nowhere_else_is_cut_late_and_said() -> None:
     table = PageTable("t", "T", "", Grid([Column("a", "count"), Column("b", "count")], rows))
     data = table_data(table)
     assert (len(data["rows"]), data["total"]) == (MOST_CELLS // 2, MOST_CELLS // 2 + 1)
-    assert table.cut.startswith(f"Here are the first {MOST_CELLS // 2:,} of {len(rows):,} rows: ")
+    assert table.cut.startswith(
+        f"This page holds only the first {MOST_CELLS // 2:,} of {len(rows):,} "
+    )
     kept = PageTable("t", "T", "", Grid(table.grid.columns, rows[:-1]))
     assert (kept.cut, table_data(kept)["cut"]) == ("", False)

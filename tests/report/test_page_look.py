@@ -217,7 +217,7 @@ def test_paper_has_only_open_tables_and_no_buttons(browser: Any, page_file: Path
         opened = summary.evaluate("(own) => own.parentElement.open")
         assert summary.is_visible() == opened, summary.inner_text()
     assert seen.page.locator("button:visible:not(thead button)").count() == 0
-    assert not seen.page.get_by_text("A heading sorts by its column").is_visible()
+    assert not seen.page.get_by_text("Click a heading to sort by its column").is_visible()
     link = seen.page.eval_on_selector("a[href]", "(n) => getComputedStyle(n).color")
     assert link == "rgb(11, 74, 138)"
     seen.page.close()

@@ -127,7 +127,7 @@ def test_thresholds_say_what_the_terminal_says(here: Here) -> None:
     here.write("run.csv", "\n".join(["question,answer,confidence", *rows]) + "\n")
     text = paged(here, "curve", "gold.csv", "run.csv")
     shown = cells(text, "risk_points", "threshold")
-    assert shown == ["nothing", "0.99999", "0.5", "0.25", "none, even without confidence"]
+    assert shown == ["nothing", "0.99999", "0.5", "0.25", "none (answers without confidence too)"]
     terminal = here("curve", "gold.csv", "run.csv", "--show", "risk").out
     for word in ("nothing", "0.99999", "none"):
         assert re.search(rf"run +{word} ", terminal), word
@@ -149,8 +149,8 @@ def test_the_best_of_a_curve_may_be_its_lowest(here: Here) -> None:
     here.write("run.csv", "question,answer,confidence\nq1,A,0.9\nq2,B,0.4\n")
     text = paged(here, "curve", "gold.csv", "run.csv", "-m", "under-abstention")
     assert caption(text, "along").split(": ")[-1] in (
-        "run is best, 0.000, at 50 %.",
-        "run is best, 0.000, at 0 %.",
+        "run has its best value, 0.000, at a coverage of 50 %.",
+        "run has its best value, 0.000, at a coverage of 0 %.",
     )
 
 
@@ -173,7 +173,7 @@ def test_a_campaign_writes_thresholds_as_words(here: Here) -> None:
     shown = dict(
         zip(cells(text, "sureness", "run"), cells(text, "sureness", "threshold"), strict=True)
     )
-    assert shown["a"] == "none, even without confidence"
+    assert shown["a"] == "none (answers without confidence too)"
     assert not {"nan", "inf"} & set(shown.values())
 
 
@@ -238,7 +238,7 @@ def test_a_chart_passes_the_tests_that_the_table_passes(here: Here) -> None:
     ) == {"a": 1}
     drawn = data_of(text)["charts"]["tests"]["data"]["values"]
     assert [row["passed"] for row in drawn] == ["passed"]
-    assert "1 of 1 test papers were" in caption(text, "tests")
+    assert "1 of 1, counting every run and test" in caption(text, "tests")
 
 
 # --------------------------------------------------------------------------------- comparisons

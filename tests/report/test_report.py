@@ -102,8 +102,8 @@ def test_a_page_of_slices_counts_who_is_first(inputs: Here) -> None:
     names = [run for _, run in first.values()]
     top = max(names, key=names.count)
     assert lead(text) == (
-        f"{top} is first by c@1 in {names.count(top)} of 3 slices, but whether that is sure was "
-        "not tested (<code>abstain compare</code> tests it)."
+        f"{top} is first by c@1 in {names.count(top)} of 3 slices, but this was not "
+        "tested for significance (<code>abstain compare</code> tests it)."
     )
     assert len(data_of(text)["charts"]["slices"]["data"]["values"]) == len(saved)
 
@@ -243,7 +243,7 @@ def test_runs_that_are_level_are_named_together(here: Here) -> None:
     assert saved_scores(here, one | {"d": 0.25}).endswith("; the next are b and 2 others (0.2500).")
     assert saved_scores(here, one | {"c": 0.1}).endswith("; the next is b (0.2500).")
     top = saved_scores(here, one | {"b": 0.5})
-    unsure = "whether that is sure was not tested (<code>abstain compare</code> tests it)"
+    unsure = "this was not tested for significance (<code>abstain compare</code> tests it)"
     start = "At the top is a (c@1 0.5000), level with b"
     assert top == f"{start}, but {unsure}; the next is c (0.2500)."
 

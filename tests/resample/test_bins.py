@@ -112,7 +112,7 @@ def test_where_bins_run_thin_the_rest_is_one_open_bin() -> None:
     too_few = row_of([3, 2, 4], [1, 0, 0])
     assert too_few.required is None
     few = "only 9 of 9 comparisons differ on both subsets"
-    assert too_few.reason == f"{few}, and 5 % swaps take 20 to show"
+    assert too_few.reason == f"{few}; at least 20 are needed to see a swap rate of 5 %"
 
 
 def test_no_swaps_at_all_are_not_certain() -> None:
@@ -134,10 +134,10 @@ def test_no_swaps_at_all_are_not_certain() -> None:
 
 
 def test_reasons() -> None:
-    assert row_of([0, 0], [0, 0]).reason == "the measure exists on no pair of subsets"
+    assert row_of([0, 0], [0, 0]).reason == "the measure is undefined on every pair of subsets"
     assert row_of([9, 0], [0, 0], ties=9).reason == "no two runs differ on any subset"
     never = row_of([100, 100], [50, 50])
-    assert never.reason == "at no difference do at most 5 % of the comparisons swap"
+    assert never.reason == "no difference is large enough: at every size more than 5 % swap"
     assert (never.required, never.sensitivity, never.tied_elsewhere) == (None, None, None)
     assert never.required_range == (None, None)
 
@@ -224,7 +224,7 @@ def test_the_scale_of_scores_changes_the_unit_and_nothing_else(scale: float) -> 
 
 @pytest.mark.parametrize(("span", "width"), [(1.0, 1e-300), (1e200, 0.01), (float("inf"), 0.01)])
 def test_a_span_beyond_all_bins_is_refused(span: float, width: float) -> None:
-    with pytest.raises(UsageError, match="width names a wider one"):
+    with pytest.raises(UsageError, match="set a larger width with"):
         bins_for([span], [width], 21)
 
 

@@ -175,7 +175,7 @@ def test_a_run_without_scores_does_not_hide_the_highest(draws: Draws) -> None:
     )
     assert result.sensitivity[0].highest == 1
     assert (result.sensitivity[0].comparisons, result.sensitivity[0].undefined) == (0, 3)
-    assert result.sensitivity[0].reason == "the measure exists on no pair of subsets"
+    assert result.sensitivity[0].reason == "the measure is undefined on every pair of subsets"
 
 
 # ------------------------------------------------------------------------- distributions

@@ -59,6 +59,7 @@ class Facts(TypedDict, total=False):
     latex: str
     source: str
     gaming: str
+    note: str
     bounds: Bounds
     higher_is_better: bool
     parameters: tuple[Parameter, ...]

@@ -100,19 +100,21 @@ NO_QUESTIONS = Undefinedness(lambda k: k.n == 0, "there are no questions")
 NOTHING_ANSWERED = Undefinedness(lambda k: k.answered == 0, "no question was answered")
 NOTHING_BLANK = Undefinedness(lambda k: k.unanswered == 0, "no question was left unanswered")
 SPLIT_UNKNOWN = Undefinedness(
-    lambda k: k.unsplit > 0, "whether the candidates of the unanswered were right is not known"
+    lambda k: k.unsplit > 0,
+    "it is not known whether the candidates of the unanswered questions were right",
 )
 NONE_ASKED = Undefinedness(lambda a: a.questions == 0, NO_QUESTIONS.reason)
 NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
 NO_CONFIDENCE = Undefinedness(lambda a: a.count(a.stated) == 0, "no answer has a confidence")
 SOME_WITHOUT = Undefinedness(
-    lambda a: a.shown.count(~a.shown.stated) > 0, "some answers have no confidence to weigh them by"
+    lambda a: a.shown.count(~a.shown.stated) > 0,
+    "some answers have no confidence to weight them with",
 )
 ALL_RIGHT = Undefinedness(lambda a: a.count(a.right) == a.size, "every answer is right")
 ALL_WRONG = Undefinedness(lambda a: a.count(a.right) == 0, "every answer is wrong")
 
 TIES = "tied answers: the mean over every order of them"
-ONE_POINT = "one point for each distinct confidence: tied answers are answered together"
+ONE_POINT = "one point for each distinct confidence: tied answers are given together"
 MISSING_LAST = "answers without a confidence are the least sure"
 WITHOUT_LEFT_OUT = "answers without a confidence are left out"
 """What the conventions of several measures say."""
@@ -195,6 +197,7 @@ class Definition(Struct, frozen=True):
     latex: str
     source: str
     gaming: str
+    """A way to a high score without being good; empty if none is known."""
     function: Callable[..., Numeric]
     bounds: Callable[..., tuple[float, float]]
     """The lowest and the highest value; differences are tested on the scale between them."""
@@ -205,6 +208,8 @@ class Definition(Struct, frozen=True):
     home: str = ""
     """Where it is declared: the module and the name of its function."""
     higher_is_better: bool = True
+    note: str = ""
+    """What else one should know before comparing systems by it."""
     aliases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     ranks_like: Callable[..., tuple[str, ...]] = lambda **_: ()

@@ -119,7 +119,7 @@ class Measure:
 
     def _needed(self, function: Shares | None, what: str) -> Shares:
         if function is None:
-            raise UsageError(f"{self} has no {what}: it is not a credit for blanks")
+            raise UsageError(f"{self} has no {what}: `abstain measures` lists those that have one")
         return function
 
     def _evaluate(self, function: Callable[..., Numeric], counts: Any) -> Numeric:

@@ -65,7 +65,7 @@ def asked(texts: Iterable[str]) -> dict[str, str]:
             marked |= {own for own, (_, sets) in TEXTS.items() if name in sets}
             continue
         if point and not parameters:
-            raise UsageError(f"a measure's parameters are missing after the point in {shown(text)}")
+            raise UsageError(f"a measure's parameters are missing after the dot in {shown(text)}")
         figure = FIGURE.fullmatch(text)
         if name not in places and figure and figure[1] in places:
             name, joined = figure[1], [given[figure[1]]] if figure[1] in given else []
@@ -152,8 +152,8 @@ def _measure(figure: Figure) -> Measure:
         figure.own.defaults,
     ):
         raise UsageError(
-            f"{figure.name} has parameters that only `abstain trec_eval` takes: give the grades "
-            "other gains in the judgments"
+            f"{figure.name} has parameters that only `abstain trec_eval` accepts; instead, write "
+            "the gains that you want as grades into the judgments"
         )
     arguments.pop("points", None)
     cutoffs = {p.name for p in definition.parameters if p.cutoff}
@@ -231,7 +231,9 @@ def _gains(name: str, parameters: str) -> dict[int, float]:
     gains: dict[int, float] = {}
     for level, gain in pairs:
         if whole(level) < 0:
-            raise UsageError(f"a grade of {name} is below 0, which is not judged (got {level})")
+            raise UsageError(
+                f'{name}: a grade below 0 means "not judged" and cannot have a gain (got {level})'
+            )
         gains.setdefault(whole(level), decimal(gain))
     return gains
 

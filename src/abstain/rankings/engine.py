@@ -82,7 +82,7 @@ def _numbers(
         return read_numbers(frame, column, "__number"), nw.col("__number")
     if dtype == nw.Boolean or dtype.is_nested() or dtype.is_temporal():
         raise InputError(
-            f"the column '{column}' must hold a number a row (it holds {dtype})", label
+            f"the column '{column}' must hold one number per row (it holds {dtype})", label
         )
     return frame, nw.col(column).cast(nw.Float64)
 

@@ -59,7 +59,7 @@ def _ranked(parts: Sequence[tuple[Ints, Floats]], depth: Ints, run: str) -> Floa
     if len(depth) * longest > MOST_CELLS:
         raise InputError(
             f"run '{run}' has {plural(len(depth), 'list')} of up to {longest:,} documents: too "
-            f"many to hold their scores; cut them with {option('limit', '1000')}"
+            f"many scores to hold; shorten the lists with {option('limit', '1000')}"
         )
     table = np.full((len(depth), longest), np.nan)
     if not parts:
@@ -109,4 +109,7 @@ def tags_of(source: Source) -> list[str]:
 def require_scores(by_rank: bool) -> None:
     """Refuse lists that are ordered by their rank column."""
     if by_rank:
-        raise UsageError(f"where to cut is told by scores: {option('ties', 'rank')} has none")
+        raise UsageError(
+            f"cutting needs scores, and {option('ties', 'rank')} reads none: it orders documents "
+            "by rank"
+        )

@@ -169,7 +169,10 @@ class Rankings:
         if self.settings.nil is None or self.settings.nil_as_answer == as_answer:
             return self
         if self._again is None:
-            raise UsageError("these rankings were not read from runs, so NIL cannot be read anew")
+            raise UsageError(
+                "these rankings were not read from runs, so they cannot be read again with NIL in "
+                "its other role"
+            )
         settings = structs.replace(self.settings, nil_as_answer=as_answer)
         lists, origins = self._again(settings)
         whole = Rankings(
@@ -269,7 +272,10 @@ def _named(text: str | Measure) -> list[Measure]:
     """The measure that a text names, or those that it names in trec_eval."""
     if isinstance(text, str) and MRR.match(text):
         ours = MRR.sub("RR", text)
-        raise UsageError(f"MRR is a measure of confidence; of rankings it is the mean of {ours}")
+        raise UsageError(
+            f"MRR is a measure of confidence here; for rankings use {ours}: its mean over queries "
+            "is the MRR"
+        )
     try:
         return [measure(text)]
     except UsageError:

@@ -272,8 +272,8 @@ def _is_elsewhere(source: Source) -> bool:
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
     for names, what in (
-        (judgments.unknown, "judged by negative grades alone, which say nothing"),
-        (judgments.added, "added that nobody judged"),
+        (judgments.unknown, 'with negative grades only (which mean "not judged")'),
+        (judgments.added, "given as queries but not in the judgments"),
     ):
         if names:
             queries = plural(len(names), "query", "queries")

@@ -148,7 +148,7 @@ def read_given(table: Table, named: Columns) -> Given:
     frame = collect(into_lazy(table.frame), table.name)
     frame = frame.drop(ROW) if ROW in frame.columns else frame
     if frame.is_empty():
-        raise InputError("has no rows, expected a topic a row", table.name)
+        raise InputError("has no rows, expected one topic per row", table.name)
     if named.cluster is not None and named.cluster not in frame.columns:
         there_are = f"there are {', '.join(frame.columns)}"
         raise UnknownNameError("column", named.cluster, frame.columns, hint=there_are)
@@ -174,9 +174,9 @@ def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
             raise InputError(f"topic {shown(topics[row])} appears twice", table.place(row))
     scores, others = _scores_and_others(frame, [key, named.cluster, *_called_topics(frame)], table)
     if not scores:
-        raise InputError("has no column of scores, expected a system a column", table.name)
+        raise InputError("has no column of scores, expected one system per column", table.name)
     notes = [
-        f"column {shown(column)} of {table.name} is no system and is left out"
+        f"column {shown(column)} of {table.name} does not hold scores and is left out"
         for column in others
         if column not in (key, named.cluster)
     ]
@@ -216,9 +216,9 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
         _like_ids(cells(frame, c)) for c in frame.columns[1:]
     ):
         raise InputError(
-            f"column {shown(first)} may hold scores or the numbers of topics: "
-            f"{option('columns', {'question': first})} says that it names them, another column "
-            "called topic that it does not",
+            f"column {shown(first)} may hold scores or topic numbers: if it holds topic numbers, "
+            f"use {option('columns', {'question': first})}; if it holds scores, add a column "
+            "called topic",
             table.name,
         )
     return None
@@ -265,7 +265,7 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     key = _key_of_rows(frame, named)
     if key is None:
         raise InputError(
-            "has a row a run, but no column that names the topics: "
+            "has one row per run, but no column that names the topics: "
             f"{option('columns', {'question': 'COLUMN'})} (there are {', '.join(frame.columns)})",
             table.name,
         )
@@ -381,7 +381,7 @@ def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list
         at = int(empty.arg_true()[0])
         what = "run" if column.name in RUNS else "topic"
         raise InputError(
-            f"column {shown(column.name)} names no {what}",
+            f"column {shown(column.name)} is empty here, expected the name of a {what}",
             table.place(at if rows is None else rows[at]),
         )
     return texts.to_list()

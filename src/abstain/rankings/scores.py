@@ -209,7 +209,8 @@ class ScoreMatrix:
         known, all_gone = int(self.undefined.any(axis=(0, 1)).sum()), int(gone.sum())
         if not known:
             return ""
-        return ": it is undefined there" if known == all_gone else f": on {known:,} it is undefined"
+        where = "there" if known == all_gone else f"on {known:,} of them"
+        return f": the score is undefined {where}"
 
     # ------------------------------------------------------------------------------------ analyses
 
@@ -333,7 +334,7 @@ def _measures(given: Mapping[str, Given]) -> dict[str, str]:
         for measure in own.measures or [name]:
             if measure in found:
                 raise UsageError(
-                    f"'{measure}' stands in {found[measure]} and in {own.name}; a measure "
+                    f"'{measure}' is in {found[measure]} and in {own.name}; a measure "
                     "belongs in one table"
                 )
             found[measure] = own.name
@@ -344,8 +345,8 @@ def _common_runs(given: Sequence[Given], notes: list[str]) -> list[str]:
     common = [run for run in given[0].runs if all(run in own.runs for own in given)]
     if len(common) < 2:
         systems = plural(len(common), "system")
-        where = f" that are in all {len(given)} tables" if len(given) > 1 else ""
-        raise InputError(f"has scores of {systems}{where}, expected at least 2", given[0].name)
+        where = f" in all {len(given)} tables" if len(given) > 1 else ""
+        raise InputError(f"has {systems} with scores{where}, expected at least 2", given[0].name)
     seen = {run for own in given for run in own.runs}
     _note_left_out(len(seen), len(common), "system", notes)
     return common

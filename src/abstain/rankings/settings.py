@@ -67,7 +67,8 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
         """The same, if it makes sense together."""
         if self.nil_as_answer and self.nil is None:
             raise UsageError(
-                f"{option('nil_as_answer')} needs to know what says so: {option('nil', 'NIL')}"
+                f"{option('nil_as_answer')} needs the name of the document that means "
+                f'"nothing is relevant": {option("nil", "NIL")}'
             )
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")

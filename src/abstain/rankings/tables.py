@@ -209,8 +209,8 @@ def require_order(table: Table, order: str) -> None:
             pass
     if order == "score" and "rank" in table.columns:
         raise InputError(
-            "has no column 'score', by which documents are ordered; "
-            f"{option('ties', 'rank')} goes by its column 'rank' instead",
+            "has no column 'score' to order documents by; with "
+            f"{option('ties', 'rank')} they are ordered by the column 'rank'",
             Place(table.name, 1 if table.format in ("csv", "tsv") else None),
         )
     require(table, order, "by which documents are ordered")
@@ -279,17 +279,18 @@ def _refuse_odd_ranks(table: Table, rows: pl.DataFrame, ranks: pl.Series) -> Non
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:
     given = rows[column]
-    kind = "a finite number" if finite else "a number"
+    kind = "finite number" if finite else "number"
     if given.dtype.is_nested() or given.dtype.is_temporal() or given.dtype == pl.Boolean:
         raise InputError(
-            f"the column '{column}' must hold {kind} a row (it holds {given.dtype})", table.name
+            f"the column '{column}' must hold one {kind} per row (it holds {given.dtype})",
+            table.name,
         )
     values = given.cast(pl.Float64, strict=False)
     wrong = (values.is_null() | values.is_nan() | (finite & values.is_infinite())).arg_true()
     if len(wrong):
         got = "nothing" if given[wrong[0]] is None else shown(str(given[wrong[0]]))
         raise InputError(
-            f"the column '{column}' must be {kind} (got {got})", place_in(table, rows, wrong[0])
+            f"the column '{column}' must be a {kind} (got {got})", place_in(table, rows, wrong[0])
         )
     return values.alias(column)
 

@@ -36,8 +36,8 @@ def measures_grid() -> Grid:
         "which answering pays.",
         "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
         "the i surest; `abstain curve` gives them.",
-        "Of rankings: r_i is the gain or grade at rank i of d, R what there is to find, r_t the "
-        "gain of the list's end; [@k] may be left out.",
+        "For rankings: r_i is the gain or grade at rank i, d the length of the list, R what there "
+        "is to find, r_t the gain of the list's end; [@k] may be left out.",
         "`abstain explain c@1` explains one measure in full.",
     ]
     return grid
@@ -66,6 +66,7 @@ def measures_data() -> list[dict[str, object]]:
             "undefined_when": [rule.reason for rule in d.undefined],
             "needs_candidates": d.needs_candidates,
             "gaming": d.gaming,
+            "note": d.note,
             "source": d.source,
         }
         for d in definitions().values()
@@ -103,7 +104,7 @@ def explain(measure: str | Measure, *, width: int = 80) -> Card:
     d = item.definition
     low, high = (bound(end) for end in item.bounds)
     better = "higher is better" if d.higher_is_better else "lower is better"
-    pays = f"pays for a chance of being right above {d.break_even_text} (p*)"
+    pays = f"pays if the chance of being right is above {d.break_even_text} (p*)"
     alike = ", ".join(item.ranks_like)
     facts = [
         ("formula", d.formula),
@@ -115,8 +116,9 @@ def explain(measure: str | Measure, *, width: int = 80) -> Card:
         ("convention", d.convention or None),
         ("undefined", "; ".join(f"when {rule.reason}" for rule in d.undefined) or "never"),
         ("to game it", d.gaming or None),
+        ("note", d.note or None),
         ("beware", f"{d.monotone[0].upper()}{d.monotone[1:]}." if d.monotone else None),
-        ("ranks like", f"{alike} (the same order of any runs)" if alike else None),
+        ("ranks like", f"{alike} (orders any runs in the same way)" if alike else None),
         ("also called", ", ".join(d.aliases) or None),
         ("source", d.source),
     ]
@@ -137,8 +139,8 @@ def letters(d: Definition) -> str:
     """What the letters of its formula stand for."""
     if d.takes == "ranking":
         return (
-            "r_i the gain or grade at rank i of d, R what there is to find, r_t = Σ r_i / R the "
-            "gain of the list's end (1 if R = 0)"
+            "r_i the gain or grade at rank i, d the length of the list, R what there is to find, "
+            "r_t = Σ r_i / R the gain of the list's end (1 if R = 0)"
         )
     if d.takes == "confidence":
         return "N answers, C(i) right among the i surest, s the confidence; n questions"

@@ -28,15 +28,16 @@ OF_DIFFERENCES = {
     "mover": "the two intervals combined",
 }
 DRAWN = {
-    "random": ", taken to be drawn at random",
-    "truth": ", taken to be drawn by their true outcome",
-    "verdict": ", drawn by the judge's verdict",
+    "random": ", assumed to be drawn at random",
+    "truth": ", assumed to be drawn by true outcome (a fixed number of each)",
+    "verdict": ", drawn by the judge's verdict (a fixed number of each)",
 }
 BY_TRIALS = ("randomisation", "bootstrap")
 """Tests by random trials, where they are not exact."""
 RULES_ERR = (
-    "rules that find refusals err: `abstain refusals --check` measures how often, and "
-    "a table of the judge's errors takes that into the corrected scores"
+    "the rules that find refusals make errors: `abstain refusals --check` measures how many, and "
+    "the corrected scores take them into account if its table is given as that of the judge's "
+    "errors (`--judge-error`)"
 )
 
 
@@ -47,19 +48,21 @@ def bounds(c: CompareResult) -> list[str]:
         return []
     total = sum(row.unknown for row in unknown)
     said = [
-        f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing):"
-        f" worst and best are the lowest and the highest score over all "
-        f"{plural(c.questions_in_all, 'question')}, whatever those responses were"
-        + ("." if all(row.all_ways for row in unknown) else ", as far as an even sample shows.")
+        f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing)."
+        f" The columns worst and best are the lowest and the highest possible score over all "
+        f"{plural(c.questions_in_all, 'question')}, for any outcome of those responses"
+        + ("." if all(row.all_ways for row in unknown) else " (from an even sample of outcomes).")
     ]
     if len(c.rows) == 2 and all(row.bounds for row in c.rows):
         first, second = c.rows
         above, below = (first, second) if c.higher_is_better else (second, first)
         low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
         if low is not None and high is not None and low > high:
-            said.append(f"{first.run} stays ahead of {second.run} whatever they were.")
+            said.append(
+                f"{first.run} stays ahead of {second.run} whatever the unknown responses were."
+            )
         else:
-            said.append("They could reverse the order of the two runs.")
+            said.append("The unknown responses could reverse the order of the two runs.")
     return said
 
 
@@ -68,7 +71,7 @@ def corrected(c: CompareResult) -> list[str]:
     if not any(row.corrected for row in c.rows):
         return []
     said = [
-        "The corrected scores undo the judge's errors by its rates on a sample of "
+        "The corrected scores remove the judge's errors, using its error rates on a sample of "
         f"{plural(c.judge_sample, 'checked response')}{DRAWN.get(c.judge_drawn, '')}; their "
         "intervals include the uncertainty of those rates."
     ]
@@ -93,15 +96,18 @@ def plan(c: CompareResult) -> list[str]:
     if p.visible is not None:
         size = f"{p.visible:.3f}" if p.visible >= SHORT else "less than 0.001"
         if p.visible_range is not None:
-            size += " ({:.3f} to {:.3f}, as sure as the clusters make it)".format(*p.visible_range)
+            size += " ({:.3f} to {:.3f}, as clusters only estimate the standard error)".format(
+                *p.visible_range
+            )
         said.append(
             f"This test set could detect a difference of {size} (power {100 * p.power_asked:g} %, "
             f"{whose}, one comparison)."
         )
     if p.detect is not None and p.power is not None and p.needed is not None:
         said.append(
-            f"A difference of {p.detect:g} would be found with a power of {100 * p.power:.0f} %; "
-            f"{100 * p.power_asked:g} % takes {units(p.needed, c.unit)}{_between(p)}."
+            f"This test set has a power of {100 * p.power:.0f} % to find a difference of "
+            f"{p.detect:g}; a power of {100 * p.power_asked:g} % needs "
+            f"{units(p.needed, c.unit)}{_between(p)}."
         )
     return said
 
@@ -125,11 +131,11 @@ def _intervals(c: CompareResult, method: str) -> str:
         text += f"; {drawn}, seed {c.seed}"
     text += ")"
     if method in OF_ONE_PROPORTION:
-        return f"{text}; of differences: {DEFAULT}."
+        return f"{text}; for differences: {DEFAULT}."
     of_differences = c.interval_method_of_differences
     if of_differences is not None:
         said = OF_DIFFERENCES.get(of_differences, of_differences)
-        return f"{text}; of differences: {said} ({of_differences})."
+        return f"{text}; for differences: {said} ({of_differences})."
     return f"{text}."
 
 
@@ -140,7 +146,10 @@ def _test(c: CompareResult) -> str:
         item = known_measure(c.measure)
         given = item is not None and item.definition.proportion is not None
         if given and c.clusters is None:
-            text = "Test: draws under equal proportions, given which questions each run answered"
+            text = (
+                "Test: random draws in which both runs have the same proportion, with the "
+                "questions that each run answered held fixed"
+            )
         else:
             text += " of the difference over its standard error"
     tested = [p for p in c.pairs if p.p is not None]
@@ -181,20 +190,22 @@ def notes(c: CompareResult) -> list[str]:
     if unknown:
         said.append(
             f"{plural(unknown, 'response is', 'responses are')} unknown (unparseable, failed "
-            "or missing); what they could have done to a measure of confidence is not bounded"
+            "or missing); for measures of confidence their possible effect on the score is not "
+            "computed"
         )
     if c.biased:
         said.append(
-            f"{c.measure if item is None else item.name} is too large in any sample, the more so "
-            "the fewer answers a run has: p is of runs that are alike in everything, and there is "
-            "no interval"
+            f"{c.measure if item is None else item.name} is biased upwards, and more so the fewer "
+            "answers a run has. The null hypothesis is therefore that the two runs do not differ "
+            "in anything, and there is no interval"
         )
     lost = [pair.undefined_swaps for pair in c.pairs if pair.undefined_swaps]
     if lost:
         most = f"{'up to ' if len(lost) > 1 else ''}{max(lost):,}"
         said.append(
-            f"{c.measure} has no value in {most} of {c.swaps or 0:,} swaps of "
-            f"{plural(len(lost), 'pair')}: they count as if they showed at least what was seen"
+            f"{c.measure} is undefined in {most} of {c.swaps or 0:,} swaps of "
+            f"{plural(len(lost), 'pair')}: each of these swaps is counted as at least as extreme "
+            "as the observed difference"
         )
     said += c.notes
     return [*said, RULES_ERR] if c.reading is not None and c.reading.detect_refusals else said

@@ -10,8 +10,8 @@ NULLS = {
     "t": "the mean of the differences is 0",
     "randomisation": "on every {unit} the two runs could be exchanged",
     "bootstrap": "the mean of the differences is 0",
-    "wilcoxon": "the differences are symmetric about 0 (this is not a test of the means)",
-    "sign": "either run is as likely to be ahead on a {unit} (this is not a test of the means)",
+    "wilcoxon": "the differences are symmetric about 0 (not a test of the means)",
+    "sign": "both runs are equally likely to be ahead on a {unit} (not a test of the means)",
 }
 """What each test would refute."""
 FEW = 10
@@ -59,12 +59,12 @@ def _assumptions(c: CompareResult) -> list[str]:
         against.append(f"{_which(tied, effects)} mostly ties or have fewer than {DISTINCT} values")
     if not against:
         return [
-            "The t-test assumes that means of differences are near to normal: nothing speaks "
-            f"against it here ({units(many, unit)}, skewness up to "
+            "The t-test assumes that means of differences are approximately normal; nothing here "
+            f"contradicts this ({units(many, unit)}, skewness up to "
             f"{max(abs(own.skewness or 0) for own in effects):.1f})."
         ]
     return [
-        "The t-test assumes that means of differences are near to normal, but "
+        "The t-test assumes that means of differences are approximately normal, but "
         f"{', and '.join(against)}: the randomisation test assumes less."
     ]
 
@@ -72,4 +72,4 @@ def _assumptions(c: CompareResult) -> list[str]:
 def _which(some: list[Effect], every: list[Effect]) -> str:
     if len(every) == 1:
         return "the differences are"
-    return f"those of {len(some):,} of {plural(len(every), 'pair')} are"
+    return f"in {len(some):,} of {plural(len(every), 'pair')} the differences are"

@@ -131,7 +131,10 @@ def _two(c: CompareResult) -> list[str]:
 def _untested(c: CompareResult) -> str:
     """Why no pair has a p."""
     if c.test == "t" and any(pair.difference is not None for pair in c.pairs):
-        return "Student's t needs differences that vary, and there are none: take randomisation."
+        return (
+            "Student's t needs differences that vary, but they are all equal: use the "
+            "randomisation test."
+        )
     return UNTESTED
 
 
@@ -162,7 +165,7 @@ def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
     same = [p for p in c.pairs if p.standard_error == 0 and p.difference == 0]
     if same:
         pairs = first_few(f"{p.run} and {p.against}" for p in same)
-        said.append(f"No question tells these pairs apart by {c.measure}: {pairs}.")
+        said.append(f"These pairs have the same {c.measure} on every question: {pairs}.")
     return said
 
 
@@ -216,16 +219,17 @@ def _resolution(c: CompareResult, tested: int) -> list[str]:
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:
         enough = f"{least_units(c.alpha)} {source.split()[-1]}"
-        cure = f"take {trials}" if by_trials else f"that takes {enough} or more"
+        cure = f"use {trials}" if by_trials else f"at least {enough} are needed"
         return [
-            f"With {source} no p is below {_short(floor)}: no difference shows {level}; {cure}."
+            f"With {source} no p is below {_short(floor)}: no difference can be significant "
+            f"{level}; {cure}."
         ]
     reach = floor * times
     if times == 1 or 10 * reach <= c.alpha or (reach <= c.alpha and c.clusters is None):
         return []
     text = (
-        f"With {source} no p is below {_short(floor)}, which Holm's correction for {tested:,} "
-        f"pairs makes {_short(min(1.0, reach))}: "
+        f"With {source} no p is below {_short(floor)} (or {_short(min(1.0, reach))} after Holm's "
+        f"correction for {tested:,} pairs): "
     )
     text += (
         f"no pair can be told apart {level}"
@@ -233,7 +237,7 @@ def _resolution(c: CompareResult, tested: int) -> list[str]:
         else "only a run that is ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. The correction bh, a comparison with one run or {last} would need less."]
+    return [f"{text}. Use the correction bh, compare with a single run, or use {last}."]
 
 
 def _smallest_p(c: CompareResult, many: int) -> tuple[float, str, bool]:
@@ -269,14 +273,15 @@ def origin(c: CompareResult) -> list[str]:
     moves, verb = plural(without, "move"), "is" if without == 1 else "are"
     if o.knowing is None or o.abstaining is None:
         said = [
-            "How much of the difference comes from knowing and how much from when to abstain "
-            f"cannot be said: {moves} {verb} from or to a blank without a candidate. A column "
-            "candidate, with what the blanks would have answered, would tell."
+            "The difference cannot be split into a part from knowing and a part from abstaining: "
+            f"{moves} {verb} from or to a blank without a candidate. A column candidate, with the "
+            "answers behind the blanks, would make it possible."
         ]
     else:
         text = (
             f"Of the difference of {signed(pair.difference)}, {signed(o.knowing)} comes from "
-            f"knowing more or less and {signed(o.abstaining)} from when to abstain"
+            f"knowing more or fewer answers and {signed(o.abstaining)} from the choice of when to "
+            "abstain"
         )
         if without:
             counts = "counts" if without == 1 else "count"
@@ -286,7 +291,7 @@ def origin(c: CompareResult) -> list[str]:
     if sum(abs(size - sizes[0]) < SAME for size in sizes) <= MOST_QUESTIONS:
         first = list(o.contributions.items())[:MOST_QUESTIONS]
         listed = ", ".join(f"{question} ({signed(value)})" for question, value in first)
-        said.append(f"The questions that carry it: {listed}.")
+        said.append(f"The questions that contribute most: {listed}.")
     return [*said, *(_reversal(o, attribute, pair) for attribute in o.reversals)]
 
 

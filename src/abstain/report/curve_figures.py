@@ -66,7 +66,7 @@ class Drawing:
         rows = [row for row in self._rows("risk") if row["answered"]]
         if not rows:
             return None
-        layer = over_coverage("risk", "share wrong of the answered", zero=True)
+        layer = over_coverage("risk", "share of the given answers that are wrong", zero=True)
         last = {row["run"]: row for row in rows}
         words = "; ".join(
             f"{own.run} has a risk of {number(last[own.run]['risk'], 3)} where it answers "
@@ -88,7 +88,8 @@ class Drawing:
         for own in self.runs[:3]:
             top = best((r for r in rows if r["run"] == own.run), key=lambda r: r[name])
             words.append(
-                f"{own.run} is best, {number(top[name], 3)}, at {100 * top['coverage']:.0f} %"
+                f"{own.run} has its best value, {number(top[name], 3)}, at a coverage of "
+                f"{100 * top['coverage']:.0f} %"
             )
         caption = f"{name} as more questions are answered, the surest first: {'; '.join(words)}."
         spec = chart("", rows, [over_coverage(name, name), *self._marks(name)])
@@ -141,14 +142,16 @@ class Drawing:
         if not rows:
             return None
         titles = {
-            "x_title": "share of wrong answers given",
-            "y_title": "share of right answers given",
+            "x_title": "share of all wrong answers that are given",
+            "y_title": "share of all right answers that are given",
         }
         layer = _legend(
             lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles)
         )
         runs = plural(len({row["run"] for row in rows}), "run")
-        caption = f"Giving an answer where sure, for {runs}: the further up the better."
+        caption = (
+            f"Which answers are given as the threshold falls, for {runs}: a higher curve is better."
+        )
         title = "ROC of the decision to give an answer"
         return Figure("roc", caption, chart("", rows, [layer]), title=title)
 
@@ -166,7 +169,7 @@ class Drawing:
             "Every run answers where it is at least t sure; at t a wrong answer costs t/(1−t) "
             f"right ones. {crossing_words(self.runs)}"
         )
-        title = "If a wrong answer cost more, answering only where sure"
+        title = "Score by the cost of a wrong answer, if runs answer only where they are sure"
         return Figure("decisions", caption, chart("", rows, [layer]), title=title)
 
     def _decision(self) -> Figure | None:
@@ -192,7 +195,11 @@ class Drawing:
 
 def acts(way: str) -> str:
     """How runs act in a decision curve."""
-    return "answers where it is at least t sure" if way == "confidence" else "is as given"
+    return (
+        "answers where it is at least t sure"
+        if way == "confidence"
+        else "keeps the answers that it gave"
+    )
 
 
 def crossing_words(runs: Sequence[RunCurve]) -> str:
@@ -286,6 +293,6 @@ def _unsure(c: Comparison) -> str:
         elif high - low >= STEP:
             merged.append((low, high))
     if not merged:
-        return "the data can tell at every t"
+        return "the data show which one is better at every t"
     spans = [_span(low, high, "below", "between", "and") for low, high in merged]
-    return f"{listed(spans)} the data cannot tell"
+    return f"the data do not show which one is better {listed(spans)}"

@@ -41,7 +41,7 @@ def gate_table(gates: Sequence[Mapping[str, Any]], tests: Sequence[str] = ()) ->
 
 def _asked(gate: Mapping[str, Any]) -> str:
     if gate["side"] == "not worse":
-        return f"not worse by {abs(gate['wanted']):g}"
+        return f"not worse by more than {abs(gate['wanted']):g}"
     return f"{gate['side']} {gate['wanted']:g}"
 
 

@@ -304,7 +304,7 @@ def to_github(grid: Grid, *, digits: int = 4) -> str:
         body, shown = _within(bare, digits)
         if len(grid.rows) > shown:
             more = plural(len(grid.rows) - shown, "more row")
-            body += f"\n… and {more}: CSV has them.\n"
+            body += f"\n… and {more}: the CSV output has them.\n"
         lines.append(folded(f"All {len(grid.rows):,} rows", body))
     if grid.notes:
         lines += [markdown_text(grid.notes[0]), ""]

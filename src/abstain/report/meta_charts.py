@@ -9,7 +9,7 @@ from abstain.analyses.meta.result import MetaResult
 from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
 from abstain.report.meta_words import COEFFICIENT, how_drawn, percent
 
-OPEN = "swap rate from here on"
+OPEN = "swap rate from this difference on"
 """What the last bin holds, which has no end: no point of the curve."""
 
 MOST_PAIRS = 15
@@ -64,7 +64,7 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
             bands("ties", "low", "high", colour="measure", **titles),
             lines("ties", "error", colour="measure", **titles),
         ],
-        subtitle=f"{how_drawn(result)}; one point a fuzziness, band: two Monte Carlo errors",
+        subtitle=f"{how_drawn(result)}; one point per fuzziness, band: two Monte Carlo errors",
     )
 
 
@@ -104,7 +104,7 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
             layers.append({**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]})
     subtitle = (
         f"dashed: {percent(1 - result.level)} %; diamond: the difference required; "
-        "square: all differences from there on together"
+        "square: all differences from this one on"
     )
     return chart("Swap rates", rows, layers, subtitle=subtitle)
 

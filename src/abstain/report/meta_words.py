@@ -48,7 +48,8 @@ def percent(share: float) -> str:
 
 def how_drawn(result: MetaResult) -> str:
     """The trials, the subsets and the seed."""
-    whose = "each pair its own" if result.draws == "paired" else "one for all pairs"
+    paired = result.draws == "paired"
+    whose = "own subsets for each pair" if paired else "the same subsets for all pairs"
     return (
         f"{plural(result.trials, 'trial')}, subsets of {result.size:,} of "
         f"{plural(result.questions, 'question')}, {whose}, seed {result.seed}"
@@ -77,7 +78,7 @@ def _undefined_on_all(result: MetaResult) -> Iterator[str]:
         there = [score for score in own.values() if score is not None]
         gone = [run for run, score in own.items() if score is None]
         if gone:
-            yield f"{name} does not exist for {first_few(gone)}, on all questions"
+            yield f"{name} is undefined for {first_few(gone)} even on all questions together"
         elif max(there) - min(there) <= SAME * max(map(abs, there)):
             yield f"all runs have the same {name}"
 
@@ -87,7 +88,7 @@ def _left_out(result: MetaResult) -> Iterator[str]:
     for item in result.sensitivity or result.stability:
         if item.undefined:
             yield (
-                f"{item.measure} did not exist for one of two runs in {item.undefined:,} of "
+                f"{item.measure} was undefined for one of two runs in {item.undefined:,} of "
                 f"{item.comparisons + item.undefined:,} comparisons; they are left out"
             )
 
@@ -106,11 +107,12 @@ def _beyond(result: MetaResult) -> Iterator[str]:
     for row in result.sensitivity:
         last = row.bins[-1].start if row.bins else math.inf
         if row.required is not None and row.required > last:
-            alone = "would not do" if row.within_bins is None else f"would say {row.within_bins:g}"
+            found = "no required difference" if row.within_bins is None else f"{row.within_bins:g}"
             yield (
-                f"{row.measure} requires {row.required:g}, found with further bins of the same "
-                f"width; the {len(row.bins):,} that are listed, the last open from {last:g} on, "
-                f"{alone} (a larger number of bins lists more)"
+                f"{row.measure} requires {row.required:g}, which is beyond the {len(row.bins):,} "
+                f"bins listed (the last one is open and starts at {last:g}); it was found with "
+                f"more bins of the same width. The listed bins alone give {found}; a larger number "
+                "of bins lists more"
             )
 
 
@@ -119,8 +121,9 @@ def _tied_elsewhere(result: MetaResult) -> Iterator[str]:
     for row in result.sensitivity:
         if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
             yield (
-                f"{row.measure}: {100 * row.tied_elsewhere:.0f} % of the differences that are "
-                "large enough are ties on the other questions, which do not count as swaps"
+                f"{row.measure}: of the differences that reach the required one, "
+                f"{100 * row.tied_elsewhere:.0f} % are ties on the other questions; ties do not "
+                "count as swaps"
             )
 
 
@@ -135,8 +138,8 @@ def _rising(result: MetaResult) -> Iterator[str]:
         for (fewer, before), (more, after) in pairwise(own):
             if after > before:
                 yield (
-                    f"{name} seems to require more on {more:,} questions than on {fewer:,}: that "
-                    "is chance, which more trials make smaller"
+                    f"{name} seems to require a larger difference on {more:,} questions than on "
+                    f"{fewer:,}: this is due to chance; use more trials"
                 )
                 break
 
@@ -146,20 +149,20 @@ def _not_resampled(result: MetaResult) -> Iterator[str]:
     for item in result.power:
         if item.undefined_resamples:
             yield (
-                f"{item.measure} did not exist for one of two runs in "
+                f"{item.measure} was undefined for one of two runs in "
                 f"{item.undefined_resamples:,} of {item.resamples:,} resamples of pairs; they are "
                 "left out of the bootstrap"
             )
         if item.undefined:
             yield (
-                f"{plural(item.undefined, 'pair is', 'pairs are')} not tested by {item.measure}, "
-                "which exists for both runs on too few resamples, or not at all"
+                f"{plural(item.undefined, 'pair is', 'pairs are')} not tested by {item.measure}: "
+                "it is defined for both runs on too few resamples, or on none"
             )
         if item.undefined_permutations:
             yield (
-                f"{item.measure} did not exist for some run in "
-                f"{plural(item.undefined_permutations, 'permutation')} of Tukey's test, which "
-                "takes the others"
+                f"{item.measure} was undefined for some run in "
+                f"{plural(item.undefined_permutations, 'permutation')} of Tukey's test; the test "
+                "uses the others"
             )
 
 
@@ -204,9 +207,9 @@ def chart_words(name: str, result: MetaResult) -> str:
             for row in result.sensitivity
         )
         return (
-            "How often another sample swaps two runs, by their difference. For at most "
-            f"{percent(1 - result.level)} %, where the diamonds lie: {said}. The last bin has no "
-            "end: a square is for all differences from there on, so the curves stop before it."
+            "How often another sample swaps two runs, by their difference. For a swap rate of at "
+            f"most {percent(1 - result.level)} % (diamonds): {said}. The last bin is open: its "
+            "square stands for all larger differences, so the curves stop before it."
         )
     if name == "required":
         return "The more questions, the smaller the difference that can be trusted."
@@ -289,7 +292,8 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     size = plural(best[0].size, "question")
     share = listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
     amounts_of_best = (
-        f"{row.required:g} or more" if row.required else "any difference" for row in best
+        f"a difference of {row.required:g} or more" if row.required else "any difference"
+        for row in best
     )
     needed = listed(list(dict.fromkeys(amounts_of_best)))
     which = "the smallest difference" if len(compared) > 1 else "this difference"
@@ -297,7 +301,7 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
         f"On {size} {names} {needs} {which}"
         f"{'' if one_scale or len(compared) < 2 else ', as a share of the highest score'}: "
         f"{needed} between two runs is "
-        f"reversed on other questions at most {percent(1 - level)} times in 100, and "
+        f"reversed on other questions in at most {percent(1 - level)} % of cases; "
         f"{share} of the comparisons reach it"
     )
     others = [row for row in known if row not in best]
@@ -315,4 +319,4 @@ def _shares_of_range(known: Sequence[Sensitivity], result: MetaResult) -> list[s
     if result.given_scores or len({spans[row.measure] for row in known}) < 2:
         return []
     wide = [f"{row.measure} {(row.required or 0) / spans[row.measure]:.3g}" for row in known]
-    return [f"Their ranges differ; as a share of its range each needs: {', '.join(wide)}."]
+    return [f"Their ranges differ. Required difference as a share of the range: {', '.join(wide)}."]

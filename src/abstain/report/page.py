@@ -116,7 +116,9 @@ class PageTable(Struct, frozen=True):
         if not parts:
             return ""
         held = " and ".join(parts)
-        return f"Here are the first {held}: sorting, finding and saving know only these."
+        return (
+            f"This page holds only the first {held}: sorting, searching and saving use only these."
+        )
 
 
 class Choice(Struct, frozen=True):

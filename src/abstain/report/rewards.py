@@ -36,6 +36,7 @@ def measure_facts(item: Measure) -> list[tuple[str, str]]:
         ("a blank is credited", f"κ = {d.kappa_text} right answers" if d.kappa else None),
         ("answering pays above", f"p* = {d.break_even_text}" if d.break_even else None),
         ("to game it", d.gaming or None),
+        ("note", d.note or None),
         ("source", d.source),
     ]
     return [(name, value) for name, value in facts if value is not None]
@@ -72,8 +73,8 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         "rewards",
         "What other measures would say",
         "κ: what a blank is credited, in right answers. p*: the chance of being right above which "
-        "answering pays. The columns “there” give both as numbers for the run that the measure "
-        "puts first.",
+        "answering pays. The columns “κ there” and “p* there” give their values for the run that "
+        "the measure puts first.",
         Grid(columns, rows),
     )
 
@@ -81,7 +82,7 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
 def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
     """Who would win under another t."""
     right, wrong = _shares(counts)
-    ends = "answering pays for a chance of being right above t; these are the ends of a range"
+    ends = "one end of a range of t; at t, answering pays if the chance of being right is above t"
     columns = [Column("from t", "score", means=ends), Column("to t", "score", means=ends)]
     columns.append(Column("first", means="the run that is best in this range"))
     shares = (("right %", "its share of right answers"), ("wrong %", "its share of wrong ones"))
@@ -95,8 +96,8 @@ def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
     return PageTable(
         "leads",
         "Who would win under another t",
-        "At t a wrong answer costs t/(1−t) right ones, so answering pays for a chance of being "
-        "right above t.",
+        "At t a wrong answer costs t/(1−t) right ones, so answering pays if the chance of being "
+        "right is above t.",
         Grid(columns, rows),
     )
 
@@ -169,8 +170,8 @@ def decision_words(runs: Sequence[str], found: Sequence[Lead], shown: int) -> st
         since = f"From t = {lead.start:.2f}" if lead.start > 0 else ""
         until = f"to {lead.stop:.2f}" if since else f"Up to t = {lead.stop:.2f}"
         where = " ".join(filter(None, (since, until if lead.stop < 1 else ""))) or "At every t"
-        whom = "to answer nothing" if lead.run is None else runs[lead.run]
-        said += f" {where} the best is {whom}."
+        best = "it is best to answer nothing" if lead.run is None else f"{runs[lead.run]} is best"
+        said += f" {where} {best}."
     drawn = f"{said} {plural(shown, 'run is', 'runs are')} drawn"
     marked = any(lead.start < HIGHEST_T for lead in found[1:])
     return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."

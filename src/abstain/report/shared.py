@@ -142,7 +142,7 @@ def score_figure(
     drawn = (
         "All runs"
         if len(there) == len(rows)
-        else f"The {len(there)} of {len(rows)} runs that have one"
+        else f"The {len(there)} of {len(rows)} runs that have a score"
     )
     if len(there) > len(shown):
         drawn = f"The {len(shown)} best of {len(there)} runs"
@@ -234,7 +234,7 @@ def _unsure(rows: Sequence[ScoredRow], name: str, test: str) -> str:
     """That nothing says whether the first is really first; of one run there is nothing to say."""
     if len({row.run for row in rows if row.scores[name] is not None}) < 2:
         return ""
-    return f", but whether that is sure was not tested ({test} tests it)"
+    return f", but this was not tested for significance ({test} tests it)"
 
 
 def _tied(rows: Sequence[ScoredRow], one: ScoredRow, name: str) -> list[str]:

@@ -210,8 +210,8 @@ def few_clusters(sizes: Array) -> str:
     if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
         return ""
     return (
-        f"{len(sizes):,} clusters, worth {worth:.1f} of equal size, are few: with fewer than "
-        f"{ENOUGH_CLUSTERS} a 95 % interval may cover less than 90 %"
+        f"there are only {len(sizes):,} clusters (as informative as {worth:.1f} of equal size): "
+        f"with fewer than {ENOUGH_CLUSTERS}, a 95 % interval may cover less than 90 %"
     )
 
 

@@ -120,8 +120,8 @@ def interval(
             known = definitions("counts", strict=False).values()
             ratios = ", ".join(own.name for own in known if own.proportion is not None)
             raise UsageError(
-                f"{method} is for proportions, and {measure} is none; take one of {others}, or "
-                f"a measure that is one ({ratios})"
+                f"{method} works only for proportions, and {measure} is not a proportion; use one "
+                f"of {others}, or a measure that is a proportion ({ratios})"
             )
         low, high = proportion(measure, share, row, groups, method=method, level=level)
         return Interval(low, high, method)

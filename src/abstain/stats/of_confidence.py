@@ -31,7 +31,7 @@ OF_INFLUENCE = "logit"
 """How intervals of differences are made unless a bootstrap is asked for."""
 TRIALS = 1_000
 CLOSE = 1e-12
-ONE_SIDED = "nearly all resamples lie on one side of the score, which is biased"
+ONE_SIDED = "the score is biased: nearly all resamples lie on one side of it"
 BLOCK = 1 << 19
 """Numbers in an array of resamples: few enough to stay near the processor."""
 LEFT_OUT = 200
@@ -49,8 +49,8 @@ def method_of(measure: Measure, method: str) -> str:
         return "bca"
     if method not in METHODS:
         raise UsageError(
-            f"{method} is for measures of counts, and {measure} is one of confidence; there are "
-            f"{', '.join((*METHODS, OF_INFLUENCE))}"
+            f"{method} works only for measures of counts, and {measure} is a measure of "
+            f"confidence; use one of {', '.join((*METHODS, OF_INFLUENCE))}"
         )
     return method
 

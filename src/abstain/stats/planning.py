@@ -49,13 +49,13 @@ def check_plan(
     alpha = 1 - level
     if power <= alpha + 1e-12:
         raise UsageError(
-            f"a power is more than the {alpha:.4g} that a test at this level has by chance "
+            f"the power must be above {alpha:.4g}, which a test at this level reaches by chance "
             f"(got {power:g})"
         )
     if detect is not None and not (0 < detect <= widest and math.isfinite(detect)):
         most = f" and at most {widest:g}" if math.isfinite(widest) else ""
         raise UsageError(
-            f"a difference to detect is more than 0{most}, such as 0.02 (got {detect:g})"
+            f"the difference to detect must be above 0{most}, such as 0.02 (got {detect:g})"
         )
 
 

@@ -42,7 +42,7 @@ def table_of(measure: Measure) -> Array:
     """Cells (k) to success, failure and no trial (3): a matrix to multiply counts with."""
     share = measure.definition.proportion
     if share is None:
-        raise UsageError(f"{measure} is no proportion")
+        raise UsageError(f"{measure} is not a proportion")
     cells = cells_of(measure)
     x, n = share.of(cells.counts(np.eye(len(cells))))
     return np.stack([x, n - x, 1 - n], axis=-1)

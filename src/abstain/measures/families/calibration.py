@@ -61,7 +61,8 @@ def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
     source="Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, On Calibration of Modern "
     "Neural Networks",
     convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
-    gaming="Always say your accuracy: calibrated, and useless. Few bins hide what they mix.",
+    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless. "
+    "With few bins, over- and underconfidence inside a bin cancel out.",
 )
 def ece(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share right, on average, in bins of equal width."""
@@ -73,7 +74,7 @@ def ece(a: Answers, *, bins: float) -> Numeric:
     "ECE-mass",
     source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
     convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
-    gaming="Always say your accuracy: calibrated, and useless.",
+    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
 )
 def ece_mass(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share right, on average, in bins of equal size."""
@@ -87,7 +88,7 @@ def squares(a: Answers) -> Array:
 
 
 def surprises(a: Answers) -> Array:
-    """−ln p(what came true) of each answer."""
+    """−ln p(outcome) of each answer."""
     sure = np.clip(a.confidence, EPSILON, 1 - EPSILON)
     return np.asarray(-np.log(np.where(a.right, sure, 1 - sure)))
 
@@ -97,20 +98,20 @@ def surprises(a: Answers) -> Array:
     formula="(1/N) Σ (s − right)²",
     latex=r"\frac{1}{N}\sum (s-e)^2",
     source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
-    convention=f"one probability, that the answer is right: from 0 to 1; {WITHOUT_LEFT_OUT}",
+    convention=f"uses only the probability that the answer is right; {WITHOUT_LEFT_OUT}",
     mean=MeanOf(squares, "answers"),
     studentised=True,
-    gaming="Proper: the honest chance of being right scores best.",
+    note="Proper: the honest chance of being right scores best.",
 )
 def brier(a: Answers) -> Numeric:
-    """The squared distance of confidence from what came true."""
+    """The mean squared distance of the confidence from the outcome (1 right, 0 wrong)."""
     own = a.calibrated
     return own.total(squares(own)) / own.size
 
 
 @calibrating(
     "log-score",
-    formula="−(1/N) Σ ln p(what came true)",
+    formula="−(1/N) Σ ln p(outcome)",
     latex=r"-\frac{1}{N}\sum \ln p",
     source="Good 1952, Rational Decisions",
     aliases=("log-loss", "cross-entropy"),
@@ -119,9 +120,9 @@ def brier(a: Answers) -> Numeric:
     bounds=(0.0, WORST_LOG),
     mean=MeanOf(surprises, "answers"),
     studentised=True,
-    gaming="Proper; one certainty that fails costs up to 36, so systems avoid saying 1.",
+    note="Proper; a wrong answer with confidence 1 costs 36, so systems avoid stating 1.",
 )
 def log_score(a: Answers) -> Numeric:
-    """The surprise at what came true, in nats."""
+    """The mean negative log-probability of the outcome, in nats."""
     own = a.calibrated
     return own.total(surprises(own)) / own.size

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from abstain.outcomes import IntArray
 
 COVERAGE = Parameter("c", "the share of the questions to answer", low=0, high=1, low_open=True)
-RISK = Parameter("r", "the share of wrong answers to allow", low=0, high=1)
+RISK = Parameter("r", "the largest share of the given answers that may be wrong", low=0, high=1)
 ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
 
 
@@ -42,10 +42,10 @@ ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
     convention=f"a sum over answers (rectangle rule); {TIES}; {MISSING_LAST}",
     higher_is_better=False,
     influence=influence.aurc,
-    gaming="It mixes knowing with ordering: a more accurate system wins with a worse order.",
+    note="It mixes accuracy with ranking: a more accurate system can win with a worse order.",
 )
 def aurc(a: Answers) -> Numeric:
-    """The area under the risk–coverage curve: the mean share wrong among the surest answers."""
+    """Area under the risk–coverage curve: the error rate of the i surest, averaged over i."""
     return a.groups.mean_share(a.groups.wrong) / a.size
 
 
@@ -59,7 +59,7 @@ def aurc(a: Answers) -> Numeric:
     "as AURC",
     higher_is_better=False,
     influence=influence.excess_aurc,
-    gaming="Near 0 for systems that are nearly always (or never) right, whatever their order.",
+    note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
 def excess_aurc(a: Answers) -> Numeric:
     """What the order of the answers costs: the area above that of the best order."""
@@ -72,14 +72,15 @@ def excess_aurc(a: Answers) -> Numeric:
     latex=r"\int \frac{W(v)}{N}\,dv",
     source="Traub et al. 2024, Overcoming Common Flaws in the Evaluation of Selective "
     "Classification Systems",
-    convention=f"{ONE_POINT}; from nothing answered, trapezoid rule; {MISSING_LAST}",
+    convention=f"{ONE_POINT}; the curve starts where nothing is answered; trapezoid rule; "
+    f"{MISSING_LAST}",
     bounds=(0.0, 0.5),
     higher_is_better=False,
     influence=influence.augrc,
-    gaming="It mixes knowing with ordering: (1 − AUROC)·a·(1 − a) + (1 − a)²/2 at accuracy a.",
+    note="It mixes accuracy with ranking: at accuracy a it is (1 − AUROC)·a·(1 − a) + (1 − a)²/2.",
 )
 def augrc(a: Answers) -> Numeric:
-    """The area under the generalised risk: the mean share of all that is answered wrongly."""
+    """The share of all answers that are given and wrong, averaged over coverage."""
     g = a.groups
     sizes, wrong = g.each(g.answered), g.each(g.wrong)
     return (sizes * (g.wrong - wrong / 2)).sum(axis=0) / a.size**2
@@ -92,15 +93,15 @@ def augrc(a: Answers) -> Numeric:
     source="Malinin & Gales 2021; with the risk of what is kept, as in LM-Polygraph "
     "(Fadeeva et al. 2023)",
     aliases=("prediction-rejection-ratio",),
-    convention="AURC*: every right answer first; a random order has AURC W/N; were rejected "
-    "answers put right instead of left out, it would be 2·AUROC − 1",
+    convention="AURC*: every right answer first; a random order has an AURC of W/N; if rejected "
+    "answers counted as right instead of being left out, PRR would be 2·AUROC − 1",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     bounds=(float("-inf"), 1.0),
     influence=influence.rejection_ratio,
-    gaming="1 is the best order, 0 a random one; it says nothing of how much is known.",
+    note="It does not measure accuracy, only the order of the answers.",
 )
 def rejection_ratio(a: Answers) -> Numeric:
-    """How much of the way from a random to the best order the confidence goes."""
+    """How far the confidence improves on a random order: 0 is a random order, 1 the best one."""
     share_wrong = 1 - a.count(a.right) / a.size
     return (share_wrong - aurc(a)) / (share_wrong - least_area(a.count(a.right), a.size))
 
@@ -133,7 +134,7 @@ at_coverage = partial(
     influence=influence.risk_at_coverage,
 )
 def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
-    """The share wrong of the surest answers, enough of them to cover a share of the questions."""
+    """The share of wrong answers among the surest ones that cover a share c of the questions."""
     return _share_at(a, c, a.groups.wrong)
 
 
@@ -146,7 +147,7 @@ def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
     influence=influence.accuracy_at_coverage,
 )
 def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
-    """The share right of the surest answers, enough of them to cover a share of the questions."""
+    """The share of right answers among the surest ones that cover a share c of the questions."""
     return _share_at(a, c, a.groups.right)
 
 
@@ -157,10 +158,11 @@ def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
     source="Geifman & El-Yaniv 2017, Selective Classification for Deep Neural Networks",
     parameters=(RISK,),
     convention=f"{ONE_POINT}; 0 where no point is that safe; {MISSING_LAST}",
-    gaming="Chosen in hindsight, it looks too good: `abstain tune --risk` finds what holds.",
+    note="It is optimistic, because the threshold is chosen in hindsight: `abstain tune --risk` "
+    "finds a threshold whose risk holds on new questions.",
 )
 def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
-    """How much can be answered with a share wrong of at most r."""
+    """The largest coverage at which at most a share r of the given answers is wrong."""
     g = a.groups
     safe = g.wrong <= r * g.answered * (1 + 1e-12)
     return np.where(safe, g.answered, 0).max(axis=0) / a.questions
@@ -174,7 +176,7 @@ def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
     convention=f"a tie counts a half (trapezoid rule); {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     influence=influence.auroc,
-    gaming="Only the order counts, and easy wrong answers lift it.",
+    note="Only the order counts; wrong answers that are easy to recognise raise it.",
 )
 def auroc(a: Answers) -> Numeric:
     """How often a right answer is surer than a wrong one."""
@@ -198,7 +200,7 @@ def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
     convention=f"average precision (step rule, as scikit-learn); {ONE_POINT}; {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_WRONG),
     influence=influence.aupr_success,
-    gaming="It begins at the accuracy: compare only systems over the same share right.",
+    note="A random order scores about the accuracy: compare only systems with the same accuracy.",
 )
 def aupr_success(a: Answers) -> Numeric:
     """Precision over recall of right answers, from the surest down."""
@@ -214,7 +216,8 @@ def aupr_success(a: Answers) -> Numeric:
     f"{ONE_POINT}; {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_RIGHT),
     influence=influence.aupr_error,
-    gaming="It begins at the share wrong: a system that errs more starts higher.",
+    note="A random order scores about the share of wrong answers: a system that makes more errors "
+    "starts higher.",
 )
 def aupr_error(a: Answers) -> Numeric:
     """Precision over recall of wrong answers, from the least sure up."""

@@ -54,8 +54,9 @@ def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     break_even=lambda c, w, u: c / (1 + u),
     break_even_text="c/(1 + u)",
     gaming=(
-        "Blank what you are least sure of: it pays below p*, which is never above one's own "
-        "accuracy. Blanking everything gives 0, so silence alone wins nothing."
+        "Leave blank what you are least sure of: a blank pays if the chance of being right is "
+        "below p*, which never exceeds your own accuracy. Blanking everything gives 0, so silence "
+        "alone wins nothing."
     ),
 )
 def c_at_1(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
@@ -100,7 +101,7 @@ def f_measure(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, beta: float) ->
     gaming="Answer one question that you are sure of and leave the rest blank: it gives 1.",
 )
 def precision(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Right answers over the questions answered; blanks are not looked at."""
+    """Right answers over the questions answered; blanks are ignored."""
     return c / (c + w)
 
 
@@ -147,7 +148,7 @@ def utility_scaled(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     gaming="Answer nothing: it gives 1. It is a bound, not a score to compare systems by.",
 )
 def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """The accuracy if every blank had been answered right: nothing wrong is as good as right."""
+    """The accuracy if every blank had been answered right: a blank counts as a right answer."""
     return (c + u) / n
 
 
@@ -163,14 +164,15 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     kappa=lambda c, w, u: w / (c + w),
     kappa_text="w/(c + w)",
     break_even=None,
-    monotone="with more than half the questions blank, a right answer lowers the credit of all",
+    monotone="if more than half the questions are blank, turning a wrong answer into a right one "
+    "lowers the score: every blank loses credit",
     gaming=(
         "Answer one question wrong and leave the rest blank: nearly 1. It rewards being wrong "
         "where one answers; the paper rejects it for that reason, and so should you."
     ),
 )
 def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Blanks credited at the rate of wrong answers: they might have been wrong, so well done."""
+    """Each blank is credited at the rate of wrong answers, as if it avoided that many errors."""
     return (c * (c + w) + u * w) / ((c + w) * n)
 
 

@@ -41,7 +41,7 @@ of_gains = partial(
     trec=(TrecName("binG", 19),),
 )
 def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """G with gains of 1 and 0: each relevant document by how many others stand before it."""
+    """G with gains 1 and 0: a relevant document is discounted by those not relevant above it."""
     chosen = found_relevant(rankings, rel)
     others = rankings.rank + 2 - rankings.running(chosen)
     each = np.zeros(len(others))
@@ -57,7 +57,7 @@ def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("G", 20, "gains"),),
 )
 def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
-    """Gain, each document's discounted by how far the list has fallen behind the ideal one.
+    """The gain of the list; each gain is discounted by how far the list is behind the ideal.
 
     A rank of the ideal list counts at least 1, and so do those after its end.
     """
@@ -73,8 +73,8 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
 
 @of_gains(
     "NDCG-rel",
-    formula="mean over the documents with a gain of NDCG at their ranks; those not listed have "
-    "that of the whole list",
+    formula="mean of NDCG at the ranks of the documents with a gain; a document that is not listed "
+    "counts with the NDCG of the whole list",
     example="NDCG-rel = (1 + 1.5/2.1309 + 1.5/2.1309) / 3 = 0.8026",
     latex=r"\frac1{R}\sum_{r}\mathrm{NDCG@}i_r",
     aliases=("ndcg_rel",),
@@ -99,7 +99,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 
 @of_relevant(
     "RNDCG",
-    formula="mean of NDCG at the ranks where the ideal list falls to a lower gain, and at the end",
+    formula="mean of NDCG at the ranks where the gain of the ideal list drops, and at the end",
     example="RNDCG = 1.5 / 2.1309 = 0.7039",
     latex=r"\frac1{|B|}\sum_{b\in B}\mathrm{NDCG@}b",
     gaming=LONGER_IS_FREE,
@@ -110,7 +110,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 def r_ndcg(
     rankings: RankedLists, *, rel: float = 1, gains: Mapping[int, float] | None = None
 ) -> Floats:
-    """NDCG averaged over the ranks where the ideal list passes to a lower gain, and at the end.
+    """NDCG averaged over the ranks where the gain of the ideal list drops, and the list's end.
 
     The end counts where the list goes on for more than one document after the ideal one.
     """

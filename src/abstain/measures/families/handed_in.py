@@ -53,10 +53,11 @@ def rights(a: Answers) -> Array:
     undefined=(NO_CONFIDENCE,),
     uses="given",
     influence=influence.cws,
-    gaming="Only the order counts: put the surest first, call them 0.9 or 0.1 alike.",
+    gaming="Only the order counts: put the surest answers first; whether you state 0.9 or 0.1 does "
+    "not matter.",
 )
 def cws(a: Answers) -> Numeric:
-    """The mean precision of the surest answers, from the first alone to all of them."""
+    """The precision of the i surest answers, averaged over i."""
     groups = a.shown.groups
     return groups.mean_share(groups.right) / a.questions
 
@@ -66,12 +67,13 @@ def cws(a: Answers) -> Numeric:
     formula="(Σ s of right − Σ s of wrong)/n",
     latex=r"\frac{1}{n}\left(\sum_{\mathrm{right}} s - \sum_{\mathrm{wrong}} s\right)",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    convention="answers given; one answer a question; a blank has confidence 0",
+    convention="answers given; one answer per question; a blank has confidence 0",
     undefined=(SOME_WITHOUT,),
     bounds=(-1.0, 1.0),
     uses="given",
     mean=MeanOf(earnings, "questions"),
-    gaming="Say 1 or 0: where the chance of being right is above a half, full confidence pays.",
+    gaming="State only 1 or 0: if the chance of being right is above one half, full confidence "
+    "pays.",
 )
 def k1(a: Answers) -> Numeric:
     """Right answers earn their confidence, wrong ones pay it."""
@@ -83,17 +85,18 @@ def k1(a: Answers) -> Numeric:
     formula="(1/n) Σ_q Σ_a s(a)·e(a) / max(known, given)",
     latex=r"\frac{1}{n}\sum_q \frac{\sum_a s(a)\,e(a)}{\max(R_q, A_q)}",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    convention="e = 1 right, 0 said before, −1 wrong; right answers beyond the known ones, the "
-    "least sure, were said before; one known answer where none is named",
+    convention="e = 1 for a right answer, −1 for a wrong one, 0 for a repeated one; if a question "
+    "has more right answers than are known, the least sure of them count as repeated; a question "
+    "without a number of known answers counts as having one",
     undefined=(SOME_WITHOUT,),
     bounds=(-1.0, 1.0),
     uses="given",
     several=True,
     mean=MeanOf(earnings, "questions"),
-    gaming="As K1, and answers beyond the known ones only lower what each is worth.",
+    gaming="As for K1. Giving more answers than are known only lowers the worth of each.",
 )
 def k_measure(a: Answers) -> Numeric:
-    """K1 for several answers a question."""
+    """K1 for several answers per question."""
     if a.question is None and a.known is None and a.repeat is None:
         return k1(a)
     own = a.shown
@@ -112,16 +115,16 @@ def k_measure(a: Answers) -> Numeric:
     formula="(1/n) Σ_q 1/rank of the first right",
     latex=r"\frac{1}{n}\sum_q \frac{1}{r_q}",
     source="Voorhees 1999, The TREC-8 Question Answering Track Report",
-    convention="by rank, answers without one behind those with one, by confidence; tied answers "
-    f"all take the last rank of theirs; {MISSING_LAST}",
+    convention="answers are ordered by rank; answers without a rank follow, ordered by confidence; "
+    f"tied answers all take the last of the ranks that they share; {MISSING_LAST}",
     undefined=(),
     uses="given",
     several=True,
     mean=MeanOf(rights, "questions"),
-    gaming="Hand in many answers: a wrong one costs nothing once the right one stands above it.",
+    gaming="Hand in many answers: a wrong one costs nothing once the right one is above it.",
 )
 def mean_reciprocal_rank(a: Answers) -> Numeric:
-    """How far down the list of answers to a question the first right one stands."""
+    """The mean of 1 / rank of the first right answer to a question (0 if there is none)."""
     if a.question is None:
         return a.shown.count(a.shown.right) / a.questions
     own = a.shown
@@ -153,7 +156,8 @@ def mean_reciprocal_rank(a: Answers) -> Numeric:
     bounds=(-1.0, 1.0),
     uses="stated",
     influence=influence.pearson,
-    gaming="Confidences of 0 and 1 alone lift it; a well-spread calibrated one may score lower.",
+    gaming="Stating only 0 and 1 raises it; calibrated confidences that are well spread may score "
+    "lower.",
 )
 def pearson(a: Answers) -> Numeric:
     """The correlation of confidence with being right."""

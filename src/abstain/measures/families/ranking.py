@@ -31,11 +31,11 @@ LONGER_IS_FREE = (
 )
 
 K = Parameter("k", "how many documents count", low=1, whole=True, cutoff=True)
-K_IF_ANY = replace(K, meaning="how many documents count (all if not said)", optional=True)
+K_IF_ANY = replace(K, meaning="how many documents count (if not given: all)", optional=True)
 REL = Parameter("rel", "the lowest grade that is relevant", low=0, low_open=True, default=1)
 REL_IF_ANY = Parameter(
     "rel",
-    "the lowest grade that has a gain, of 1 (if not said: gain = grade / top grade)",
+    "grades from this one on have a gain of 1 (if not given: gain = grade / top grade)",
     low=0,
     low_open=True,
     optional=True,
@@ -51,9 +51,9 @@ P = Parameter(
     always=True,
 )
 BETA = Parameter(
-    "beta", "how much grades count beside ranks", low=0, high=1e6, default=1, always=True
+    "beta", "how much grades count relative to ranks", low=0, high=1e6, default=1, always=True
 )
-MULT = Parameter("mult", "how many times R documents count", low=0, low_open=True, default=1)
+MULT = Parameter("mult", "the cutoff as a multiple of R", low=0, low_open=True, default=1)
 NOTHING_RELEVANT = "the query has no relevant document"
 NO_RELEVANT = Undefinedness(lambda r, rel=1, **_: r.pool.nothing(rel)[r.query], NOTHING_RELEVANT)
 NO_GAIN = Undefinedness(lambda r, **_: r.pool.nothing()[r.query], NOTHING_RELEVANT)
@@ -81,7 +81,7 @@ number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
     example="P@10 = 2 / 10 = 0.2000",
     latex=r"\frac1k\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     source=TREC_EVAL,
-    gaming="Always list k documents: a shorter list is divided by k all the same.",
+    gaming="Always list k documents: a shorter list is still divided by k.",
     parameters=(REL, K),
     trec=(at_cutoffs("P", 11, *OFFICIAL),),
 )
@@ -133,7 +133,7 @@ def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     example="RR = 1 / 1 = 1.0000",
     latex=r"1/\min\{i: r_i\ge \mathrm{rel}\}",
     source="Kantor & Voorhees 2000, The TREC-5 Confusion Track; as in trec_eval",
-    gaming="Only the first hit counts: never stop before one, and nothing after it matters.",
+    gaming="Only the first hit counts: never stop before the first hit; nothing after it matters.",
     aliases=("reciprocal-rank", "recip-rank"),
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("recip_rank", 9, sets=OFFICIAL),),
@@ -264,7 +264,7 @@ def rbp(
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
     source=RBP_PAPER,
-    gaming="It is not a score but how much RBP(p), never cut, could rise above RBP(p)@k if all "
+    note="Not a score: it says how far the full RBP(p) could lie above RBP(p)@k if all documents "
     "were judged and listed.",
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
@@ -314,12 +314,12 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     formula="d",
     example="NumRet = 3",
     latex="d",
-    gaming="It rewards nothing: it counts.",
+    note="It is a count, not a score: it rewards nothing.",
     aliases=("num_ret",),
     trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
 def num_ret(rankings: RankedLists) -> Floats:
-    """Documents in the list."""
+    """The number of documents in the list."""
     return rankings.depth.astype(np.float64)
 
 
@@ -328,13 +328,13 @@ def num_ret(rankings: RankedLists) -> Floats:
     formula="R",
     example="NumRel = 3",
     latex="R",
-    gaming="It does not depend on the run.",
+    note="It does not depend on the run.",
     aliases=("num_rel",),
     parameters=(REL,),
     trec=(TrecName("num_rel", 3, sets=COUNTED),),
 )
 def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Relevant documents known of."""
+    """The number of known relevant documents."""
     return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
 
 
@@ -349,7 +349,7 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
 )
 def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
-    """Relevant documents in the list."""
+    """The number of relevant documents in the list."""
     return rankings.count(found_relevant(rankings, rel, k)).astype(np.float64)
 
 

@@ -36,7 +36,7 @@ GEOMETRIC = "Never score near 0: the query that a run is worst at counts for mor
 
 @of_relevant(
     "IPrec",
-    formula="max P@i over the ranks i from which on a recall of at least the point is reached",
+    formula="max P@i over the ranks i at which recall is at least the given point",
     example="IPrec@0.5 = max(2/3) = 0.6667",
     latex=r"\max_{i:\,\mathrm{R@}i\ge \rho}\mathrm{P@}i",
     gaming=LONGER_IS_FREE,
@@ -145,7 +145,7 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
 
 @ranked(
     "GMAP",
-    formula="exp of the mean of ln max(AP, 0.00001); a query has max(AP, 0.00001)",
+    formula="exp of the mean of ln max(AP, 0.00001); the score of one query is max(AP, 0.00001)",
     example="GMAP = (1/1 + 2/3) / 3 = 0.5556",
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{AP}_q,10^{-5})\Bigr)",
     source="Robertson 2006, On GMAP: and Other Transformations; as in trec_eval",
@@ -165,7 +165,8 @@ def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
 
 @ranked(
     "GM-bpref",
-    formula="exp of the mean of ln max(bpref, 0.00001); a query has max(bpref, 0.00001)",
+    formula="exp of the mean of ln max(bpref, 0.00001); the score of one query is "
+    "max(bpref, 0.00001)",
     example="GM-bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
     source="trec_eval (Buckley, Voorhees, Soboroff), NIST",
@@ -192,7 +193,7 @@ def geometric_bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("yaap", 51, sets=()),),
 )
 def yaap(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Average precision on a scale of log odds, whose extremes average better."""
+    """Average precision as log odds, so that a mean still shows differences near 0 and 1."""
     chosen = found_relevant(rankings, rel)
     found = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
     return log((1.0 + found) / (1.0 + num_rel(rankings, rel=rel) - found))

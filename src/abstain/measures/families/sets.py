@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 STOP_EARLY = "List one document that is surely relevant, and stop; or list nothing."
 SETS = ("set", "all_trec")
 WEIGHTS = (
-    ("a", "the worth of a relevant document listed", 1.0),
-    ("b", "the worth of another document listed", -1.0),
-    ("c", "the worth of a relevant document not listed", 0.0),
-    ("d", "the worth of another document not listed", 0.0),
+    ("a", "the worth of a relevant document that is listed", 1.0),
+    ("b", "the worth of a listed document that is not relevant", -1.0),
+    ("c", "the worth of a relevant document that is not listed", 0.0),
+    ("d", "the worth of a document that is neither relevant nor listed", 0.0),
 )
 X = Parameter("x", "β², how much more recall counts than precision", low=0, default=1)
 DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, default=0)
@@ -81,7 +81,7 @@ def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     formula="(relevant listed)² / (d · R)",
     example="SetAP = 2² / (3 · 3) = 0.4444",
     latex=r"\frac{(\sum_i[r_i\ge \mathrm{rel}])^2}{d\,R}",
-    gaming="Precision times recall: a list that is neither short nor long pays.",
+    note="It is precision times recall: a list of medium length pays.",
     undefined=(NO_RELEVANT, EMPTY_LIST),
     aliases=("set_map",),
     parameters=(REL,),
@@ -104,7 +104,7 @@ def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("set_F", 32, "numbers", ("x",), (1.0,), sets=SETS),),
 )
 def set_f(rankings: RankedLists, *, x: float = 1, rel: float = 1) -> Floats:
-    """F of precision and recall as trec_eval has it: x is β², and 0 where nothing is found."""
+    """F of precision and recall as in trec_eval: x is β²; F is 0 if nothing relevant is listed."""
     found = num_rel_ret(rankings, rel=rel)
     precision = ratio(found, num_ret(rankings), empty=0.0)
     recall = ratio(found, num_rel(rankings, rel=rel), empty=0.0)
@@ -116,7 +116,7 @@ def set_f(rankings: RankedLists, *, x: float = 1, rel: float = 1) -> Floats:
     formula="(relevant among the first k) / min(k, R)",
     example="RelP@10 = 2 / min(10, 3) = 0.6667",
     latex=r"\frac{1}{\min(k,R)}\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    gaming="List k documents: after the R-th others cost nothing.",
+    gaming="List k documents: after the first R, further documents cost nothing.",
     aliases=("relative_P",),
     parameters=(REL, K),
     trec=(at_cutoffs("relative_P", 26),),
@@ -133,7 +133,7 @@ def relative_precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Fl
     example="Utility = 2 − 1 = 1",
     latex=r"a\,|L\cap R|+b\,|L\setminus R|+c\,|R\setminus L|+d\,|\overline{L\cup R}|",
     source=TREC_EVAL,
-    gaming="With the usual weights a document pays if it is relevant with a chance above ½.",
+    note="With the default weights a document pays if it is relevant with a chance above ½.",
     bounds=(-math.inf, math.inf),
     parameters=(
         *(Parameter(name, meaning, default=value) for name, meaning, value in WEIGHTS),
@@ -152,7 +152,7 @@ def utility(
     rel: float = 1,
     n: float = 0,
 ) -> Floats:
-    """What the list is worth: each document by whether it is relevant and whether it is listed."""
+    """The worth of the list: a document's weight depends on its being relevant and listed."""
     found, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
     listed = num_ret(rankings)
     others = n + found - listed - there
@@ -168,12 +168,12 @@ def utility(
     example="Judged@10 = 3 / min(10, 3) = 1.0000",
     latex=r"\frac{1}{\min(k,d)}\sum_{i\le k}[i\ \mathrm{judged}]",
     source="MacAvaney, Macdonald & Ounis 2022, Streamlining Evaluation with ir-measures",
-    gaming="It is not a score but how far scores can be trusted.",
+    note="Not a score: it says how far scores can be trusted.",
     undefined=(EMPTY_LIST,),
     parameters=(K_IF_ANY,),
 )
 def judged(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """The share of judged documents among the first k, or of all that are listed if fewer."""
+    """The share of judged documents among the first k (or among all, if fewer are listed)."""
     listed, seen = _seen(rankings, k)
     return ratio(seen, listed)
 
@@ -183,7 +183,7 @@ def judged(rankings: RankedLists, *, k: float | None = None) -> Floats:
     formula="Σ_{i ≤ k} [i not judged]",
     example="NumUnjudged = 0",
     latex=r"\sum_{i\le k}[i\ \mathrm{not\ judged}]",
-    gaming="It rewards nothing: it counts.",
+    note="It is a count, not a score: it rewards nothing.",
     parameters=(K_IF_ANY,),
     higher_is_better=False,
 )
@@ -205,7 +205,7 @@ def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
     formula="Σ_i [i judged, r_i < rel]",
     example="NumNonRelRet = 1",
     latex=r"\sum_i[r_i< \mathrm{rel}]",
-    gaming="It rewards nothing: it counts.",
+    note="It is a count, not a score: it rewards nothing.",
     aliases=("num_nonrel_judged_ret",),
     parameters=(REL,),
     higher_is_better=False,
@@ -218,13 +218,13 @@ def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
 
 @number(
     "NumQ",
-    formula="1 a query",
+    formula="1 for each query",
     example="NumQ = 1",
     latex="1",
-    gaming="It rewards nothing: it counts.",
+    note="It is a count, not a score: it rewards nothing.",
     aliases=("num_q",),
     trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )
 def num_q(rankings: RankedLists) -> Floats:
-    """Queries that count."""
+    """The number of queries that are scored."""
     return np.ones(rankings.size)

@@ -31,7 +31,7 @@ BETA = Parameter(
     always=True,
 )
 EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, default=0.1, always=True)
-STOP = "Stop where the next document is less likely relevant than it costs."
+STOP = "Stop where the next document is too unlikely to be relevant to be worth its cost."
 
 
 def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> Floats:
@@ -84,7 +84,7 @@ def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> Floats:
     by_depth_text="S((2 * r - 1) / np.log2(1 + k[1:]))",
 )
 def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Discounted gain in which a document that is not relevant costs as much as one brings.
+    """Discounted gain, where a document that is not relevant costs what a relevant one earns.
 
     What nobody judged is not relevant.
     """

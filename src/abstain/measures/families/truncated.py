@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
     "Stop where what is left is not worth reading: a longer tail costs, and so does stopping "
-    "early. A list that reaches the limit is scored in the original manner, and 0 where nothing "
-    "is relevant."
+    "early. A list that reaches the limit is scored by the original measure, or 0 if nothing is "
+    "relevant."
 )
 
 primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP, knows_end=True)

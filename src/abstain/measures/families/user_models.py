@@ -37,7 +37,7 @@ CWL_PAPER = (
     "Moffat, Bailey, Scholer & Thomas 2017, Incorporating User Expectations and Behavior into the "
     "Measurement of Search Effectiveness"
 )
-NO_SCORE = "It is not a score but how far the user is expected to read."
+NO_SCORE = "Not a score: it says how far the user is expected to read."
 
 T = Parameter(
     "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True
@@ -53,7 +53,8 @@ T = Parameter(
     example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
     latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
     source=ERR_PAPER,
-    gaming="Put what is likely best first: after one document that satisfies, little counts.",
+    gaming="Rank the most likely best documents first: after one that satisfies the user, the rest "
+    "counts little.",
     parameters=(K_IF_ANY,),
 )
 def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
@@ -71,7 +72,8 @@ def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
     latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
     source=ERR_PAPER,
-    gaming="Put what is likely best first: after one document that satisfies, little counts.",
+    gaming="Rank the most likely best documents first: after one that satisfies the user, the rest "
+    "counts little.",
     undefined=(NO_GAIN,),
     leaves_out_nil=True,
     parameters=(K_IF_ANY,),
@@ -111,7 +113,7 @@ def _reached(rows: DocumentRows, onward: Floats) -> Floats:
     example="RBP-depth(p=0.8) = 1 / 0.2 = 5",
     latex=r"\frac{1}{1-p}",
     source=CWL_PAPER,
-    gaming=NO_SCORE,
+    note=NO_SCORE,
     bounds=(1.0, math.inf),
     parameters=(P,),
 )
@@ -160,7 +162,7 @@ class _Read:
     parameters=(T, REL_IF_ANY),
 )
 def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """The gain per document read, by a user who looks for a gain of t and stops as it is found."""
+    """The gain per document read, for a user who looks for a gain of t and then stops."""
     read = _read(rankings, t, rel)
     return read.gain / read.depth
 
@@ -171,7 +173,7 @@ def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Fl
     example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
     latex=r"\sum_i V_i",
     source=CWL_PAPER,
-    gaming=NO_SCORE,
+    note=NO_SCORE,
     bounds=(1.0, math.inf),
     scales_grades=True,
     higher_is_better=False,
@@ -204,7 +206,7 @@ def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None)
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
     latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
     source=INST_PAPER,
-    gaming="It is not a score but how much INST could rise if all were judged and listed.",
+    note="Not a score: it says how much INST could rise if all documents were judged and listed.",
     bounds=(-1.0, 1.0),
     scales_grades=True,
     higher_is_better=False,

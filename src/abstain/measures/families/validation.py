@@ -48,7 +48,7 @@ NOTHING_TO_VALIDATE = Undefinedness(
     source="share of the questions answered; attempted, in SimpleQA",
     proportion=Proportion("R + W"),
     aliases=("attempted",),
-    gaming="Answer everything: it says how much was answered, not how well.",
+    gaming="Answer everything. The measure says how much was answered, not how well.",
 )
 def coverage(k: CountsLike) -> Numeric:
     """The share of the questions that were answered, right or wrong."""
@@ -71,7 +71,8 @@ def selective_risk(k: CountsLike) -> Numeric:
 
 @validation(
     "wrong-rate",
-    source="share of the questions answered wrongly; the hallucination rate of SimpleQA's users",
+    source="share of the questions answered wrongly; called hallucination rate by users of "
+    "SimpleQA",
     proportion=Proportion("W"),
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
@@ -101,7 +102,7 @@ def forced_accuracy(k: CountsLike) -> Numeric:
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
 def correctly_discarded(k: CountsLike) -> Numeric:
-    """The share of the blanks whose candidate was not right: rightly left blank."""
+    """Of the blanks, the share whose candidate was not right (rightly left blank)."""
     return (k.unanswered_wrong + k.unanswered_empty) / k.unanswered
 
 
@@ -128,7 +129,7 @@ def abstention_recall(k: CountsLike) -> Numeric:
     studentised=True,
     divides_by="UW + UE + UR + W",
     least=40,
-    gaming="Right answers that are given never show: only the decision to stay silent is judged.",
+    note="Right answers have no influence: only the decision to abstain is judged.",
 )
 def abstention_f(k: CountsLike) -> Numeric:
     """Harmonic mean of the precision and the recall of leaving blank what would be wrong."""
@@ -158,7 +159,7 @@ def over_abstention(k: CountsLike) -> Numeric:
     gaming="Blank everything: it gives 0.",
 )
 def under_abstention(k: CountsLike) -> Numeric:
-    """Of what it could not get right, the share that was answered all the same."""
+    """Of what it could not get right, the share that it still answered."""
     return k.wrong / (k.wrong + k.unanswered_wrong + k.unanswered_empty)
 
 
@@ -201,7 +202,7 @@ def qa_performance(k: CountsLike) -> Numeric:
     formula="R/n · (1 + (UW + UE)/n)",
     latex=r"\frac{R}{n}\left(1+\frac{U_W+U_E}{n}\right)",
     source=f"{AVE_2008}; c@1 grew out of it",
-    gaming="As c@1, but only blanks whose candidate is not right earn credit.",
+    gaming="As for c@1, but only blanks whose candidate is not right earn credit.",
 )
 def estimated_qa_performance(k: CountsLike) -> Numeric:
     """Accuracy, with each correct rejection credited at the accuracy shown."""
@@ -242,7 +243,7 @@ def validation_recall(k: CountsLike) -> Numeric:
     studentised=True,
     divides_by="R + W + UR",
     least=40,
-    gaming="Wrong candidates that are rejected never show: only the right ones are looked for.",
+    note="Rejected wrong candidates have no influence: only finding the right ones counts.",
 )
 def validation_f(k: CountsLike) -> Numeric:
     """Harmonic mean of precision and recall of the decision to validate a candidate."""

@@ -76,8 +76,9 @@ def _tests(c: Overview) -> Iterator[Figure]:
     for layer in (heat, mark):  # a dot lies on its cell and says the same
         layer["encoding"]["tooltip"] = tips(("run", "test"), (str(c.measure),))
     caption = (
-        f"{c.measure} of every reading test; a dot marks a test passed with {c.result.pass_mark:g} "
-        f"or more: {int(passed.sum()):,} of {scores.size:,} test papers were."
+        f"{c.measure} of every reading test. A dot marks a test that was passed "
+        f"({c.result.pass_mark:g} or more): {int(passed.sum()):,} of {scores.size:,}, counting "
+        "every run and test."
     )
     spec = chart("", rows, [heat, mark], height=max(160, 15 * len(chosen)))
     yield Figure("tests", caption, spec, title=f"{c.measure} of runs on reading tests")
@@ -112,11 +113,11 @@ def _topics(c: Overview) -> Iterator[Figure]:
         },
     }
     drawn = f"one of the {MOST_DOTS} best runs" if len(c.runs) > MOST_DOTS else "a run"
-    caption = f"Each dot is {drawn}, the bar the mean of all runs"
+    caption = f"Each dot is {drawn}; the bar is the mean of all runs"
     if not np.isnan(means).all():
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
-        caption += f": highest for {names[high]} ({means[high]:.2f}), lowest for {names[low]} "
-        caption += f"({means[low]:.2f})"
+        caption += f". The mean is highest for {names[high]} ({means[high]:.2f}) and lowest for "
+        caption += f"{names[low]} ({means[low]:.2f})"
     spec = chart("", rows, [layer, mean], height=44 * len(names))
     yield Figure("topics", f"{caption}.", spec, title="Runs on topics")
 

@@ -11,19 +11,19 @@ from abstain.report.grid import Grid
 from abstain.report.shared import known_measure
 
 ATTRIBUTES = {
-    "nca": "no option is correct but “none of the above”",
+    "nca": "no option is correct except “none of the above”",
     "modality": "the question turns on modality or negation",
     "knowledge": "what it takes to find the answer",
     "role": "main questions, and auxiliary ones: their simplified twins",
     "main": "the questions of the task itself",
-    "auxiliary": "simplified twins of main questions, which spare an inference",
+    "auxiliary": "simplified twins of main questions that need one inference less",
     "simplification": "how an auxiliary question was made easier",
     "first_run": "the team's first run (01) or one of its others",
     "number": "the team's own count of its runs",
     "source": "the language of the questions",
     "target": "the language of the documents",
     "late": "handed in after the deadline",
-    "status": "official runs are ranked; late and unofficial ones are not, and no mean holds them",
+    "status": "official runs are ranked; late and unofficial runs are not, and are in no mean",
     "language": "the language of the questions, from the run's id",
     "team": "who handed the run in, from the run's id",
     "test": "a reading test: a text with its questions",
@@ -65,7 +65,7 @@ EVERYWHERE = {
     "right %": "of all responses",
     "unanswered %": "of all responses (NoA; in QA4MRE's overviews: unanswered)",
     "tests passed": "reading tests with the pass mark or more",
-    "all": "over all questions, or all kinds",
+    "all": "over all questions, or over all kinds of questions",
     **dict.fromkeys(("questions", "runs"), "how many there are"),
     **dict.fromkeys(("best", "best run"), "the best {measure} of a run, and whose it is"),
     "mean of the others": "the mean {measure} of the team's other runs",
@@ -74,7 +74,7 @@ EVERYWHERE = {
     "best other run": "the best of the team's other runs on the same questions",
     "mean with": "the mean {measure} of the runs that have it",
     "mean without": "the mean {measure} of the runs that do not",
-    "difference": "of the first mean or run to the second",
+    "difference": "the first mean or score minus the second",
     "teams": "how many there are",
     "place": "the file and the line",
     "kind": "what sort of problem it is",
@@ -86,12 +86,12 @@ EVERYWHERE = {
     "main only": "pairs with only the main question right",
     "auxiliary only": "pairs with only the auxiliary question right",
     "neither": "pairs with neither right",
-    "by": "the attribute that the level is of",
+    "by": "the attribute whose value is in the column level",
     "level": "one value of the attribute; TOTAL: all of them",
     ": main": "right responses to main questions",
     ": auxiliary": "right responses to their auxiliary twins",
-    "change %": "how many percent more were right on the auxiliary twins",
-    "better": "pairs whose auxiliary question got more right",
+    "change %": "by how many percent right responses increase on the auxiliary twins",
+    "better": "pairs in which more runs got the auxiliary question right than the main one",
     "pairs": "how many pairs there are",
 }
 ELSEWHERE = {
@@ -131,15 +131,15 @@ ELSEWHERE = {
         "where": "the run as submitted, or at its best threshold",
         "score": "{measure}",
         "knowing": "{measure} if everything were answered",
-        "silence": "what as many random blanks gain",
-        "choosing": "what these blanks gain beyond that",
-        "left": "what is left to gain, up to the oracle",
+        "silence": "what the same number of random blanks would gain",
+        "choosing": "what these blanks gain beyond random ones",
+        "left": "what an oracle would still gain",
         "oracle": "{measure} if exactly the right answers were given",
     },
     "blanks": {
-        "judged against": "what says where a blank was due",
+        "judged against": "what decides whether a question should have been left blank",
         "precision": "the share of blanks that were due",
-        "recall": "the share of due blanks that were left",
+        "recall": "of the questions that should be blank, the share that is blank",
         "F1": "the harmonic mean of the two",
         "over-abstention": "the share left blank where an answer was due",
         "under-abstention": "the share answered where a blank was due",
@@ -147,7 +147,7 @@ ELSEWHERE = {
     "crossings": {
         **dict.fromkeys(("first", "second"), "the two runs that are compared"),
         "cross at t": "where the better run changes",
-        "in words": "which run is better where",
+        "in words": "which run is better at which t",
     },
     "": {
         "threshold": "answers are given where confidence is at least this",
@@ -167,7 +167,7 @@ ELSEWHERE = {
         "corrected": "the score corrected for the judge's errors",
         **dict.fromkeys(("its low", "its high"), "the ends of the corrected score's interval"),
         "S": "the penalised score, S = c − t/(1−t)·w",
-        "t": "answering pays for a chance of being right above t",
+        "t": "answering pays if the chance of being right is above t",
     },
 }
 """Columns of other pages, by table; those under no name are the same in every table."""
@@ -287,7 +287,7 @@ def _of_participants(name: str, table: str, measure_name: str, level: float) -> 
         return f"{measure_name} of the runs in this language"
     if name.startswith("team "):
         return "× where the team used it"
-    return "" if table == "problems" else "what the table of runs lists"
+    return "" if table == "problems" else "as given in the table of runs"
 
 
 def told(attribute: str, values: Sequence[str]) -> str:

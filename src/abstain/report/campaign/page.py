@@ -213,8 +213,8 @@ def confidence_sections(c: Overview) -> list[Section]:
     view = CurveView(curves)
     sure, decisions = view.confidence(("risk", "measure", "reliability")), view.decisions()
     sure.said = [
-        f"{plural(len(curves.runs), 'run')} with a confidence, the best by {c.measure}; "
-        "`abstain curve` shows any other."
+        f"Shown: {plural(len(curves.runs), 'run')} with a confidence, chosen by {c.measure}; "
+        "`abstain curve` shows the others."
     ]
     sure.tables = [replace(view.table("main"), name="sureness", title="Measures of confidence")]
     return [section for section in (sure, decisions) if section.figures]
@@ -222,7 +222,7 @@ def confidence_sections(c: Overview) -> list[Section]:
 
 def stability_section(c: Overview) -> Section:
     """How far other questions could have moved the ranks."""
-    section = Section("stability", "Would the ranking stand?", short="Stability")
+    section = Section("stability", "How stable is the ranking?", short="Stability")
     s = c.result.stability
     if s is None:
         if len(c.runs) > 1 and not c.result.blind:
@@ -299,5 +299,5 @@ def _table(c: Overview, s: Stability) -> PageTable:
         [row.run, row.rank, s.low[at], s.high[at], 100 * s.first[at]]
         for at, row in enumerate(c.result.rows)
     ]
-    reading = f"95 % of {s.trials:,} resamples lie between from and to."
+    reading = f"In 95 % of {s.trials:,} resamples the rank lies between the columns from and to."
     return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

@@ -127,8 +127,8 @@ def _first_runs(c: Overview) -> Iterator[PageTable]:
     yield PageTable(
         "first_runs",
         "Run 01 against the best other run of its team",
-        f"{c.measure} on {where}; the difference is paired by question, its interval that of a "
-        f"bootstrap ({100 * c.result.level:.4g} %).",
+        f"{c.measure} on {where}; the difference is paired by question; its interval "
+        f"({100 * c.result.level:.4g} %) is from a bootstrap.",
         Grid(columns, rows, dim={len(rows) - 1}),
     )
 
@@ -171,10 +171,10 @@ def _techniques(c: Overview) -> Iterator[PageTable]:
         yield PageTable(
             f"techniques_{safe(attribute)}",
             f"Runs with and without each of {attribute}",
-            f"Mean {c.measure} of runs with and without; the interval of the difference "
-            f"({100 * c.result.level:.4g} %) takes teams as independent, and is undefined where "
-            "one team alone is on a side. A difference is no effect: teams differ in much else."
-            + left_out(c.scores),
+            f"Mean {c.measure} of runs with and without it. The interval of the difference "
+            f"({100 * c.result.level:.4g} %) treats teams as independent; it is undefined if one "
+            "side has a single team. A difference is not an effect: teams differ in many other "
+            "ways." + left_out(c.scores),
             Grid(columns, rows),
         )
 

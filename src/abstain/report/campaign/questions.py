@@ -37,9 +37,9 @@ def question_table(c: Overview) -> PageTable:
     return PageTable(
         "questions",
         "Questions",
-        f"How many of {plural(len(c.runs), 'run')} had each question right, the hardest first "
-        f"(of equally hard ones, first the one with more wrong answers). Right in no run: "
-        f"{nobody} of {plural(len(right), 'question')} ({100 * nobody / len(right):.1f} %)."
+        f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first "
+        "(ties: the question with more wrong answers first). No run got "
+        f"{nobody} of {plural(len(right), 'question')} right ({100 * nobody / len(right):.1f} %)."
         + (brackets if "correct" in more else ""),
         Grid.of(zip(columns, cells, strict=True)),
     )

@@ -63,7 +63,7 @@ def _best(c: Overview) -> str:
         text = text.replace("The best run is", "The only run is", 1)
     if len(c.runs) > 1:
         told = c.result.comparison and told_apart(c.result.comparison, c.runs[i])
-        text += f", and {told}" if told else ", but whether that is sure was not tested"
+        text += f", and {told}" if told else ", but this was not tested for significance"
     rest = c.order[1 + len(level) :]
     if rest and not np.isnan(c.scores[rest[0]]):
         tied = [c.runs[j] for j in rest if same(c.scores[[j]], c.scores[rest[0]]).all()]
@@ -147,7 +147,7 @@ def _reading(c: Overview) -> Iterator[str]:
     none = int((passed == 0).sum())
     yield text + (
         f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
-        f"{listed(whom)} passed most, {best}."
+        f"{listed(whom)} passed the most ({best})."
     )
 
 
@@ -199,23 +199,26 @@ def _blanks(c: Overview) -> Iterator[str]:
     i = int(np.argmax(np.nan_to_num(gain)))
     if not gain[i] > 0:
         return
-    yield f"Leaving blanks gained most for {c.runs[i]}: {gain[i]:.3f} in c@1 over its accuracy."
+    yield (
+        f"{c.runs[i]} gained the most from leaving blanks: its c@1 is {gain[i]:.3f} above its "
+        "accuracy."
+    )
 
 
 def _pairs(c: Overview) -> Iterator[str]:
     if c.pairs is None:
         return
     t = c.pairs.counts(c.pairs.everything)
-    change = "" if t.change is None else f", {t.change:+.0f} %"
+    change = "" if t.change is None else f" ({t.change:+.0f} %)"
     yield (
-        f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main ones were "
-        f"answered right {t.main_right:,} times and the auxiliary ones {t.auxiliary_right:,} "
-        f"times{change}; in {t.better} pairs the auxiliary question got more right."
+        f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main question "
+        f"was answered right {t.main_right:,} times and the auxiliary one {t.auxiliary_right:,} "
+        f"times{change}; in {t.better} pairs more runs got the auxiliary question right."
     )
     more = c.pairs.auxiliary_right - c.pairs.main_right
     yield (
-        f"The mean increase from a main question to its auxiliary one is {more.mean():.2f} right "
-        f"responses, {100 * more.mean() / len(c.runs):.2f} % of the {plural(len(c.runs), 'run')}."
+        f"On average, {more.mean():.2f} more runs get the auxiliary question right than its main "
+        f"question ({100 * more.mean() / len(c.runs):.2f} % of the {plural(len(c.runs), 'run')})."
     )
     yield from _increase(c)
 

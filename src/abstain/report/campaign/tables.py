@@ -189,7 +189,7 @@ def reading(c: Overview) -> PageTable:
     return PageTable(
         "reading",
         "Reading perspective",
-        f"{c.measure} of each of the {len(tests.names)} reading tests, summed up by run. A test "
+        f"{c.measure} on each of the {len(tests.names)} reading tests, summarised by run. A test "
         f"is passed with {c.result.pass_mark:g} or more." + left_out(scores),
         Grid(columns, rows),
     )
@@ -264,8 +264,8 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     return PageTable(
         f"over_{safe(attribute)}",
         f"Over all runs, by {attribute}",
-        f"Percent of all responses that are right and blank; {c.measure} over the runs."
-        + left_out(scores),
+        "The percentage of responses that are right, and of those that are blank; "
+        f"{c.measure} over the runs." + left_out(scores),
         Grid.of(zip(columns, cells, strict=True)),
     )
 
@@ -335,8 +335,9 @@ def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
             f"pairs_{safe(part)}".rstrip("_"),
             title,
             f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
-            "on their auxiliary twins, in percent more; pairs whose auxiliary question got more "
-            "right." + kinds_of_simplification(kinds),
+            "on their auxiliary twins; how many percent more there are on the twins; and in how "
+            "many pairs more runs got the auxiliary question right."
+            + kinds_of_simplification(kinds),
             _pair_grid(c, pairs, inside),
         )
     columns = [Column("run"), *(Column(n, "count") for n in _FOUR)]
@@ -345,8 +346,8 @@ def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
     yield PageTable(
         "pairs_runs",
         "Main and auxiliary questions by run",
-        "Auxiliary only: the run knows the answer but lacks the inference that the auxiliary "
-        "question spares it.",
+        "Auxiliary only: the run knows the answer but lacks the inference, which only the main "
+        "question needs.",
         Grid(columns, rows, dim={len(rows) - 1}),
     )
 

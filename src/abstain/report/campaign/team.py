@@ -222,7 +222,7 @@ class Teams:
         return PageTable(
             "field",
             "The field",
-            f"Of {len(self._places):,} {what}, the first and those around yours.",
+            f"The first of {len(self._places):,} {what}, and those ranked next to yours.",
             Grid(
                 [Column("#"), Column("who"), Column(self.result.measure, "score")],
                 rows,

@@ -60,7 +60,7 @@ class View(view.View[AuditResult]):
         )
         notes = [f"{looked}: {self._verdict()}."]
         if shown < len(result.findings):
-            notes.append(f"{shown} are shown; set most to 0 to show all.")
+            notes.append(f"{shown} are shown; --most 0 (in Python: most=0) shows all.")
         return [*notes, *result.notes]
 
 

@@ -335,7 +335,7 @@ def _caption(drawn: list[Pair]) -> str:
     """Of one difference its numbers, of several how many there are."""
     spanned = any(p.interval[0] is not None for p in drawn)
     if len(drawn) > 1:
-        rest = " with intervals; those across 0 may be chance." if spanned else "."
+        rest = " with intervals; one whose interval contains 0 may be chance." if spanned else "."
         return plural(len(drawn), "difference") + rest
     (one,) = drawn
     low, high = (number(end) for end in one.interval)
@@ -360,8 +360,9 @@ def _square(c: CompareResult) -> Iterator[Figure]:
     layer["encoding"]["y"] |= {"sort": runs, "scale": {"domain": runs}, "title": None}
     layer["encoding"]["color"]["scale"] = {"scheme": "blueorange", "domainMid": 0}
     caption = (
-        f"Coloured: the {len(square) // 2:,} of {plural(len(c.pairs), 'pair')} that differ at the "
-        f"{100 * c.alpha:.3g} % level, by their difference; blank ones cannot be told apart."
+        f"The colour shows the difference, for the {len(square) // 2:,} of "
+        f"{plural(len(c.pairs), 'pair')} that differ at the {100 * c.alpha:.3g} % level; the "
+        "others cannot be told apart and are blank."
     )
     spec = chart("", square, [layer], height=max(160, 15 * len(runs)))
     yield Figure("differences", caption, spec, title="Which runs can be told apart")
@@ -400,6 +401,7 @@ def _moves_figure(c: CompareResult) -> Iterator[Figure]:
     caption = f"From {pair.against} to {pair.run}, {same}."
     if o.knowing is not None:
         caption += (
-            f" Knowing more is worth {number(o.knowing)}, choosing blanks {number(o.abstaining)}."
+            f" Of the difference, {number(o.knowing)} comes from knowing and "
+            f"{number(o.abstaining)} from choosing blanks."
         )
     yield Figure("moves", caption, chart("", data, [layer, text], height=180), title="Moves")

@@ -24,27 +24,29 @@ SHOWN = ("summary", *CurveResult.TABLES[1:])
 TITLES = {
     "summary": "Summary",
     "risk": "Risk and coverage",
-    "measure": "{measure} over coverage (dot: its top, cross: where the run stands)",
+    "measure": "{measure} over coverage (dot: best value, cross: the run as submitted)",
     "reliability": "Reliability",
-    "penalised": "If a wrong answer cost more, answering only where sure",
+    "penalised": "Score by the cost of a wrong answer, if runs answer only where they are sure",
     "decision": "Decision curve",
     "roc": "ROC of the decision to give an answer",
 }
 """Of the charts in files."""
 POINTS = (
-    "There is one point for each distinct confidence; long curves are thinned. threshold: answers "
-    "with at least this confidence are given (nothing: no answer is given; none: answers without a "
-    "confidence are given too)."
+    "There is one point for each distinct confidence; long curves are thinned. The column "
+    'threshold: answers with at least this confidence are given. "nothing" means that no answer '
+    'is given, "none" that all are, even those without a confidence.'
 )
 NOTES = {
     **dict.fromkeys(("risk", "roc", "measure"), POINTS),
     "parts": "{along} = knowing + silence + choosing. knowing: the score if everything is "
-    "answered. silence: what as many random blanks add. choosing: what the actual blanks add to "
-    "that. left: what the oracle would add, which answers exactly what it gets right.",
+    "answered. silence: what the same number of random blanks would add. choosing: what the actual "
+    "blanks add beyond that. left: what an oracle would still add that answers exactly the "
+    "questions that the run gets right.",
     "blanks": "precision: the share of the blanks that were due; recall: the share of the due "
-    "blanks that were left; F1: their harmonic mean. over-abstention: blank where an answer was "
-    "due; under-abstention: answered where a blank was due. Judged against its own candidates, a "
-    "blank is due where the answer or the candidate is wrong or missing.",
+    "blanks that the run left blank; F1: their harmonic mean. over-abstention: the share left "
+    "blank where an answer was due; under-abstention: the share answered where a blank was due. If "
+    "a run is judged against its own candidates, a blank is due where the answer or the candidate "
+    "is wrong or missing.",
 }
 """What it takes to read a table, whatever is in it."""
 TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}
@@ -90,8 +92,8 @@ class View(view.View[CurveResult]):
         ]
         if any(own.even_without_confidence for own in result.runs):
             said.append(
-                "threshold none: it is best to answer everything, even without a confidence; no "
-                "threshold of `abstain tune` does that."
+                'threshold "none": it is best to answer everything, even without a confidence; '
+                "`abstain tune` cannot choose that."
             )
         said += [f"{_named(name)}: {text}." for name, text in result.conventions.items()]
         reasons: dict[str, list[str]] = {}
@@ -105,9 +107,9 @@ class View(view.View[CurveResult]):
 
     def _measure_notes(self) -> list[str]:
         return [
-            f"{own.run}: {self.result.along} has its top, {own.best:.4f}, at coverage "
-            f"{own.coverage:.3f} (threshold {words.threshold_text(own.best_threshold)}); it stands "
-            f"at {math.nan if own.as_submitted is None else own.as_submitted:.4f} with "
+            f"{own.run}: {self.result.along} is best, {own.best:.4f}, at coverage "
+            f"{own.coverage:.3f} (threshold {words.threshold_text(own.best_threshold)}); as "
+            f"submitted it is {math.nan if own.as_submitted is None else own.as_submitted:.4f} at "
             f"coverage {own.counts.answered / max(own.counts.n, 1):.3f}."
             for own in self.result.runs
             if own.best is not None and own.coverage is not None
@@ -118,8 +120,8 @@ class View(view.View[CurveResult]):
         how = "equally full" if result.equal_mass else "equally wide"
         theirs = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
         return [
-            f"{plural(result.bins, 'bin')}, {how}; empty ones are left out. The gaps of these "
-            f"bins sum up to {theirs}; {_named('ECE')} uses its own bins."
+            f"{plural(result.bins, 'bin')}, {how}; empty bins are left out. The weighted gaps of "
+            f"these bins add up to {theirs}; {_named('ECE')} uses other bins."
         ]
 
     def _decision_notes(self) -> list[str]:
@@ -226,9 +228,9 @@ class View(view.View[CurveResult]):
                 return decision_words(decision.comparisons[0])
             return f"Summary of {plural(len(result.runs), 'run')}."
         text = (
-            f"In hindsight the best run is {top.run}, but that was not tested: with answers to "
-            f"only the {100 * top.coverage:.0f} % of the questions of which it is surest, it would "
-            f"have a {result.along} of {words.number(top.best)}"
+            f"In hindsight the best run is {top.run}, but that was not tested: if it answered only "
+            f"the {100 * top.coverage:.0f} % of the questions where it is surest, its "
+            f"{result.along} would be {words.number(top.best)}"
         )
         if top.as_submitted is not None:
             text += f" (as submitted: {words.number(top.as_submitted)})"
@@ -273,7 +275,9 @@ def _cell(name: str, row: Mapping[str, Any], *, on_page: bool) -> Cell:
     if value is not None:
         return words.threshold_text(row[name])
     return (
-        UNDEFINED if row.get("coverage", 0.0) is None else f"{words.NONE}, even without confidence"
+        UNDEFINED
+        if row.get("coverage", 0.0) is None
+        else f"{words.NONE} (answers without confidence too)"
     )
 
 

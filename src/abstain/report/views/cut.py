@@ -27,7 +27,7 @@ class View(view.View[CutResult]):
                 *(Column("gain", "score"), Column("over everything"), Column("kept", "count")),
             ],
             [],
-            title=f"{measure} on queries it was not chosen on",
+            title=f"{measure} on queries that were not used to choose the rule",
         )
         best = dict.fromkeys(own.best_reference for own in self.result.runs)
         kept = Grid(
@@ -90,10 +90,10 @@ class View(view.View[CutResult]):
         first = result.runs[0]
         said.append(
             f"{plural(first.queries, 'query', 'queries')} ({first.nil_queries:,} nil) in "
-            f"{result.folds} folds{times} (seed {result.seed}): each is judged with rules tuned on "
-            f"the others. Intervals are over queries ({100 * result.level:g} %). Optimism is how "
-            "much better a rule looked on the queries it was tuned on. The oracle cuts each list "
-            "in hindsight: out of reach."
+            f"{result.folds} folds{times} (seed {result.seed}): each fold is judged with rules "
+            f"tuned on the other folds. Intervals are over queries ({100 * result.level:g} %). "
+            "Optimism is how much better a rule looked on the queries it was tuned on. The oracle "
+            "cuts each list in hindsight; no rule can reach it."
         )
         for own in result.runs:
             said += self._chosen(own)
@@ -111,7 +111,7 @@ class View(view.View[CutResult]):
         many = f"{own.run}: " if len(result.runs) > 1 else ""
         gained = (
             f"{result.measure} {_score(row.score)} instead of {_score(every.score)} with "
-            f"{row.kept:.1f} instead of {every.kept:.1f} documents a query"
+            f"{row.kept:.1f} instead of {every.kept:.1f} documents per query"
         )
         span = f"{_signed(row.gain)}, {_range(row.gain_low, row.gain_high)}"
         how = f"with the rule {own.rule.rule}{_parameter(own)}"
@@ -123,7 +123,7 @@ class View(view.View[CutResult]):
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
-            return f"{many}Within {result.budget:g} documents a query, cut {how}: {gained}."
+            return f"{many}With at most {result.budget:g} documents per query, cut {how}: {gained}."
         match own.advice:
             case "cut":
                 return f"{many}Cut {how}: {gained} (gain {span})."
@@ -151,10 +151,10 @@ class View(view.View[CutResult]):
         assert promise is not None
         what = "the next queries keep" if promise.next_queries else "queries tend to keep"
         return (
-            f"Promised with a chance of at least {1 - promise.delta:g}: {what} "
+            f"With a probability of at least {1 - promise.delta:g}, {what} "
             f"{100 * promise.keep:g} % of the relevant documents in their lists, on average over "
-            f"queries that have some ({promise.queries:,} here). It held on the judged queries of "
-            f"{promise.held} of {promise.parts} folds."
+            f"queries that have any ({promise.queries:,} here). This was true on the judged "
+            f"queries of {promise.held} of {promise.parts} folds."
         )
 
     # -------------------------------------------------------------------------------- charts, page
@@ -192,12 +192,15 @@ class View(view.View[CutResult]):
                 {
                     "depth": point.depth,
                     "value": share / total,
-                    "what": "queries best by then",
+                    "what": "share of queries best cut by then",
                 }
             )
         layer = lines("depth", "value", colour="what", x_title="documents kept", y_title=" ")
         spec = chart(f"{measure} over depth{many}", rows, [layer])
-        caption = f"{measure} where every list is cut at one depth, and where each query is best."
+        caption = (
+            f"{measure} if every list is cut at one depth, and the share of queries whose best "
+            "depth is reached by then."
+        )
         return Figure("depths", caption, spec, title=f"{measure} over depth")
 
     def _scores(self, own: CutRun, many: str) -> Figure:
@@ -234,16 +237,20 @@ class View(view.View[CutResult]):
             for row in self.result.rows
             if row.run == own.run and row.recall is not None
         ]
-        titles = {"x_title": "documents kept a query", "y_title": "share of relevant kept"}
+        titles = {"x_title": "documents kept per query", "y_title": "share of relevant kept"}
         marks = points("kept", "recall", colour="rule", **titles)
         marks["mark"] |= {"size": 60, "opacity": 1}
         marks["transform"] = [{"filter": "datum.rule !== 'one depth'"}]
         path = lines("kept", "recall", **titles)
         path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
         named = [{**row, "rule": "one depth"} for row in curve]
-        spec = chart(f"Kept against relevant kept{many}", [*named, *dots], [path, marks])
-        caption = "The line cuts every list at one depth; above it a rule keeps better documents."
-        return Figure("kept", caption, spec, title="Kept against relevant kept")
+        title = "Documents kept and relevant documents kept"
+        spec = chart(f"{title}{many}", [*named, *dots], [path, marks])
+        caption = (
+            "The line shows all lists cut at the same depth; a rule above the line keeps more "
+            "relevant documents for the same number kept."
+        )
+        return Figure("kept", caption, spec, title=title)
 
     def page(self) -> Page:
         """What to do, the rules, the charts."""

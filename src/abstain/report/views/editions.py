@@ -89,17 +89,19 @@ class View(view.View[EditionsResult]):
                 f"From {own.before} to {own.after} the mean {self.result.measure} of all runs "
                 f"changed by {own.difference:+.3f}, "
                 + (
-                    f"more than questions and runs explain (p = {own.p_value:.3f}, at the "
-                    f"{level:.3g} % level)."
+                    f"more than the choice of questions and runs explains (p = {own.p_value:.3f}, "
+                    f"at the {level:.3g} % level)."
                     if more
-                    else f"which questions and runs may explain (p = {own.p_value:.3f})."
+                    else "which may be due to the choice of questions and runs "
+                    f"(p = {own.p_value:.3f})."
                 )
             )
         if self.result.changes:
             yield (
-                "All runs: the mean over runs; best runs: over each team's best run over all "
-                "questions. Errors take reading tests and teams as independent; that of questions "
-                "is the one over all runs."
+                "all runs: the mean over all runs. best runs: the mean over the best run of each "
+                "team (best on all questions). The errors are standard errors; they treat reading "
+                "tests and teams as independent. The error of questions is computed from all runs, "
+                "also in the rows of best runs."
             )
 
 

@@ -46,8 +46,8 @@ class View(view.View[HistogramResult]):
         ]
         if show == "summary":
             said.append(
-                "AURC takes the answers of a bin as tied; the exact value lies between that of the "
-                "best and of the worst order inside the bins."
+                "AURC treats the answers in a bin as tied; the exact value lies between those of "
+                "the best and the worst order inside the bins."
             )
         return said + policy_words(result.policy, result.touched)
 
@@ -61,7 +61,7 @@ class View(view.View[HistogramResult]):
         rows = self.result.thinned("points", IN_FILE).rows(named=True)
         if not rows:
             return {}
-        risk = over_coverage("risk", "share wrong of the answered", zero=True)
+        risk = over_coverage("risk", "share of the given answers that are wrong", zero=True)
         answered = [row for row in rows if row["answered"]]
         return {
             "risk": chart("Risk and coverage", answered, [risk]),

@@ -109,10 +109,11 @@ class View(view.View[MetaResult]):
         ]
         notes = [f"{row.measure}: {row.reason}." for row in rows if row.reason]
         notes.append(
-            f"{words.how_drawn(result)} and disjoint. The required difference is the first at "
-            f"which, and above which, at most {words.percent(1 - result.level)} % of the "
-            "comparisons swap; the range allows two Monte Carlo errors. Relative: over the highest "
-            "score seen. Sensitivity: the share of the comparisons that reach it."
+            f"{words.how_drawn(result)}; the two subsets of a comparison are disjoint. The "
+            "required difference is the smallest one from which on at most "
+            f"{words.percent(1 - result.level)} % of the comparisons swap; its range allows for "
+            "two Monte Carlo errors. Relative: the required difference divided by the highest "
+            "score. Sensitivity: the share of the comparisons that reach the required difference."
         )
         title = f"Sensitivity: the difference required at {words.percent(result.level)} %"
         return [Grid.of(columns, title=title, notes=notes), self._required()]
@@ -133,7 +134,7 @@ class View(view.View[MetaResult]):
             columns,
             rows,
             title="The difference required, by the number of questions",
-            notes=["–: no difference could be told."] if gaps else [],
+            notes=["–: no required difference could be determined."] if gaps else [],
         )
 
     def _power(self) -> list[Grid]:
@@ -148,14 +149,14 @@ class View(view.View[MetaResult]):
         ]
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-            f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests pair by pair, Tukey's "
-            "test all pairs together: "
-            "it separates those that differ by more than the honest difference."
+            f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests each pair separately. "
+            "Tukey's test tests all pairs together and separates those that differ by more than "
+            "the honest difference."
         )
         if any(row.tukey is not None and row.honest_difference is None for row in rows):
             note += (
-                " Where what a measure divides by varies, it compares differences over their "
-                "standard errors, and there is no one honest difference."
+                " If the denominator of a measure varies, Tukey's test compares differences "
+                "divided by their standard errors, and there is no single honest difference."
             )
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
         title = f"Power: pairs of runs told apart at {words.percent(rows[0].alpha)} %"

@@ -41,8 +41,8 @@ class View(view.View[RankResult]):
             return self._scores()
         if result.by or result.per_query:
             raise UsageError(
-                f"CSV is one table with a row for each run with {option('truncation')}: leave out "
-                f"{option('by')} and {option('per_query')}, or take JSON"
+                f"with {option('truncation')}, CSV has one row for each run: leave out "
+                f"{option('by')} and {option('per_query')}, or use JSON"
             )
         return truncation.View(result.truncation).beside(self._scores())
 
@@ -120,7 +120,7 @@ class View(view.View[RankResult]):
             self._sections(),
             ("measures", ", ".join(names)),
             ("queries", queries),
-            ("a gain of 1 is grade", f"{result.top_grade:g}"),
+            ("grade with a gain of 1", f"{result.top_grade:g}"),
             said=self._said(),
         )
 
@@ -177,13 +177,13 @@ class View(view.View[RankResult]):
         ]
         cut = ""
         if len(queries[runs[0]]) > MOST_QUERY_DOTS:
-            cut = f", its first {MOST_QUERY_DOTS:,} queries"
+            cut = f" (the first {MOST_QUERY_DOTS:,} queries)"
         layer = points(name, "run", y_type="nominal", y_title=" ", sort=runs)
         layer["mark"] |= {"type": "tick", "thickness": 2, "opacity": 0.6}
         layer["encoding"]["tooltip"] = tips(("run", "query"), (name,))
         yield Figure(
             "strips",
-            f"{name} of each query: a tick is a query, {plural(len(runs), 'run')} shown{cut}.",
+            f"{name} of each query: each tick is a query; {plural(len(runs), 'run')} shown{cut}.",
             chart("", data, [layer], height=max(80, 24 * len(runs))),
             title=f"{name} by query",
         )
@@ -205,9 +205,9 @@ def _list_notes(result: RankResult) -> Iterator[str]:
     yield from _too_low(result, measures)
     yield _missing(result)
     if (found := result.unjudged) is not None:
-        count = plural(found.queries, "query", "queries")
+        have = plural(found.queries, "query of the runs has", "queries of the runs have")
         first = f"; first: {found.place}" if found.place else ""
-        yield f"not judged: {count} of the runs ({some_of(found.first)}{first}), not scored"
+        yield f"{have} no judgments and no score ({some_of(found.first)}{first})"
     if settings.nil is not None or settings.limit is not None:
         yield _ends(result)
         yield from _full_for_nothing(result, measures)
@@ -217,14 +217,14 @@ def _list_notes(result: RankResult) -> Iterator[str]:
     for word in result.nil_words:
         other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
         yield (
-            f"a list has a document {shown(word)}{other}: if it marks the end of a list, name it "
-            "as nil"
+            f"some list has a document called {shown(word)}{other}: if it marks the end of a list, "
+            "pass it with the option nil"
         )
     yield from _grades(result, measures)
     if settings.judged_only:
         yield "documents that nobody judged were taken out of the lists"
     if settings.trec_eval:
-        yield "averages as in trec_eval: a score that does not exist counts 0"
+        yield "averages as in trec_eval: an undefined score counts as 0"
 
 
 def _primed(measures: Sequence[RankingMeasure]) -> list[str]:
@@ -238,7 +238,7 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
         return f"{text}, none of them nil"
     text += f", {count:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
-        return f"{text}: there {settings.nil or 'NIL'} is the one right answer"
+        return f"{text}; for these, {settings.nil or 'NIL'} is the only right answer"
     left_out = [
         str(m)
         for m in measures
@@ -303,7 +303,8 @@ def _ends(result: RankResult) -> str:
     if nil is not None:
         text += f", {sum(own.by_nil for own in result.lists):,} of them by {nil}"
     if limit is not None:
-        text += f"; at the limit of {limit:,}, and scored by the original measure: {full:,}"
+        reach = plural(full, "list reaches", "lists reach")
+        text += f"; {reach} the limit of {limit:,} (scored by the original measure)"
     return text
 
 
@@ -314,7 +315,8 @@ def _full_for_nothing(result: RankResult, measures: Sequence[RankingMeasure]) ->
         names = [str(m) for m in there if lowest_grade(m) == lowest]
         what = "relevant" if lowest is None else f"of grade {lowest:g} or above"
         lists = plural(result.full_for_nothing[names[0]], "list")
-        yield f"{lists} at the limit where nothing is {what}: {_do(names, 'count')} 0 there"
+        counted = f"{_do(names, 'count')} 0 for them"
+        yield f"{lists} at the limit for queries where nothing is {what}: {counted}"
 
 
 def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
@@ -329,5 +331,5 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
     if lowered and result.graded:
         yield (
             f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
-            "rel=1 makes every grade from 1 on a gain of 1"
+            "with rel=1, every grade of 1 or more has a gain of 1"
         )

@@ -44,7 +44,9 @@ class View(view.View[RefusalsResult]):
         if counted := self.result.by_rule:
             notes.append(", ".join(f"{rule} {count:,}" for rule, count in counted.items()) + ".")
         if len(hits) > len(first):
-            notes.append(f"{len(hits) - len(first):,} more; set most to 0 to show all.")
+            notes.append(
+                f"{len(hits) - len(first):,} more; --most 0 (in Python: most=0) shows all."
+            )
         heads = [Column(name) for name in ("run", "question", "rule", "text")]
         return Grid(heads, rows, notes=notes, wrap=True)
 

@@ -115,7 +115,7 @@ class View(view.View[ScoreResult]):
         if result.cluster is not None:
             said += f", questions clustered by {result.cluster}"
         if result.resampled_method not in (None, used):
-            said += f"; of measures of confidence: {result.resampled_method}"
+            said += f"; for measures of confidence: {result.resampled_method}"
         if result.trials is not None:
             said += f", {result.trials:,} trials"
         if result.seed is not None:
@@ -192,7 +192,7 @@ class View(view.View[ScoreResult]):
         return PageTable(
             "runs",
             "Runs",
-            "Rows in italics are references to read scores by." if grid.dim else "",
+            "Rows in italics are reference runs for comparison." if grid.dim else "",
             grid,
             filters=by,
             late=tuple(name for name in late if name in known),
@@ -247,8 +247,10 @@ def _sentence(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:
         right = int(bold.counts.right - silent.counts.right)
         more_or_fewer = f"{abs(right):,} {'fewer' if right >= 0 else 'more'} right"
         line += f"{silent.run} has {blanks:,} more blank and {more_or_fewer}, "
-    line += f"so it is ahead where a blank is worth more than {c_gap / u_gap:.3f} right answers; "
-    return line + ", ".join(f"{m} gives it {_range(m, a, b)}" for m in (first, *others))
+    worth = f"{c_gap / u_gap:.3f} right answers"
+    line += f"so {silent.run} is ahead if a blank is worth more than {worth}; "
+    line += f"{first} values a blank at {_range(first, a, b)}, "
+    return line + ", ".join(f"{m} at {_range(m, a, b)}" for m in others)
 
 
 def _blank_share(row: Row) -> float:

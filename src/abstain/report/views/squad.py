@@ -42,8 +42,8 @@ class View(view.View[SquadResult]):
             )
         if result.tuned_on_test:
             said.append(
-                "best: tuned on the questions it is scored on, so not a result to report; equal "
-                "probabilities change sides together."
+                "best: tuned on the same questions that it is scored on, so do not report it; "
+                "questions with equal probabilities are all answered or all held back."
             )
             if -1.0 in [own.scores[f"best {name} at"] for own in result.rows for name in SCORES]:
                 said.append("best at −1: below every probability, so no question is answered.")

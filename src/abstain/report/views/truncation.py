@@ -67,7 +67,7 @@ class View(view.View[TruncationResult]):
         return Grid(columns, rows, title=f"Lengths of lists, {self._before_and_after()}")
 
     def _before_and_after(self) -> str:
-        return f"before and after {self.result.nil} and the limit"
+        return f"before and after cutting at {self.result.nil} and at the limit"
 
     def _scores(self) -> Grid:
         """Share truncated, original and primed scores of each run (Figures 2 and 3)."""
@@ -96,16 +96,19 @@ class View(view.View[TruncationResult]):
         said = []
         if not result.same_lists and result.nil_is_right:
             said.append(
-                f"The original measures score the lists with {nil} as an answer, the primed ones "
-                f"the lists that {nil} ends."
+                f"The original measures score the lists with {nil} as an answer; the primed "
+                f"measures score the lists cut at {nil}."
             )
-        full = "the primed ones count 0 for a list at the limit"
+        full = "the primed measures count 0 for a list at the limit"
         if result.nil_is_right:
-            said.append(f"Where a query has nothing relevant, {nil} is right to the original ones.")
-            said += [f"There {full}."] if at_limit else []
+            said.append(
+                "If a query has nothing relevant, the original measures count "
+                f"{nil} as a right answer."
+            )
+            said += [f"For such a query {full}."] if at_limit else []
         else:
-            also = ", and so do the primed ones for a list at the limit" if at_limit else ""
-            said.append(f"Where a query has nothing relevant, the original measures count 0{also}.")
+            also = ", and so do the primed measures for a list at the limit" if at_limit else ""
+            said.append(f"If a query has nothing relevant, the original measures count 0{also}.")
         return [" ".join(said)]
 
     def _agreement(self) -> Grid:
@@ -137,7 +140,7 @@ class View(view.View[TruncationResult]):
         ]
         notes = [
             f"{pair.original}: {plural(len(pair.inverted) - NAMED, 'smaller inversion')} not "
-            "shown; JSON has them all."
+            "shown; the JSON output has all of them."
             for pair in pairs
             if len(pair.inverted) > NAMED
         ]
@@ -224,7 +227,7 @@ class View(view.View[TruncationResult]):
         layer["encoding"]["tooltip"] = charts.tips(("run", "measure"), ("original", "primed"))
         words = "; ".join(
             f"{p.original} and {p.primed}: Kendall's τ {number(p.kendall_tau, 3)}, "
-            f"{plural(len(p.inverted), 'pair')} of runs turned round"
+            f"{plural(len(p.inverted), 'pair')} of runs in a different order"
             for p in pairs
         )
         figure = Figure(

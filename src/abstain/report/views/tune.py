@@ -12,7 +12,7 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
 
-BEST_OF_ONE = "best of one"
+BEST_OF_ONE = "best single threshold"
 """With thresholds by slice the best one threshold, in hindsight, is no limit to them."""
 
 
@@ -68,9 +68,7 @@ class View(view.View[TuneResult]):
                 each = ", ".join(f"{k} {_text(v)}" for k, v in own.thresholds.items())
                 said.append(f"{own.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         if result.by:
-            said.append(
-                f"{BEST_OF_ONE}: the best single threshold, in hindsight; several may beat it."
-            )
+            said.append(f"{BEST_OF_ONE}: chosen in hindsight; several thresholds may beat it.")
         chosen = [own.threshold for own in result.runs]
         chosen += [part.threshold for own in result.runs for part in own.parts]
         if result.aim.risk is not None and any(threshold is not None for threshold in chosen):
@@ -102,7 +100,8 @@ class View(view.View[TuneResult]):
         whole = f" that keep clusters ({self.result.cluster}) whole" if self.result.cluster else ""
         return (
             f"{plural(size, 'question')} in {split.folds} folds{whole}{times} "
-            f"(seed {self.result.seed}): each is judged with a threshold tuned on the others."
+            f"(seed {self.result.seed}): each fold is judged with a threshold tuned on the other "
+            "folds."
         )
 
     def _gained(self, own: Tuned) -> list[str]:
@@ -146,15 +145,16 @@ class View(view.View[TuneResult]):
         silent = f" (answering nothing in {kept.silent})" if kept.silent else ""
         if self.result.aim.next_questions:
             said.append(
-                f"{own.run}: {bound} of the judged answers was wrong in {kept.seen} of "
-                f"{kept.parts} parts{silent}."
+                f"{own.run}: the share of wrong answers among the judged ones was {bound} in "
+                f"{kept.seen} of {kept.parts} parts{silent}."
             )
         else:
             test = "by clusters" if self.result.cluster else "exact binomial test"
             said.append(
-                f"{own.run}: {bound} of all its answers was wrong in {kept.over_all} of "
-                f"{kept.parts} parts{silent}; of the judged ones alone, in {kept.seen}, and in "
-                f"{kept.refuted} they contradict the bound ({test}, 5 %)."
+                f"{own.run}: over all its answers, the share of wrong ones was {bound} in "
+                f"{kept.over_all} of {kept.parts} parts{silent}; over the judged answers alone, in "
+                f"{kept.seen}. In {kept.refuted} parts the judged answers contradict the bound "
+                f"({test}, 5 %)."
             )
         return said
 
@@ -162,17 +162,18 @@ class View(view.View[TuneResult]):
         result = self.result
         aim = result.aim
         units = f"clusters ({result.cluster})" if result.cluster else "questions"
-        sure = f"with a chance of at least {aim.level:g} over the {units} tuned on"
+        sure = f"with a probability of at least {aim.level:g}"
         if aim.next_questions:
             size = result.questions - result.runs[0].parts[0].tuned_on
             return (
-                f"The bound holds {sure} and the new ones: of the answers to the next "
-                f"{plural(size, 'question')} of this kind, at most {aim.risk:g} are wrong."
+                f"W{sure[1:]} (over the {units} tuned on and the new ones), at most a share of "
+                f"{aim.risk:g} of the answers to the next {plural(size, 'question')} of this kind "
+                "is wrong."
             )
         return (
-            f"The bound holds {sure}: the expected share of wrong answers is at most "
-            f"{aim.risk:g}. On few questions the share that is seen varies around it; a bound for "
-            "the next questions covers that too."
+            f"The bound holds {sure} over the {units} tuned on: the expected share of wrong "
+            f"answers is at most {aim.risk:g}. On few questions the observed share varies around "
+            "it; a bound for the next questions (`--next`) covers this too."
         )
 
     def _warnings(self) -> list[str]:
@@ -182,8 +183,8 @@ class View(view.View[TuneResult]):
             if own.without_confidence:
                 have = plural(own.without_confidence, "answer has", "answers have")
                 found.append(
-                    f"run '{own.run}': {have} no confidence, so any threshold leaves "
-                    "them blank, also the best in hindsight"
+                    f"run '{own.run}': {have} no confidence, so every threshold "
+                    "leaves them blank, including the best one in hindsight"
                 )
             if own.threshold is None:
                 found.append(self._why_silent(own))
@@ -193,11 +194,13 @@ class View(view.View[TuneResult]):
         aim = self.result.aim
         if aim.risk is None:
             return f"run '{own.run}' scores best if it answers nothing"
-        worth = "" if self.result.cluster is None else " worth as much as independent ones"
-        needed = f" (it takes at least {self.result.fewest} answers{worth}, all right)"
+        worth = " that carry as much information as independent ones" if self.result.cluster else ""
+        needed = (
+            f" (at least {self.result.fewest} answers{worth} are needed, even if all are right)"
+        )
         return (
-            f"run '{own.run}': no threshold that was tried keeps the risk at {aim.risk:g} with "
-            f"enough certainty{'' if aim.next_questions else needed}: it should answer nothing"
+            f"run '{own.run}' should answer nothing: no threshold tried keeps the risk at or below "
+            f"{aim.risk:g} with enough certainty{'' if aim.next_questions else needed}"
         )
 
     def charts(self) -> dict[str, dict[str, Any]]:
@@ -265,7 +268,7 @@ def _within(own: Tuned) -> str:
     if low is None or high is None:
         return ""
     ends = " to ".join(f"{100 * end:+.1f}".replace("-", "−") for end in (low, high))
-    told = "; that is not a gain that could be told from chance" if own.by_chance else ""
+    told = "; this may be chance" if own.by_chance else ""
     return f" (95 % interval {ends} points{told})"
 
 

@@ -26,9 +26,14 @@ class View(view.View[ValidateResult]):
                 rows += [[str(p.place), f"· {p.message}"] for p in problem.details]
         notes = [f"{self._verdict()}."]
         if len(shown) < len(problems):
-            notes.append(f"{len(shown)} are shown; set most to 0 to show all.")
+            notes.append(f"{len(shown)} are shown; --most 0 (in Python: most=0) shows all.")
         if most and (folded := sum(len(p.details) for p in shown)):
-            notes.append(f"They explain {plural(folded, 'detail')}; set most to 0 to show them.")
+            hidden = plural(
+                folded,
+                "more message with the same cause is",
+                "more messages with the same causes are",
+            )
+            notes.append(f"{hidden} hidden; --most 0 (in Python: most=0) shows all.")
         notes += [sentence(note) for note in self.result.notes]
         return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
 

@@ -136,13 +136,13 @@ class SwapCounts:
         percent = f"{100 * self.limit:.3g} %"
         enough = np.ceil(1 / self.limit - EDGE)
         if not total:
-            return "the measure exists on no pair of subsets"
+            return "the measure is undefined on every pair of subsets"
         if not self.differing.any():
             return "no two runs differ on any subset"
         if telling < enough:
             few = f"only {telling:,} of {total:,} comparisons differ on both subsets"
-            return f"{few}, and {percent} swaps take {enough:,.0f} to show"
-        return f"at no difference do at most {percent} of the comparisons swap"
+            return f"{few}; at least {enough:,.0f} are needed to see a swap rate of {percent}"
+        return f"no difference is large enough: at every size more than {percent} swap"
 
     def required_range(self) -> tuple[int | None, int | None]:
         """As `required`, with rates two Monte Carlo errors lower and higher."""
@@ -219,8 +219,8 @@ def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> li
     for span, width in zip(spans, widths, strict=True):
         if not span / width < MOST_BINS:
             raise UsageError(
-                f"scores that span {span:g} do not fit {MOST_BINS:,} bins of {width:g}; "
-                f"{option('width')} names a wider one"
+                f"scores that span {span:g} need more than {MOST_BINS:,} bins of width {width:g}; "
+                f"set a larger width with {option('width')}"
             )
     return [
         max(listed, math.ceil(span / width + EDGE) + 1)
