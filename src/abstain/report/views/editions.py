@@ -32,9 +32,8 @@ class View(view.View[EditionsResult]):
     def whole(self, **options: Any) -> Grid:
         """One row an edition, and how many there are in all."""
         result = self.result
-        counts = list(
-            dict.fromkeys(k for own in (*result.editions, result) for k in own.registered)
-        )
+        said = [*(own.registered for own in result.editions), result.registered]
+        counts = list(dict.fromkeys(name for own in said for name in own))
         base = list(dict.fromkeys(k for own in result.editions for k in own.baselines))
         columns = [Column("edition"), Column("tests", "count"), Column("questions", "count")]
         columns += [Column(name, "count") for name in counts]
@@ -51,9 +50,7 @@ class View(view.View[EditionsResult]):
             for own in result.editions
         ]
         last: list[Cell] = ["all", None, None]
-        sums = {
-            n: sum(own.registered.get(n, 0) for own in result.editions) for n in counts
-        } | result.registered
+        sums = {n: sum(own.get(n, 0) for own in said[:-1]) for n in counts} | result.registered
         last += [sums[n] for n in counts]
         last += [sum(own.runs for own in result.editions), result.teams]
         rows.append([*last, *([None] * (2 + len(base)))])
