@@ -331,3 +331,63 @@ def test_participants_get_the_same_verdicts_without_answers(
         without = ab.validate(tmp_path / f"set.{kind}", path)
         assert with_answers.problems == without.problems, name
         assert not without.valid
+
+
+# ------------------------------------------------------------------ rows of several systems
+
+
+def of_systems(column: str, systems: dict[str, str]) -> str:
+    """Rows of several systems in one file, each with an answer to each of four questions or ''."""
+    lines = [
+        f"q{n},{answer},{system}\n"
+        for system, answers in systems.items()
+        for n, answer in enumerate(answers, 1)
+        if answer != "-"
+    ]
+    return f"question,answer,{column}\n" + "".join(lines)
+
+
+def test_rows_of_two_systems_are_listed_and_never_pooled(tmp_path: Path) -> None:
+    """`llm_name` is no column that names runs; half of the rows are one system's."""
+    (tmp_path / "gold.csv").write_text(GOLD)
+    (tmp_path / "in" / "one").mkdir(parents=True)
+    (tmp_path / "in" / "one" / "a.csv").write_text(
+        of_systems("llm_name", {"x": "AA--", "y": "--BB"})
+    )
+    (tmp_path / "in" / "one" / "b.csv").write_text(answers(3))
+    checked = ab.validate(tmp_path / "gold.csv", tmp_path / "in")
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "in", skip_invalid=True)
+    for (problem,) in (checked.problems, found.problems):
+        assert problem.kind == "unreadable"
+        assert "names 2 systems, which would be counted as one run" in problem.message
+    assert [row.run for row in found.rows] == ["b"]
+    assert found.skipped == ("a",)
+
+
+def test_a_run_is_no_other_teams_run_of_the_same_name(tmp_path: Path) -> None:
+    """Both teams call a system x; team one sends it twice, team two's answers are right."""
+    (tmp_path / "gold.csv").write_text(GOLD)
+    for place, systems in {
+        "one/a.csv": {"x": "AA--", "z": "AAAB"},
+        "one/b.csv": {"x": "BBBB"},
+        "two/c.csv": {"x": "AAAA", "y": "AABB"},
+    }.items():
+        (tmp_path / "in" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / place).write_text(of_systems("run", systems))
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "in", skip_invalid=True)
+    assert {row.run: row.scores["c@1"] for row in found.rows} == {"two/x": 1, "z": 0.75, "y": 0.5}
+    assert {own.info["team"] for own in found.rows if own.run == "two/x"} == {"two"}
+    assert found.skipped == ("one/x",)  # in both files, although only the second repeats questions
+    assert {own.team for own in found.problems} == {"one"}
+
+
+def test_a_gold_by_its_ids_is_valid_as_it_is_scored(tmp_path: Path) -> None:
+    """The gold calls the text `question` and the ids `id`, as the run does."""
+    lines = [f"q{n},What is {n}?,A\n" for n in range(1, 5)]
+    (tmp_path / "gold.csv").write_text("id,question,correct\n" + "".join(lines))
+    (tmp_path / "set.csv").write_text("id,question\n" + "".join(own[:-3] + "\n" for own in lines))
+    (tmp_path / "a.csv").write_text(answers(3).replace("question", "id"))
+    assert ab.validate(tmp_path / "gold.csv", tmp_path / "a.csv").valid
+    assert ab.validate(tmp_path / "set.csv", tmp_path / "a.csv").valid
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "a.csv", skip_invalid=True)
+    assert found.rows[0].scores["c@1"] == 0.75
