@@ -169,3 +169,22 @@ def test_registrations_and_saved_results(tmp_path: Path) -> None:
     assert any("score has no results per question" in note for note in both.notes)
     with pytest.raises(ab.UsageError, match="nearest: type"):
         ab.editions({"bio": tmp_path / "bio"}, by="typo")
+
+
+def test_registrations_of_all_tasks_together(tmp_path: Path) -> None:
+    """39 registered for any of the tasks (Tables 8 and 9): no sum of the tasks gives that."""
+    tasks = {
+        "main": made_up({"aaaa1301enen": 4, "bbbb1301enen": 5, "bbbb1302enen": 6}),
+        "pilot": made_up({"aaaa1301enen": 7, "cccc1301enen": 2}),
+    }
+    given = tmp_path / "registered.csv"
+    given.write_text("edition,registered,downloaded\nmain,20,15\npilot,30,\nall,39,\nmian,1,1\n")
+    found = ab.editions(tasks, registrations=given)
+    assert found.registered == {"registered": 39}
+    assert found.notes[-1].endswith("names editions that are not here: 'mian'")
+    found.to_json(tmp_path / "saved.json")
+    last = str(ab.load(tmp_path / "saved.json")).split("\nall ", 1)[1].splitlines()[0].split()
+    assert last == ["–", "–", "39", "15", "5", "3", "–"]
+    given.write_text("edition,registered\nmain,20\nmain,30\n")
+    with pytest.raises(ab.InputError, match="'main' appears twice"):
+        ab.editions(tasks, registrations=given)

@@ -332,3 +332,159 @@ def test_participants_get_the_same_verdicts_without_answers(
         without = ab.validate(tmp_path / f"set.{kind}", path)
         assert with_answers.problems == without.problems, name
         assert not without.valid
+
+
+# ------------------------------------------------------------------ rows of several systems
+
+
+def of_systems(column: str, systems: dict[str, str]) -> str:
+    """Rows of several systems in one file, each with an answer to each of four questions or ''."""
+    lines = [
+        f"q{n},{answer},{system}\n"
+        for system, answers in systems.items()
+        for n, answer in enumerate(answers, 1)
+        if answer != "-"
+    ]
+    return f"question,answer,{column}\n" + "".join(lines)
+
+
+def test_rows_of_two_systems_are_listed_and_never_pooled(tmp_path: Path) -> None:
+    """`llm_name` is no column that names runs; half of the rows are one system's."""
+    (tmp_path / "gold.csv").write_text(GOLD)
+    (tmp_path / "in" / "one").mkdir(parents=True)
+    (tmp_path / "in" / "one" / "a.csv").write_text(
+        of_systems("llm_name", {"x": "AA--", "y": "--BB"})
+    )
+    (tmp_path / "in" / "one" / "b.csv").write_text(answers(3))
+    checked = ab.validate(tmp_path / "gold.csv", tmp_path / "in")
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "in", skip_invalid=True)
+    for (problem,) in (checked.problems, found.problems):
+        assert problem.kind == "unreadable"
+        assert "names 2 systems, which would be counted as one run" in problem.message
+    assert [row.run for row in found.rows] == ["b"]
+    assert found.skipped == ("a",)
+
+
+def test_a_run_is_no_other_teams_run_of_the_same_name(tmp_path: Path) -> None:
+    """Both teams call a system x; team one sends it twice, team two's answers are right."""
+    (tmp_path / "gold.csv").write_text(GOLD)
+    for place, systems in {
+        "one/a.csv": {"x": "AA--", "z": "AAAB"},
+        "one/b.csv": {"x": "BBBB"},
+        "two/c.csv": {"x": "AAAA", "y": "AABB"},
+    }.items():
+        (tmp_path / "in" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / place).write_text(of_systems("run", systems))
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "in", skip_invalid=True)
+    assert {row.run: row.scores["c@1"] for row in found.rows} == {"two/x": 1, "z": 0.75, "y": 0.5}
+    assert {own.info["team"] for own in found.rows if own.run == "two/x"} == {"two"}
+    assert found.skipped == ("one/x",)  # in both files, although only the second repeats questions
+    assert {own.team for own in found.problems} == {"one"}
+
+
+def test_a_gold_by_its_ids_is_valid_as_it_is_scored(tmp_path: Path) -> None:
+    """The gold calls the text `question` and the ids `id`, as the run does."""
+    lines = [f"q{n},What is {n}?,A\n" for n in range(1, 5)]
+    (tmp_path / "gold.csv").write_text("id,question,correct\n" + "".join(lines))
+    (tmp_path / "set.csv").write_text("id,question\n" + "".join(own[:-3] + "\n" for own in lines))
+    (tmp_path / "a.csv").write_text(answers(3).replace("question", "id"))
+    assert ab.validate(tmp_path / "gold.csv", tmp_path / "a.csv").valid
+    assert ab.validate(tmp_path / "set.csv", tmp_path / "a.csv").valid
+    found = ab.campaign(tmp_path / "gold.csv", tmp_path / "a.csv", skip_invalid=True)
+    assert found.rows[0].scores["c@1"] == 0.75
+
+
+# ------------------------------------------------------------------ few answers, in a blind phase
+
+
+class Asked:
+    """60 questions in four tests of 15, and teams that would like to know single answers."""
+
+    ids = tuple(f"q{n:02d}" for n in range(60))
+
+    def __init__(self, here: Path) -> None:
+        self.here = here
+        lines = [f"{q},{'ABCD'[n * 7 % 4]},A|B|C|D,{n // 15}" for n, q in enumerate(self.ids)]
+        (here / "gold.csv").write_text("question,correct,options,test\n" + "\n".join(lines) + "\n")
+
+    def run(
+        self, place: str, said: dict[int, str], candidates: dict[int, str] | None = None
+    ) -> None:
+        path = self.here / "in" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [
+            f"{q},{said.get(n, '')},{(candidates or {}).get(n, '')}\n"
+            for n, q in enumerate(self.ids)
+        ]
+        path.write_text("question,answer,candidate\n" + "".join(rows))
+
+    def campaign(self, *more: str) -> Path:
+        out, teams = self.here / "out", self.here / "teams"
+        names = (str(self.here / own) for own in ("gold.csv", "in"))
+        asked = ["campaign", *names, "-o", str(out), "--teams", str(teams), "--blind", "--force"]
+        assert run([*asked, *more]) == 0
+        return self.here
+
+
+def test_runs_that_tell_of_few_answers_are_held_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """b leaves one answer of a out, c answers one question, d has ten other answers than a."""
+    asked = Asked(tmp_path)
+    everything = dict.fromkeys(range(60), "A")
+    asked.run("spy/a.csv", everything)
+    asked.run("spy/b.csv", everything | {0: ""})
+    asked.run("spy/c.csv", {0: "A"})
+    asked.run("spy/d.csv", everything | dict.fromkeys(range(10), "B"))
+    asked.run("two/e.csv", everything | {0: ""})  # of another team: nobody has both
+    here = asked.campaign()
+    board = rows(here / "out" / "tables" / "leaderboard.csv")
+    assert {row["run"] for row in board if row["#"]} == {"a", "d", "e"}
+    told = {row["run"]: row for row in rows(here / "teams" / "spy" / "runs.csv")}
+    assert {run: row["c@1"] == "" for run, row in told.items()} == {
+        "a": False,
+        "b": True,
+        "c": True,
+        "d": False,
+    }
+    assert told["b"]["status"] == "held back: it differs from 'a' in 1 answer"
+    assert told["c"]["status"] == "held back: it has 1 answer"
+    assert "b is held back until the gold is public" in capsys.readouterr().err
+    for path in (here / "out").rglob("*.json"):
+        assert {own["run"] for own in json.loads(path.read_text())["results"]} == {"a", "d", "e"}
+
+
+def test_few_answers_in_a_slice_have_no_score(tmp_path: Path) -> None:
+    """One answer in test 0 and two in test 1: the smallest other test hides their sum."""
+    asked = Asked(tmp_path)
+    asked.run("spy/a.csv", {0: "A", 15: "A", 16: "A"} | dict.fromkeys(range(30, 60), "A"))
+    asked.run("two/b.csv", dict.fromkeys(range(60), "B"))
+    here = asked.campaign("--pseudonyms", str(tmp_path / "names.csv"))
+    name = {row["team"]: row["pseudonym"] for row in rows(here / "names.csv")}["spy"]
+    tests = rows(here / "teams" / name / "by_test.csv")[0]
+    assert [tests[part] == "" for part in "0123"] == [True, True, True, False]
+    blind = json.loads((here / "out" / "results.json").read_text())
+    at = [own["run"] for own in blind["results"]].index(name)
+    (own,) = blind["breakdowns"]
+    assert (
+        own["right"][at][:3] == own["wrong"][at][:3] == own["unanswered_empty"][at][:3] == [0] * 3
+    )
+    assert "fewer than ten answers" in (here / "out" / "summary.md").read_text()
+
+
+def test_candidates_behind_blanks_are_not_told(tmp_path: Path) -> None:
+    """The spy leaves one question blank with a candidate: whether that is right is nowhere."""
+    written = []
+    for candidate in "AB":  # A is right, B is not
+        here = tmp_path / candidate
+        here.mkdir()
+        asked = Asked(here)
+        asked.run("spy/a.csv", dict.fromkeys(range(1, 60), "A"), {0: candidate})
+        asked.run("two/b.csv", dict.fromkeys(range(60), "B"))
+        asked.campaign()
+        found = {
+            p.relative_to(here): p for part in ("out", "teams") for p in (here / part).rglob("*")
+        }
+        written.append({own: p.read_bytes() for own, p in found.items() if p.is_file()})
+    assert written[0] == written[1]
+    assert b"unans. right" not in written[0][Path("out/tables/leaderboard.csv")]

@@ -18,7 +18,7 @@ from abstain.io.names import exact
 from abstain.judging.aligning import by_position
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.gold import Gold
-from abstain.judging.naming import parse_run_name
+from abstain.judging.naming import parse_run_name, runs_of
 from abstain.judging.responses import Responses
 from abstain.judging.sources import GoldRuns
 
@@ -131,5 +131,5 @@ def teams_of(
 ) -> dict[str, Team | None]:
     """The team of every run."""
     said = info.of("team")
-    folders = {own.run: own.team for own in sources if own.run is not None}
+    folders = {run: own.team for own in sources if own.team for run in runs_of(own)}
     return {run: team_of(run, folders.get(run), said) for run in runs}

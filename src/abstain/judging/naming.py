@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import takewhile
 
+import narwhals as nw
 from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import UsageError
 from abstain.io.files import bare_name
+from abstain.io.frames import collect
 from abstain.io.submissions import folders_of
 from abstain.io.tables import Table
 from abstain.judging.responses import Responses
@@ -86,7 +88,40 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
     if len(set(names)) < len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise UsageError(f"two runs are called '{twice}'; give them names of their own")
-    return named
+    return _by_teams(named)
+
+
+def _by_teams(named: Sequence[Responses]) -> list[Responses]:
+    """The tables; a run that several teams name alike in a column gets its team before it."""
+    teams = {item.team for item in named if item.team}
+    if len(teams) < 2 or not any(item.run is None and item.team for item in named):
+        return list(named)
+    claims = [runs_of(item) for item in named]
+    claimed: dict[str, set[str | None]] = defaultdict(set)
+    for item, runs in zip(named, claims, strict=True):
+        for run in runs:
+            claimed[run].add(item.team)
+    shared = {run for run, own in claimed.items() if len(own) > 1}
+    return [
+        _with_team(item, shared) if item.run is None and item.team and shared & {*runs} else item
+        for item, runs in zip(named, claims, strict=True)
+    ]
+
+
+def runs_of(item: Responses) -> list[str]:
+    """The runs of a table, by name."""
+    if item.run is not None:
+        return [item.run]
+    runs = collect(item.frame.select(nw.col("run").cast(nw.String)).unique(), item.table.name)
+    return sorted(runs["run"].drop_nulls())
+
+
+def _with_team(item: Responses, shared: set[str]) -> Responses:
+    run = nw.col("run").cast(nw.String)
+    longer = nw.concat_str(nw.lit(f"{item.team}/"), run)
+    named = nw.when(run.is_in(sorted(shared))).then(longer).otherwise(run).alias("run")
+    frame = item.frame.with_columns(named).to_native()
+    return replace(item, table=replace(item.table, frame=frame, chunks=None))
 
 
 def _by_facts(tables: Sequence[Responses]) -> list[Responses]:

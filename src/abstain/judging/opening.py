@@ -11,18 +11,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, option, plural, shown, some_of
 from abstain.io.files import Opened
-from abstain.io.frames import collect, without
+from abstain.io.frames import without
 from abstain.io.readers import READERS
 from abstain.io.submissions import is_bundle, own_name, runs_in, teams_of
 from abstain.io.tables import ROW, Plan, Table
-from abstain.judging.naming import name_runs
+from abstain.judging.naming import name_runs, runs_of
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, in_its_engine, read_responses
 
@@ -127,10 +126,10 @@ def opened_run(own: Given, reading: Reading, *, judged: bool = False) -> Respons
         files = runs_in(own.data, reading.format)
         found = join_tasks([read_responses(path, reading, judged=judged) for path in files])
         found = found if len(found) == 1 else name_runs(found)
-        runs = [run for one in found for run in _runs(one)]
+        runs = [run for one in found for run in runs_of(one)]
     else:
         found = [read_responses(own.data, reading, name=own.name, judged=judged)]
-        runs = _runs(found[0])
+        runs = runs_of(found[0])
     if len(found) != 1 or len(runs) > 1:
         raise InputError(
             f"holds {len(runs)} runs ({some_of(runs)}), expected one run for the name "
@@ -140,14 +139,6 @@ def opened_run(own: Given, reading: Reading, *, judged: bool = False) -> Respons
     if found[0].run is None:
         return replace(found[0], run=own.name, table=without(found[0].table, "run"))
     return replace(found[0], run=own.name)
-
-
-def _runs(source: Responses) -> list[str]:
-    """The runs that a column of a table names."""
-    if source.run is not None:
-        return [source.run]
-    runs = collect(source.frame.select(nw.col("run").cast(nw.String)).unique(), source.table.name)
-    return sorted(str(run) for run in runs["run"])
 
 
 def is_path(data: Any) -> bool:

@@ -163,12 +163,9 @@ def read(gold: Any, runs: Any, **reading: Unpack[ReadingOptions]) -> Evaluation:
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, for a `Reading` that is there already; so may the gold be."""
     refuse_meaningless(reading, "gold")
-    golds, standard = golds_of(gold, reading)
+    read = golds_of(gold, reading)
     responses = opened_runs(runs, reading)
-    if (ids := _ids_of(standard, responses)) is not None:
-        golds, standard = golds_of(
-            gold, replace(reading, columns={**reading.columns, "gold:question": ids})
-        )
+    golds, standard = with_ids(read, gold, responses, reading)
     standard, responses = agreed(standard, responses)
     responses = [in_its_engine(own, reading) for own in planned(responses, standard)]
     tables = [*(own.table for own in golds), *(own.table for own in responses)]
@@ -178,6 +175,22 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
+
+
+def with_ids(
+    read: tuple[list[Gold], Gold],
+    gold: Any,
+    responses: Sequence[Responses],
+    reading: Reading,
+    *,
+    answers: bool = True,
+) -> tuple[list[Gold], Gold]:
+    """The golds; read anew by their ids where `question` is the text and the runs give ids."""
+    ids = _ids_of(read[1], responses)
+    if ids is None:
+        return read
+    columns = {**reading.columns, "gold:question": ids}
+    return golds_of(gold, replace(reading, columns=columns), answers=answers)
 
 
 def _ids_of(gold: Gold, responses: Sequence[Responses]) -> str | None:

@@ -2,8 +2,9 @@
 
 What is left out, and why: what is right and what was answered; every number by question; curves
 over confidences, whose steps are single answers; comparisons and resamples, which go by question;
-baselines that count how often an option is right; attributes that follow from the answers; and
-slices so small, by themselves or by subtraction, that their score tells of single questions.
+baselines that count how often an option is right; attributes that follow from the answers;
+slices so small, by themselves or by subtraction, that their score tells of single questions; and
+what `withheld.py` says of few answers.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ from abstain.analyses.campaign.result import (
     Questions,
     ReferenceRun,
 )
+from abstain.analyses.campaign.withheld import (
+    SMALLEST,
+    UNSAID,
+    guarded,
+    team_of_row,
+    team_of_unranked,
+)
 from abstain.analyses.result import ranked
 from abstain.errors import InputError, UsageError, option, shown, some_of
 from abstain.io.columns import require
@@ -31,22 +39,25 @@ from abstain.judging.slices import slices_of
 from abstain.measures import count_measure
 from abstain.outcomes import OUTCOMES
 
-SMALLEST = 10
-"""Questions that a slice must have to be shown in a blind phase."""
 SAYS_WHAT_IS_RIGHT = ("nca", "correct", "answer", "accepted", "gold")
 LUCK = "random (expected)"
 """The one baseline that the test set itself gives."""
 BEST_ONLY = "Each team is shown with its best run only, under a pseudonym for this phase."
 
 
-def blinded(result: CampaignResult, pseudonyms: Mapping[str, str] | None = None) -> CampaignResult:
+def blinded(
+    result: CampaignResult,
+    pseudonyms: Mapping[str, str] | None = None,
+    held: Mapping[str, str] | None = None,
+) -> CampaignResult:
     """The result without what gives answers away; with `pseudonyms`, without who is who.
 
     Under pseudonyms each team has one row, its best run: how many runs a team sent, in which
-    languages and when, would tell who it is.
+    languages and when, would tell who it is. Runs that are `held` are left out.
     """
     if result.blind:
         return result
+    result = guarded(result, held or {})
     kept = [result.breakdowns.index(own) for own in safe_breakdowns(result)]
     chosen = list(range(len(result.rows)))
     if pseudonyms is not None:
@@ -64,7 +75,9 @@ def blinded(result: CampaignResult, pseudonyms: Mapping[str, str] | None = None)
         subset=None,
         notes=(),
         touched={},
-        about=" ".join(filter(None, [result.about, BEST_ONLY if pseudonyms is not None else ""])),
+        about=" ".join(
+            filter(None, [result.about, BEST_ONLY if pseudonyms is not None else "", UNSAID])
+        ),
         topic_by=result.topic_by if result.topic_by in names else None,
         test_by=result.test_by if result.test_by in names else None,
         rows=tuple(ordered),
@@ -89,11 +102,6 @@ def blinded(result: CampaignResult, pseudonyms: Mapping[str, str] | None = None)
 def id_of(row: CampaignRow) -> str:
     """A row by its run."""
     return row.run
-
-
-def team_of_row(row: CampaignRow) -> str:
-    """The team of a run; a run without one is a team of its own."""
-    return row.info.get("team") or row.run
 
 
 def _best_rows(result: CampaignResult) -> list[int]:
@@ -248,7 +256,7 @@ def drawn_pseudonyms(teams: Sequence[str]) -> dict[str, str]:
 def teams_of_campaign(result: CampaignResult) -> list[str]:
     """Every team that handed something in, valid or not."""
     found = {team_of_row(row) for row in result.rows}
-    found |= {own.info.get("team") or own.name for own in result.unranked}
+    found |= {team_of_unranked(own) for own in result.unranked}
     found |= {own.team for own in (*result.problems, *result.warnings) if own.team}
     return sorted(found)
 

@@ -140,7 +140,7 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     skipped: tuple[str, ...] = ()
     """Runs that were left out for their problems."""
     blind: bool = False
-    """Whether everything is left out that gives answers away."""
+    """Whether everything is left out that gives answers away; blanks are counted as empty then."""
     comparison: CompareResult | None = None
     """All pairs of runs, where there are not too many."""
     stability: Stability | None = None

@@ -17,7 +17,7 @@ from msgspec import Struct
 from abstain.analyses.editions.campaigns import BASELINES, Asked, Campaign, campaign_of
 from abstain.analyses.editions.result import Change, Edition, EditionsResult, Part
 from abstain.analyses.result import number
-from abstain.errors import InputError, UsageError, checked, nearest, shown
+from abstain.errors import InputError, UsageError, checked, nearest, shown, some_of
 from abstain.io.columns import require
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.measures import Measure, count_measure
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 TYPE, LANGUAGE = "type", "language"
+ALL = "all"
+"""The row of registrations that is of no single edition."""
 STEP = 1e-6
 FEW = "has no results per question: the error from its choice of questions is left out"
 
@@ -51,7 +53,8 @@ def editions(
         on: The questions that count, such as `{"role": "main"}`; editions without that attribute
             count all of theirs.
         by: Attributes to break down by: `type` unless said.
-        registrations: A table of what else is known of each: edition, registered, downloaded, …
+        registrations: A table of what else is known of each: edition, registered, downloaded, …;
+            its row `all` is of all together.
         level: Of intervals.
     """
     if not isinstance(campaigns, Mapping) or not campaigns:
@@ -68,13 +71,13 @@ def editions(
     level = check_level(level)
     names = [TYPE] if by is None else [by] if isinstance(by, str) else [str(own) for own in by]
     _check_attributes(found, [*(on or ()), *((by and names) or ())])
-    said = _registrations(registrations, [own.name for own in found])
+    said, lost = _registrations(registrations, [own.name for own in found])
     views = [_on(own, on) for own in found]
     best = [_best_rows(own, chosen) for own in found]
     means = [_Means.of(own, chosen, rows) for own, rows in zip(views, best, strict=True)]
     notes = [f"{own.name} {FEW}" for own in views if own.asked is None and len(views) > 1]
     return EditionsResult(
-        notes=tuple(notes),
+        notes=(*notes, *lost),
         measure=str(chosen),
         level=level,
         on="".join(f"{key}={value}" for key, value in (on or {}).items()),
@@ -99,6 +102,7 @@ def editions(
             for change in _changes(a, b, first, second, level)
         ),
         teams=len({team for own in found for team in own.teams}),
+        registered=said.get(ALL, {}) if ALL not in campaigns else {},
     )
 
 
@@ -307,25 +311,28 @@ def _part(
     )
 
 
-def _registrations(given: Any, names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How many registered, downloaded, …: whole numbers by edition or task."""
+def _registrations(given: Any, names: Sequence[str]) -> tuple[dict[str, dict[str, int]], list[str]]:
+    """How many registered, downloaded, …: whole numbers by edition or task; and what fits none."""
     if given is None:
-        return {}
+        return {}, []
     table = open_table(given, name="the registrations")
     require(table, "edition", "which names the edition or the task")
     frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
     found: dict[str, dict[str, int]] = {}
     for row in frame.iter_rows(named=True):
         edition = str(row.pop("edition") or "").strip()
+        if edition in found:
+            raise InputError(f"edition {shown(edition)} appears twice", table.name)
         try:
             found[edition] = {key: int(own) for key, own in row.items() if own not in (None, "")}
         except ValueError:
             raise InputError(
                 f"has a value for {shown(edition)} that is not a whole number", table.name
             ) from None
-    unknown = [name for name in found if name not in names]
-    if len(unknown) == len(found):
+    unknown = [name for name in found if name not in (*names, ALL)]
+    if unknown and len(unknown) == len(found):
         raise InputError(
             f"names none of the editions (the first name in it: {shown(unknown[0])})", table.name
         )
-    return found
+    lost = [f"{table.name} names editions that are not here: {some_of(unknown)}"] if unknown else []
+    return found, lost

@@ -72,6 +72,8 @@ class EditionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     changes: tuple[Change, ...] = ()
     teams: int
     """Different teams over all editions."""
+    registered: dict[str, int] = {}
+    """What a table of registrations says of all together; their sum where it says nothing."""
 
     TABLES: ClassVar[tuple[str, ...]] = ("main", "parts", "changes")
 

@@ -26,18 +26,19 @@ from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW
+from abstain.judging.aliases import refuse_pooled
 from abstain.judging.cells import refuse_counts, run_count
 from abstain.judging.counting import missing_problems, repeats
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
 from abstain.judging.judge import FILE, INDEX, KIND, YES, Judged, judge
-from abstain.judging.naming import name_runs
+from abstain.judging.naming import name_runs, runs_of
 from abstain.judging.opening import Given, join_tasks, named, opened_run
 from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, told
-from abstain.judging.sources import GoldRuns, golds_of
+from abstain.judging.sources import GoldRuns, golds_of, with_ids
 from abstain.outcomes import KINDS
 
 NO_POLICY = "the policy has no effect here: responses are checked, not counted"
@@ -112,7 +113,7 @@ def examine(
 ) -> Examined:
     """Open submissions one by one and look for everything that is wrong with them."""
     refuse_meaningless(reading, "gold")
-    golds, standard = golds_of(gold, reading, answers=answers)
+    read = golds_of(gold, reading, answers=answers)
     info = read_info(runs_info)
     opened: list[Responses] = []
     refused: list[tuple[Given, InputError]] = []
@@ -125,23 +126,25 @@ def examine(
             problems.append(_unreadable(error, own.place))
     unread = len(files) - len(opened)
     sources: list[Responses] = []
+    golds, standard = with_ids(read, gold, opened, reading, answers=answers)
     standard, named_runs = agreed(standard, name_runs(join_tasks(opened)))
-    for source in named_runs:
+    for run in named_runs:
         try:
-            fixed = info.repaired([source], standard)
+            refuse_pooled(run.table, judged=False)
+            fixed = info.repaired([run], standard)
             judge(standard, fixed, match=reading.match, align=reading.align)
             sources += fixed
         except InputError as error:
-            problems.append(_unreadable(error, source.table.name, source.run))
+            problems.append(_unreadable(error, run.table.name, run.run))
             unread += 1
     if sources:
         tables = [*(own.table for own in golds), *(own.table for own in sources)]
         check_mapping(reading.columns, tables)
     sources = [in_its_engine(own, reading) for own in planned(sources, standard)]
-    read = GoldRuns(standard, sources, reading)
+    source = GoldRuns(standard, sources, reading)
     if sources:
-        problems += _problems(read, reading)
-    return Examined(read, problems, info, files, unread)
+        problems += _problems(source, reading)
+    return Examined(source, problems, info, files, unread)
 
 
 def valid_runs(
@@ -162,9 +165,8 @@ def valid_runs(
             f"no run is valid (the first problem: {first.place}: {first.message}); "
             "`abstain validate` lists them all"
         )
-    problems = tuple(result.problems)
-    left = {run for own in kept for run in _names(own)}
-    result = replace(result, problems=problems, skipped=tuple(sorted({*_all_runs(seen)} - left)))
+    left = {run for own in kept for run in runs_of(own)}
+    result = replace(result, skipped=tuple(sorted({*_all_runs(seen)} - left)))
     return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
 
 
@@ -176,24 +178,23 @@ def _all_runs(seen: Examined) -> list[str]:
         for p in seen.problems
         if p.kind == "unreadable" and p.place.path not in read
     ]
-    return [*(run for own in seen.source.responses for run in _names(own)), *lost]
-
-
-def _names(own: Responses) -> list[str]:
-    return [own.run] if own.run is not None else [run for run, _ in _claimed(own)]
+    return [*(run for own in seen.source.responses for run in runs_of(own)), *lost]
 
 
 def _without(own: Responses, problems: Sequence[facts.Problem]) -> list[Responses]:
-    """The responses without those of runs that have a problem."""
-    mine = [problem for problem in problems if problem.file == own.table.name]
-    if not mine:
-        return [own]
-    bad = {problem.run for problem in mine}
-    if own.run is not None or None in bad or own.table.chunks is not None:
+    """The responses without those of runs that have a problem, in whichever file it is."""
+    mine = {problem.run for problem in problems if problem.file == own.table.name}
+    if None in mine or (mine and own.table.chunks is not None):
         return []
-    frame = own.frame.filter(~nw.col("run").cast(nw.String).is_in(list(bad)))
-    left = replace(own, table=replace(own.table, frame=frame.to_native()))
-    return [left] if _names(left) else []
+    bad = {problem.run for problem in problems}
+    runs = runs_of(own)
+    left = [run for run in runs if run not in bad]
+    if len(left) == len(runs):
+        return [own]
+    if not left:
+        return []
+    frame = own.frame.filter(nw.col("run").cast(nw.String).is_in(left))
+    return [replace(own, table=replace(own.table, frame=frame.to_native()))]
 
 
 def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateResult:
@@ -472,7 +473,4 @@ def _claimed(source: Responses) -> list[tuple[str, int | None]]:
     """The names that a table gives its runs, each with the line that says so."""
     if source.table.run_id is not None:
         return [source.table.run_id]
-    if source.run is not None:
-        return [(source.run, None)]
-    runs = collect(source.frame.select(nw.col("run").cast(nw.String)), source.table.name)["run"]
-    return [(run, None) for run in runs.drop_nulls().unique().sort()]
+    return [(run, None) for run in runs_of(source)]

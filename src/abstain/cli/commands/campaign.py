@@ -86,6 +86,7 @@ def campaign(
     """
     from abstain.analyses.asking import opened_campaign
     from abstain.analyses.campaign.blind import blinded, refuse_revealing
+    from abstain.analyses.campaign.withheld import held_back
     from abstain.report.campaign.team import Revealed
     from abstain.report.views.campaign import TEAMS, whole_folder_free, write_teams
 
@@ -109,15 +110,20 @@ def campaign(
             max_runs=max_runs,
         )
         result = found.campaign(by=by or None, checked=checked, progress=progress, **how)
+    held = held_back(found, result) if blind or (teams and not reveal) else {}
     other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
     if teams is not None:
         with working("writing the teams' pages…"):
             revealed = Revealed(found.runs, found.codes) if reveal else None
-            write_teams(result, teams, pseudonyms=other_names, revealed=revealed, force=force)
+            write_teams(
+                result, teams, pseudonyms=other_names, revealed=revealed, held=held, force=force
+            )
     command = f"{context.obj or 'abstain campaign'} -o overview"
     if blind:
-        command, result = "", blinded(result, other_names)
+        command, result = "", blinded(result, other_names, held)
     write(result, output, Showing(format=format, command=command), force=force)
+    for run, why in held.items():
+        click.echo(f"{run} is held back until the gold is public: {why}", err=True)
     if checked is not None and checked.skipped:
         count = plural(len(checked.skipped), "run was", "runs were")
         where = "each team's folder" if blind else f"{output}/problems.csv"

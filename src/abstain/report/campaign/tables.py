@@ -92,7 +92,8 @@ def short(text: str, most: int = 400) -> str:
 
 def leaderboard(c: Overview) -> PageTable:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
-    extra = [m for m in map(measure, EXTRA) if m != c.measure]
+    plain = c.result.blind  # then blanks are counted without their candidates
+    extra = [] if plain else [m for m in map(measure, EXTRA) if m != c.measure]
     info: list[str] = [n for n in ("team", "language") if n in c.runs_info.columns]
     unranked = {own.name: own for own in c.result.unranked}
     info += ["status"] if unranked else []
@@ -102,7 +103,8 @@ def leaderboard(c: Overview) -> PageTable:
     columns += [Column("group")] if groups else []
     columns.append(Column("outcomes", "bar"))
     columns.append(Column("answered", "count"))
-    names = ("right", "wrong", "unanswered", "unans. right", "unans. wrong", "unans. empty")
+    names = ["right", "wrong", "unanswered"]
+    names += [] if plain else ["unans. right", "unans. wrong", "unans. empty"]
     columns += [Column(n, "count") for n in names]
     columns += [Column(str(m), "score") for m in extra]
     if c.result.test_by:
@@ -117,7 +119,7 @@ def leaderboard(c: Overview) -> PageTable:
         return [
             *(rank, name, score, low, high, *([group] if groups else [])),
             *((k.right, k.wrong, k.unanswered), k.answered, k.right, k.wrong, k.unanswered),
-            *(k.unanswered_right, k.unanswered_wrong, k.unanswered_empty),
+            *(() if plain else (k.unanswered_right, k.unanswered_wrong, k.unanswered_empty)),
             *(m(k) for m in extra),
             *([passed] if c.result.test_by else []),
             *known,

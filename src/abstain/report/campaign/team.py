@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from abstain.analyses.campaign.blind import safe_breakdowns, team_of_row, teams_of_campaign
+from abstain.analyses.campaign.blind import blinded, safe_breakdowns, teams_of_campaign
 from abstain.analyses.campaign.overview import Overview
+from abstain.analyses.campaign.withheld import UNSAID, guarded, team_of_row, team_of_unranked
 from abstain.errors import plural
 from abstain.outcomes import OUTCOMES
 from abstain.report.campaign.tables import safe
@@ -25,6 +26,7 @@ from abstain.stats.standings import over_runs
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.analyses.campaign.result import CampaignResult, UnrankedRun
     from abstain.analyses.validate.result import Problem
 
 AROUND = 5
@@ -53,17 +55,20 @@ class Teams:
 
     def __init__(
         self,
-        overview: Overview,
+        result: CampaignResult,
         pseudonyms: Mapping[str, str] | None = None,
         revealed: Revealed | None = None,
+        held: Mapping[str, str] | None = None,
     ) -> None:
-        self.c, self.pseudonyms, self.revealed = overview, pseudonyms, revealed
-        self.result = overview.result
+        self.everything, self.pseudonyms, self.revealed = result, pseudonyms, revealed
+        self.held = {} if revealed else held or {}
+        self.result = result if revealed else guarded(result, self.held)
+        self.c = Overview(self.result)
 
     @cached_property
     def teams(self) -> list[str]:
         """Every team that handed something in."""
-        return teams_of_campaign(self.result)
+        return teams_of_campaign(self.everything)
 
     @cached_property
     def _attributes(self) -> list[str]:
@@ -99,10 +104,13 @@ class Teams:
         return {name: self._scores(name) for name in self._attributes}
 
     def pages(self) -> Iterator[TeamPage]:
-        """The page of each team."""
+        """The page of each team, in the order of what they are called here."""
         taken: set[str] = set()
-        for team in self.teams:
-            name = team if self.pseudonyms is None else self.pseudonyms[team]
+        called = {
+            (team if self.pseudonyms is None else self.pseudonyms[team]): team
+            for team in self.teams
+        }
+        for name, team in sorted(called.items()):
             folder, number = safe(name) or "team", 1
             while folder in taken:
                 number += 1
@@ -112,10 +120,11 @@ class Teams:
 
     def _page(self, team: str, name: str, folder: str) -> TeamPage:
         own = self._members.get(team, [])
-        late = [u for u in self.result.unranked if (u.info.get("team") or u.name) == team]
+        late = [u for u in self.result.unranked if team_of_unranked(u) == team]
+        held = [run for run, whose in self._held_teams.items() if whose == team]
         problems = [p for p in self.result.problems if p.team == team]
         warnings = [p for p in self.result.warnings if self._concerns(p, team)]
-        shown = [self._runs(own, late)] if own or late else []
+        shown = [self._runs(own, late, held)] if own or late or held else []
         parts = [self._breakdown(attribute, own) for attribute in self._attributes if own]
         field = [self._field(team, own)] if own else []
         wrong = (
@@ -134,6 +143,7 @@ class Teams:
         left = len({p.file for p in problems})
         lead = f"{plural(len(own), 'run')} ranked"
         lead += f", {len(late)} scored without a rank" if late else ""
+        lead += f", {len(held)} held back" if held else ""
         lead += f"; {plural(left, 'file has', 'files have')} problems" if left else ""
         page = Page(
             title=f"{self.result.title}: {name}", lead=f"{lead}.", sections=sections, digits=3
@@ -141,13 +151,23 @@ class Teams:
         tables = (*shown, *field, *parts, *wrong, *asked)
         return TeamPage(folder, page, tables)
 
+    @cached_property
+    def _held_teams(self) -> dict[str, str]:
+        """The team of each run that is held back."""
+        found = {row.run: team_of_row(row) for row in self.everything.rows}
+        found |= {own.name: team_of_unranked(own) for own in self.everything.unranked}
+        return {run: found[run] for run in self.held}
+
     def _run_names(self, team: str) -> set[str]:
-        return {self.result.rows[at].run for at in self._members.get(team, [])}
+        own = {row.run for row in self.everything.rows if team_of_row(row) == team}
+        return own | {u.name for u in self.everything.unranked if team_of_unranked(u) == team}
 
     def _concerns(self, problem: Problem, team: str) -> bool:
         return problem.team == team or problem.run in self._run_names(team)
 
-    def _runs(self, own: Sequence[int], late: Sequence[object]) -> PageTable:
+    def _runs(
+        self, own: Sequence[int], late: Sequence[UnrankedRun], held: Sequence[str]
+    ) -> PageTable:
         """Rank, score, interval and outcomes of each run."""
         name, rows = self.result.measure, []
         for at in own:
@@ -155,15 +175,18 @@ class Teams:
             low, high = row.intervals.get(name, (None, None))
             counts = [row.numbers.get(outcome) or 0 for outcome in OUTCOMES]
             rows.append(_run_row(row.rank, row.run, row.scores.get(name), low, high, counts, ""))
-        for item in self.result.unranked:
-            if item in late:
-                score = float(self.c.measure(self.c.baselines[item.name][0]))
-                rows.append(_run_row("", item.name, score, None, None, item.counts, item.status))
+        for item in late:
+            score = float(self.c.measure(self.c.baselines[item.name][0]))
+            rows.append(_run_row("", item.name, score, None, None, item.counts, item.status))
+        for run in held:
+            rows.append(["", run, *([None] * 6), f"held back: {self.held[run]}"])
         columns = [Column("#"), Column("run"), Column(name, "score")]
         columns += [Column("low", "score"), Column("high", "score")]
         columns += [Column(n, "count") for n in ("right", "wrong", "unanswered")]
         columns.append(Column("status"))
         reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
+        if held:
+            reading += " A run is held back where its score would tell of single answers."
         return PageTable("runs", "Runs", reading, Grid(columns, rows))
 
     def _breakdown(self, attribute: str, own: Sequence[int]) -> PageTable:
@@ -182,7 +205,12 @@ class Teams:
             + ", ".join(
                 f"{n} {s}" for n, s in zip(names, self.c.slices[attribute].sizes, strict=True)
             )
-            + ".",
+            + "."
+            + (
+                f" {UNSAID}"
+                if np.isnan(np.array([row[1:] for row in rows[:-2]], float)).any()
+                else ""
+            ),
             Grid(columns, rows, dim={len(rows) - 2, len(rows) - 1}),
         )
 
@@ -198,12 +226,10 @@ class Teams:
                 (row.rank, team_of_row(row), who, row.scores.get(name))
                 for row, who in zip(rows, called, strict=True)
             ]
-        from abstain.analyses.campaign.blind import blinded
-
         real = {name: team for team, name in self.pseudonyms.items()}
         return [
             (row.rank, real[row.run], row.run, row.scores.get(name))
-            for row in blinded(self.result, self.pseudonyms).rows
+            for row in blinded(self.everything, self.pseudonyms, self.held).rows
         ]
 
     def _field(self, team: str, own: Sequence[int]) -> PageTable:

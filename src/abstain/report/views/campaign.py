@@ -155,16 +155,18 @@ def write_teams(
     *,
     pseudonyms: Mapping[str, str] | None = None,
     revealed: Revealed | None = None,
+    held: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> int:
     """Write a folder for each team: its page and its tables; how many there are.
 
-    Unless something is revealed, every file has the same time: the order of writing tells nothing.
+    Unless something is revealed, runs that are `held` have no score, and every file has the same
+    time: the order of writing tells nothing.
     """
     whole_folder_free(Path(folder), force=force, marker=TEAMS)
     with whole_folder(folder) as draft:
         count = 0
-        for own in Teams(Overview(result), pseudonyms, revealed).pages():
+        for own in Teams(result, pseudonyms, revealed, held).pages():
             place = draft / own.folder
             place.mkdir()
             _write(place / "index.html", render(own.page))

@@ -32,7 +32,8 @@ class View(view.View[EditionsResult]):
     def whole(self, **options: Any) -> Grid:
         """One row an edition, and how many there are in all."""
         result = self.result
-        counts = list(dict.fromkeys(k for own in result.editions for k in own.registered))
+        said = [*(own.registered for own in result.editions), result.registered]
+        counts = list(dict.fromkeys(name for own in said for name in own))
         base = list(dict.fromkeys(k for own in result.editions for k in own.baselines))
         columns = [Column("edition"), Column("tests", "count"), Column("questions", "count")]
         columns += [Column(name, "count") for name in counts]
@@ -49,12 +50,8 @@ class View(view.View[EditionsResult]):
             for own in result.editions
         ]
         last: list[Cell] = ["all", None, None]
-        last += [
-            sum(there)
-            if (there := [o.registered[n] for o in result.editions if n in o.registered])
-            else None
-            for n in counts
-        ]
+        sums = {n: sum(own.get(n, 0) for own in said[:-1]) for n in counts} | result.registered
+        last += [sums[n] for n in counts]
         last += [sum(own.runs for own in result.editions), result.teams]
         rows.append([*last, *([None] * (2 + len(base)))])
         on = f" on {result.on}" if result.on else ""
