@@ -77,8 +77,13 @@ SURPRISE = """    def survival(y, xi, sigma):
         for _ in range({refined}):
             a, b = high - {golden!r} * (high - low), low + {golden!r} * (high - low)
             low, high = (a, high) if fit(a) < fit(b) else (low, b)
-        o = (low + high) / 2
-        xi, sigma = (shape(o), scale(o)) if end >= {fewest} else (0, mean)
+        o, low, high = (low + high) / 2, y[0] / 2, y[0]
+        for _ in range({refined}):
+            a = (low + high) / 2
+            low, high = (a, high) if (y / np.maximum(2 * a - y, 1e-300)).mean() > 1 else (low, a)
+        edge = np.log1p(-y / (2 * high)).mean() - np.log(high)
+        xi, sigma = ({lowest}, high) if fit(o) < edge else (shape(o), scale(o))
+        xi, sigma = (xi, sigma) if end >= {fewest} else (0, mean)
         tail = survival(y, xi, sigma)
         miss = 1 - np.exp(-tail) - (1 - (2 * np.arange(1, end + 1) - 1) / (2 * end))
         best = min(best, ((miss ** 2).sum() + 1 / (12 * end), some[end], xi, sigma, (end + 1) / m))
