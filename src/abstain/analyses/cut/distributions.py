@@ -189,14 +189,14 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
     there = ~np.isnan(x)
     count = np.maximum(there.sum(axis=1), 1)
     y = np.where(there, x, 0.0)
+    unit = np.maximum(y.max(axis=1, initial=0.0), 1e-300)
+    y = y / unit[:, None]  # in shares of the largest, whatever scores are counted in
     mean = np.maximum(y.sum(axis=1) / count, 1e-12)
-    most = np.maximum(y.max(axis=1, initial=0.0), 1e-12)
-    least = 0.02 * most
-    high = there & (y >= 0.5 * most[:, None])
+    high = there & (y >= 0.5)
     highs = np.maximum(high.sum(axis=1), 1)
     share = np.clip(highs / count, 0.02, 0.5)
     middle = np.where(high, y, 0.0).sum(axis=1) / highs
-    deviation = np.maximum(0.2 * most, least)
+    deviation = np.full(len(unit), 0.2)
     scale = mean
     for _ in range(rounds):
         own = _responsibility(y, Mixture(share, middle, deviation, scale)) * there
@@ -207,11 +207,11 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
         scale = np.maximum(((there - own) * y).sum(axis=1) / rest, 1e-12)
         cut = -middle / deviation
         hazard = np.exp(-0.5 * cut**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-cut))
-        middle = np.clip(first - deviation * hazard, 0.0, most)
+        middle = np.clip(first - deviation * hazard, 0.0, 1.0)
         narrowed = np.maximum(1 + cut * hazard - hazard**2, 0.05)
-        deviation = np.clip(np.sqrt(second / narrowed), least, most)
+        deviation = np.clip(np.sqrt(second / narrowed), 0.02, 1.0)
         share = np.clip(weight / count, 1e-6, 1 - 1e-6)
-    return Mixture(share, middle, deviation, scale)
+    return Mixture(share, middle * unit, deviation * unit, scale * unit)
 
 
 def _responsibility(y: Floats, fitted: Mixture) -> Floats:
