@@ -248,6 +248,19 @@ def test_a_rule_that_is_asked_for_and_does_not_pay_is_named() -> None:
     assert "Do not cut with the rule k = 3: keeping" in str(ab.cut(qrels, run, rule="k"))
 
 
+def test_a_reference_that_scores_more_is_told() -> None:
+    """A rule may gain over everything and still lose to silence: eight of ten queries are nil."""
+    qrels: dict[str, dict[str, int]] = {f"q{i}": {"d0": int(i < 2)} for i in range(10)}
+    run = {q: {"d0": 9.0, "d1": 2.0, "d2": 1.0} for q in qrels}
+    result = ab.cut(qrels, run, maximise="SetF", rule="gap")
+    rows = rows_of(result)
+    assert rows["nothing"].score == pytest.approx(0.8)
+    assert rows["gap"].score == pytest.approx(0.2)  # the first document, right for two of ten
+    said = " ".join(str(result).split())
+    assert "over the best reference, nothing, −0.6000, [" in said
+    assert "But the reference nothing scores more (0.8000)." in said
+
+
 # ----------------------------------------------------------------------------- on the command line
 
 

@@ -124,7 +124,7 @@ DISTRIBUTION = """    if s[0] == s[-1]:
 def python_of(rule: Rule) -> str:
     """A function `cut(scores)` that keeps as many documents as the rule does."""
     if rule.rule == "gap":
-        return HEAD + _gap(rule)
+        return "import math\n\n\n" + HEAD + _gap(rule)
     if rule.rule == "expected":
         return "import numpy as np\n\n\n" + HEAD + SORTED + _known(rule) + _expected(rule)
     if rule.rule not in ("threshold", "share", "surprise", "distribution", "probability"):
@@ -170,7 +170,7 @@ def _gap(rule: Rule) -> str:
         "        return len(s)\n"
         f"    first = next(i for i, d in enumerate(drops, 1) if d >= max(drops) * {EQUAL!r})\n"
         f"    return min(first + {rule.extra or 0}, len(s))\n"
-    ).replace("math.ceil", "__import__('math').ceil")
+    )
 
 
 def _known(rule: Rule) -> str:
