@@ -13,6 +13,7 @@ import pytest
 import abstain as ab
 from abstain.analyses.cut.choosing import Chooser, folds_of, simplest
 from abstain.analyses.cut.promises import bound_for_next, keeping, losses, shown_within
+from tests.cut.test_odd_lists import plain
 from tests.cut.test_rules import collection, lists_of
 from tests.helpers import Here, needs
 
@@ -208,54 +209,7 @@ def test_a_promise_is_told() -> None:
     assert "With a probability of at least 0.8," in str(result)
 
 
-# --------------------------------------------------------------------------------------- odd lists
-
-
-def plain(scores: list[float], queries: int, relevant: int) -> tuple[Any, Any]:
-    """The same list for every query, whose first documents are relevant."""
-    names = [f"d{i}" for i in range(len(scores))]
-    hits = {name: int(i < relevant) for i, name in enumerate(names)} or {"other": 0}
-    qrels = {f"q{n}": hits for n in range(queries)}
-    return qrels, {q: dict(zip(names, scores, strict=True)) for q in qrels}
-
-
-@pytest.mark.parametrize(
-    ("scores", "relevant", "said"),
-    [
-        ([1.0] * 8, 2, "all scores within each list are equal"),
-        ([3.0, 2.0, 2.0, 1.0], 0, "no query has a relevant document"),
-        ([3.0, 2.0, 2.0, 1.0], 1, "every query has a relevant document"),
-        ([2.0], 1, "every query has a relevant document"),
-        ([float("inf"), 1.0, float("-inf")], 1, "infinite score"),
-        ([-1.0, -2.0, -3.0], 1, "every query has a relevant document"),
-    ],
-    ids=["constant", "all nil", "none nil", "one document", "infinite", "negative"],
-)
-def test_odd_lists_are_handled_and_said(scores: list[float], relevant: int, said: str) -> None:
-    result = ab.cut(*plain(scores, 6, relevant), maximise="SetF", folds=3)
-    assert said in " ".join(result.notes)
-    assert all(row.score is not None and 0 <= row.score <= 1 for row in result.rows)
-    assert result.cut(scores) <= len(scores)
-    if relevant == 0:
-        assert rows_of(result)["auto"].score == 1
-        assert result.cut(scores) == 0
-
-
-def test_lists_of_no_document() -> None:
-    result = ab.cut({f"q{n}": {"d": 1} for n in range(6)}, {"q0": {}, "q1": {"d": 1.0}}, folds=2)
-    assert rows_of(result)["everything"].kept == pytest.approx(1 / 6)
-    assert result.cut([]) == 0
-
-
-def test_one_query_is_too_few() -> None:
-    with pytest.raises(ab.UsageError, match="expected at least 2 queries"):
-        ab.cut(*plain([2.0, 1.0], 1, 1))
-
-
-def test_few_queries_have_fewer_folds() -> None:
-    assert ab.cut(*plain([2.0, 1.0], 3, 1)).folds == 3
-    with pytest.raises(ab.UsageError, match="from 2 to the number of queries"):
-        ab.cut(*plain([2.0, 1.0], 3, 1), folds=4)
+# --------------------------------------------------------------------------------- what is asked
 
 
 def test_a_measure_that_knows_no_depth_is_tuned_without_expected() -> None:
@@ -292,6 +246,19 @@ def test_a_rule_that_is_asked_for_and_does_not_pay_is_named() -> None:
     run = {q: {"d0": 3.0, "d1": 2.0, "d2": 1.0} for q in qrels}
     assert "as any rule" in str(ab.cut(qrels, run))
     assert "Do not cut with the rule k = 3: keeping" in str(ab.cut(qrels, run, rule="k"))
+
+
+def test_a_reference_that_scores_more_is_told() -> None:
+    """A rule may gain over everything and still lose to silence: eight of ten queries are nil."""
+    qrels: dict[str, dict[str, int]] = {f"q{i}": {"d0": int(i < 2)} for i in range(10)}
+    run = {q: {"d0": 9.0, "d1": 2.0, "d2": 1.0} for q in qrels}
+    result = ab.cut(qrels, run, maximise="SetF", rule="gap")
+    rows = rows_of(result)
+    assert rows["nothing"].score == pytest.approx(0.8)
+    assert rows["gap"].score == pytest.approx(0.2)  # the first document, right for two of ten
+    said = " ".join(str(result).split())
+    assert "over the best reference, nothing, −0.6000, [" in said
+    assert "But the reference nothing scores more (0.8000)." in said
 
 
 # ----------------------------------------------------------------------------- on the command line

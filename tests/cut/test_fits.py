@@ -59,6 +59,36 @@ def test_a_mixture_is_as_likely_as_scipy_makes_it_and_finds_its_parameters() -> 
     assert list(fitted) == pytest.approx([0.2, 8, 1.5, 1.5], rel=0.1)
 
 
+@pytest.mark.parametrize(("shape", "scale"), [(0.5, 2.0), (0.0, 0.01), (-0.1, 300.0)])
+def test_a_pareto_tail_is_recovered_from_short_lists(shape: float, scale: float) -> None:
+    """Lists of 100, as a run has them: right on average, and each within its standard error.
+
+    That of the shape is (1 + shape) / √n, for shapes well above −½ (Smith 1987).
+    """
+    y = stats.genpareto.rvs(shape, scale=scale, size=(200, 100), random_state=11)
+    found = fit_pareto(y)
+    error = (1 + shape) / 10
+    assert found.shape.mean() == pytest.approx(shape, abs=0.05)  # its bias is of the order 1/n
+    assert found.shape.std() == pytest.approx(error, rel=0.25)
+    assert np.median(found.scale) == pytest.approx(scale, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("share", "mean", "deviation", "scale"),
+    [(0.2, 8.0, 1.5, 1.5), (0.5, 6.0, 1.0, 0.8), (0.1, 30.0, 4.0, 5.0), (0.6, 2.0, 1.2, 0.2)],
+    ids=["usual", "half", "few", "cut off"],
+)
+def test_a_mixture_is_recovered(share: float, mean: float, deviation: float, scale: float) -> None:
+    """Also where a good part of the normal distribution is cut off at 0."""
+    draw = np.random.default_rng(6)
+    size = 20_000
+    low = -mean / deviation
+    normal = stats.truncnorm.rvs(low, np.inf, mean, deviation, size, random_state=7)
+    x = np.where(draw.random(size) < share, normal, draw.exponential(scale, size))
+    found = [float(part[0]) for part in fit_mixture(x[None], rounds=500)]
+    assert found == pytest.approx([share, mean, deviation, scale], rel=0.06)
+
+
 def test_a_logistic_model_is_the_most_likely_one() -> None:
     draw = np.random.default_rng(2)
     x = draw.normal(size=(400, 3)) * [1, 5, 0.1] + [0, 3, 0]

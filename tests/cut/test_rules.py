@@ -94,8 +94,9 @@ def slow_share(scores: list[float], at: float) -> int:
 def slow_gap(scores: list[float], window: float, extra: int) -> int:
     best, place = 0.0, None
     for i in range(1, len(scores)):
-        if i < max(math.ceil(window * len(scores)), 2) and scores[i - 1] - scores[i] > best:
-            best, place = scores[i - 1] - scores[i], i
+        drop = round(scores[i - 1] - scores[i], 6)  # scores have one decimal, and so have drops
+        if i < max(math.ceil(window * len(scores)), 2) and drop > best:
+            best, place = drop, i
     return len(scores) if place is None else min(place + extra, len(scores))
 
 

@@ -22,6 +22,8 @@ GRID = 200
 """Thresholds that are tried at most."""
 CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
 ODDS = np.log(CHANCES / (1 - CHANCES))
+COMPUTED, ROUNDED = ("surprise", "distribution"), 1e-9
+"""Rules whose numbers are fitted, and how much these differ by the order of a sum at most."""
 SHARES = tuple(np.round(np.linspace(0.0, 1.0, 101), 2).tolist())
 WINDOWS, EXTRA = (0.1, 0.25, 0.5, 0.9, 1.0), (0, 1, 2, 5, 10)
 RIDGE = 1.0
@@ -128,14 +130,9 @@ class Chooser:
             return Candidates(rules, depth, lists.scored(depth))
         empty = Rule(rule=name, origin=scores.origin if name == "share" else 0.0)
         falls = signal(empty, scores)
-        if name == "share":
-            at = np.array(SHARES)
-        else:
-            values = falls[scores.inside]
-            # documents' own numbers: a threshold between two of them cuts alike
-            at = np.zeros(1)
-            if len(values):
-                at = np.unique(np.quantile(values, np.linspace(0, 1, GRID), method="lower"))
+        at = np.array(SHARES) if name == "share" else thresholds_of(falls[scores.inside])
+        if name in COMPUTED:
+            at = between(at, falls[scores.inside])
         depth = np.column_stack([counts_from(falls, at), np.zeros(lists.size, np.int64)])
         rules = [replace(empty, at=float(a)) for a in at]
         return Candidates([*rules, empty], depth, lists.scored(depth))
@@ -289,6 +286,21 @@ def simplest(found: Mapping[str, Floats], kept: Mapping[str, Floats], budget: fl
 
 def _error(values: Floats) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def thresholds_of(values: Floats) -> Floats:
+    """Documents' own numbers, evenly spaced: a threshold between two of them cuts alike."""
+    if not len(values):
+        return np.zeros(1)
+    return np.unique(np.quantile(values, np.linspace(0, 1, GRID), method="lower"))
+
+
+def between(at: Floats, values: Floats) -> Floats:
+    """Thresholds moved halfway to the next number below, so that rounding decides no document."""
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, at - ROUNDED) - 1
+    lower = np.where(below >= 0, ordered[np.maximum(below, 0)], 0.0) if len(ordered) else 0.0
+    return np.unique((at + lower) / 2)
 
 
 def counts_from(falls: Floats, at: Floats) -> Ints:

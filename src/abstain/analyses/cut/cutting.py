@@ -385,10 +385,12 @@ class Task:
         """What a reader should know of unusual lists."""
         lists, said = self.lists, []
         of = f"run {shown(self.run)}: "
-        spread = lists.scores.spread[lists.scores.length > 1]
+        last = np.maximum(lists.scores.length - 1, 0)
+        lowest = lists.scores.filled[np.arange(lists.size), last] if len(last) else last
+        falls = lists.scores.top > lowest
         if not lists.scores.length.any():
             said.append(f"{of}every list is empty: there is nothing to cut")
-        elif not len(spread) or float(spread.max()) < 1e-8:
+        elif not falls.any():
             said.append(
                 f"{of}all scores within each list are equal: only the number of documents can "
                 "decide where to cut"

@@ -11,7 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from abstain.analyses.cut.shapes import Scores
-    from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 FITTED = 128
 """Documents of a list that are fitted at most."""
@@ -38,7 +38,8 @@ def fit_pareto(excess: Floats) -> Pareto:
     """The distributions of greatest likelihood of lists of excesses, NaN where there is none.
 
     With θ = shape / scale the likelihood is a function of θ alone (Grimshaw 1993): the shape is
-    the mean of log(1 + θ·excess).
+    the mean of log(1 + θ·excess). Shapes below the lowest are left out, so the maximum may lie on
+    that edge, with a scale of its own.
     """
     there = ~np.isnan(excess)
     count = np.maximum(there.sum(axis=1), 1)
@@ -70,8 +71,26 @@ def fit_pareto(excess: Floats) -> Pareto:
     theta = (low + high) / 2
     shape = shape_of(theta)
     scale = np.where(np.abs(theta) * mean > 1e-9, shape / theta, mean)
+    edge, at_edge = _on_the_edge(y, there, count, most)
+    lower = likelihood(theta) < at_edge
+    shape, scale = np.where(lower, LOWEST_SHAPE, shape), np.where(lower, edge, scale)
     few = there.sum(axis=1) < FEWEST
     return Pareto(np.where(few, 0.0, shape), np.where(few, mean, scale))
+
+
+def _on_the_edge(y: Floats, there: Bools, count: Ints, most: Floats) -> tuple[Floats, Floats]:
+    """The scale of greatest likelihood at the lowest shape, −½, and that likelihood.
+
+    There the mean of excess / (2·scale − excess) is 1, for a scale from most/2 to most.
+    """
+    low, high = 0.5 * most, most
+    for _ in range(REFINED):
+        middle = (low + high) / 2
+        rest = np.maximum(2 * middle[:, None] - y, 1e-300)
+        above = (y / rest).sum(axis=1) > count
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    left = np.log1p(-y / (2 * high[:, None]))
+    return high, np.where(there, left, 0.0).sum(axis=1) / count - np.log(high)
 
 
 def log_survival(excess: Floats, fitted: Pareto) -> Floats:
@@ -170,14 +189,14 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
     there = ~np.isnan(x)
     count = np.maximum(there.sum(axis=1), 1)
     y = np.where(there, x, 0.0)
+    unit = np.maximum(y.max(axis=1, initial=0.0), 1e-300)
+    y = y / unit[:, None]  # in shares of the largest, whatever scores are counted in
     mean = np.maximum(y.sum(axis=1) / count, 1e-12)
-    most = np.maximum(y.max(axis=1, initial=0.0), 1e-12)
-    least = 0.02 * most
-    high = there & (y >= 0.5 * most[:, None])
+    high = there & (y >= 0.5)
     highs = np.maximum(high.sum(axis=1), 1)
     share = np.clip(highs / count, 0.02, 0.5)
     middle = np.where(high, y, 0.0).sum(axis=1) / highs
-    deviation = np.maximum(0.2 * most, least)
+    deviation = np.full(len(unit), 0.2)
     scale = mean
     for _ in range(rounds):
         own = _responsibility(y, Mixture(share, middle, deviation, scale)) * there
@@ -188,11 +207,11 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
         scale = np.maximum(((there - own) * y).sum(axis=1) / rest, 1e-12)
         cut = -middle / deviation
         hazard = np.exp(-0.5 * cut**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-cut))
-        middle = np.clip(first - deviation * hazard, 0.0, most)
+        middle = np.clip(first - deviation * hazard, 0.0, 1.0)
         narrowed = np.maximum(1 + cut * hazard - hazard**2, 0.05)
-        deviation = np.clip(np.sqrt(second / narrowed), least, most)
+        deviation = np.clip(np.sqrt(second / narrowed), 0.02, 1.0)
         share = np.clip(weight / count, 1e-6, 1 - 1e-6)
-    return Mixture(share, middle, deviation, scale)
+    return Mixture(share, middle * unit, deviation * unit, scale * unit)
 
 
 def _responsibility(y: Floats, fitted: Mixture) -> Floats:

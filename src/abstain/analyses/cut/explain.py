@@ -18,6 +18,7 @@ from abstain.analyses.cut.distributions import (
     WINDOWS,
 )
 from abstain.analyses.cut.expected import poisson_counts
+from abstain.analyses.cut.rules import EQUAL
 
 if TYPE_CHECKING:
     from abstain.analyses.cut.models import Model
@@ -31,13 +32,14 @@ SORTED = """    s = np.sort(np.asarray(scores, float))[::-1]
     if not n:
         return 0
 """
-KNOWN = """    k, spread, top = np.arange(n + 1.0), s.std() + 1e-9, s[0] - {origin!r}
-    share = (s - {origin!r}) / top if top > 1e-9 else np.ones(n)
+KNOWN = """    k, spread, top = np.arange(n + 1.0), s.std(), s[0] - {origin!r}
+    spread += 1e-12 * abs(s).max() + 1e-300
+    share = (s - {origin!r}) / top if top > 0 else np.ones(n)
     gap = np.append(s[:-1] - s[1:], 0) / spread
     known = [s, share, (s - s.mean()) / spread, np.log(k[1:]), 0 * s + s[0], 0 * s + spread, gap]
     chance = 1 / (1 + np.exp(-({document})))
 """
-EXPECTED = """    drop = (s[0] - s[min(9, n - 1)]) / top if top > 1e-9 else 0
+EXPECTED = """    drop = (s[0] - s[min(9, n - 1)]) / top if top > 0 else 0
     shape = [s[0], spread, n, drop, s.mean()]
     nothing = 1 / (1 + np.exp(-({nothing})))
     S = lambda x: np.append(0, np.cumsum(x))
@@ -77,8 +79,13 @@ SURPRISE = """    def survival(y, xi, sigma):
         for _ in range({refined}):
             a, b = high - {golden!r} * (high - low), low + {golden!r} * (high - low)
             low, high = (a, high) if fit(a) < fit(b) else (low, b)
-        o = (low + high) / 2
-        xi, sigma = (shape(o), scale(o)) if end >= {fewest} else (0, mean)
+        o, low, high = (low + high) / 2, y[0] / 2, y[0]
+        for _ in range({refined}):
+            a = (low + high) / 2
+            low, high = (a, high) if (y / np.maximum(2 * a - y, 1e-300)).mean() > 1 else (low, a)
+        edge = np.log1p(-y / (2 * high)).mean() - np.log(high)
+        xi, sigma = ({lowest}, high) if fit(o) < edge else (shape(o), scale(o))
+        xi, sigma = (xi, sigma) if end >= {fewest} else (0, mean)
         tail = survival(y, xi, sigma)
         miss = 1 - np.exp(-tail) - (1 - (2 * np.arange(1, end + 1) - 1) / (2 * end))
         best = min(best, ((miss ** 2).sum() + 1 / (12 * end), some[end], xi, sigma, (end + 1) / m))
@@ -91,10 +98,10 @@ SURPRISE = """    def survival(y, xi, sigma):
 DISTRIBUTION = """    if s[0] == s[-1]:
         return n * (0.5 >= {at!r})
     from scipy.special import log_ndtr
-    some, s = some - s[-1], s - s[-1]
-    most, scale = some.max(), some.mean()
-    high = some[some >= 0.5 * most]
-    share, mean, sd = min(max(len(high) / m, 0.02), 0.5), high.mean(), 0.2 * most
+    most = some[0] - s[-1]
+    some, s = (some - s[-1]) / most, (s - s[-1]) / most
+    scale, high = max(some.mean(), 1e-12), some[some >= 0.5]
+    share, mean, sd = min(max(len(high) / m, 0.02), 0.5), high.mean(), 0.2
     def normal(y):
         odds = np.log(share) - 0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
         odds += y / scale + np.log(scale) - np.log1p(-share) - log_ndtr(mean / sd)
@@ -106,8 +113,8 @@ DISTRIBUTION = """    if s[0] == s[-1]:
         second = (own * (some - first) ** 2).sum() / weight
         scale, a = max(((1 - own) * some).sum() / max(m - weight, 1e-12), 1e-12), -mean / sd
         h = np.exp(-0.5 * a**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-a))
-        mean = min(max(first - sd * h, 0), most)
-        sd = min(max(np.sqrt(second / max(1 + a * h - h**2, 0.05)), 0.02 * most), most)
+        mean = min(max(first - sd * h, 0), 1)
+        sd = min(max(np.sqrt(second / max(1 + a * h - h**2, 0.05)), 0.02), 1)
         share = min(max(weight / m, 1e-6), 1 - 1e-6)
     chance = np.maximum.accumulate(normal(s)[::-1])[::-1]
     return int((chance >= {at!r}).sum())
@@ -117,7 +124,7 @@ DISTRIBUTION = """    if s[0] == s[-1]:
 def python_of(rule: Rule) -> str:
     """A function `cut(scores)` that keeps as many documents as the rule does."""
     if rule.rule == "gap":
-        return HEAD + _gap(rule)
+        return "import math\n\n\n" + HEAD + _gap(rule)
     if rule.rule == "expected":
         return "import numpy as np\n\n\n" + HEAD + SORTED + _known(rule) + _expected(rule)
     if rule.rule not in ("threshold", "share", "surprise", "distribution", "probability"):
@@ -132,7 +139,7 @@ def python_of(rule: Rule) -> str:
     if rule.rule == "share":
         return HEAD + (
             f"    top = max(scores, default=0) - {rule.origin!r}\n"
-            "    if top <= 1e-9:\n"
+            "    if top <= 0:\n"
             f"        return len(scores) * (1 >= {rule.at!r})\n"
             f"    return sum((score - {rule.origin!r}) / top >= {rule.at!r} for score in scores)\n"
         )
@@ -161,8 +168,9 @@ def _gap(rule: Rule) -> str:
         "    drops = [a - b for a, b in zip(s, s[1:])][: reach - 1]\n"
         "    if max(drops, default=0) <= 0:\n"
         "        return len(s)\n"
-        f"    return min(drops.index(max(drops)) + 1 + {rule.extra or 0}, len(s))\n"
-    ).replace("math.ceil", "__import__('math').ceil")
+        f"    first = next(i for i, d in enumerate(drops, 1) if d >= max(drops) * {EQUAL!r})\n"
+        f"    return min(first + {rule.extra or 0}, len(s))\n"
+    )
 
 
 def _known(rule: Rule) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 STEPS = 25
 CLOSE = 1e-6
+SAME = 1e-12
+"""Numbers that differ by less than this part of the largest are all the same."""
 
 
 class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,7 +73,8 @@ def logistic(
     if not len(known) or positive in (0.0, total):
         return Model(bias=CERTAIN if len(known) and positive else -CERTAIN)
     middle = count @ known / total
-    scale = np.sqrt(count @ (known - middle) ** 2 / total) + 1e-9
+    scale = np.sqrt(count @ (known - middle) ** 2 / total)
+    scale = np.where(scale > SAME * np.abs(known).max(axis=0), scale, 1.0)
     z = np.column_stack([np.ones(len(known)), (known - middle) / scale])
     w = np.zeros(z.shape[1])
     w[0] = np.log(positive / (total - positive))

@@ -30,6 +30,8 @@ RuleName: TypeAlias = Literal[
 RULES: tuple[RuleName, ...] = get_args(RuleName)
 REFERENCES = ("nothing", "everything", "top 10", "oracle")
 MOST = 2**53
+EQUAL = 1 - 1e-9
+"""Of drops that differ by no more than rounding, the first is taken."""
 SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")
 """Rules that keep the documents for which a falling number is at least so much."""
 
@@ -144,8 +146,9 @@ def gap_depths(scores: Scores, window: float, extra: int) -> Ints:
     reach = np.maximum(np.ceil(window * scores.length), 2)[:, None]
     place = np.arange(1, scores.table.shape[1])
     drop = np.where((place < reach) & ~np.isnan(drop), drop, -1.0)
-    first = np.argmax(drop, axis=1) + 1
-    flat = drop.max(axis=1) <= 0  # nothing drops: there is no place to cut
+    largest = drop.max(axis=1)
+    first = np.argmax(drop >= (largest * EQUAL)[:, None], axis=1) + 1
+    flat = largest <= 0  # nothing drops: there is no place to cut
     return np.where(flat, scores.length, np.minimum(first + extra, scores.length))
 
 

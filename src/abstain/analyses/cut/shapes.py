@@ -16,7 +16,10 @@ DOCUMENT = ("score", "share", "z", "log rank", "top", "spread", "gap")
 """What is known of each document."""
 LIST = ("top", "spread", "length", "drop", "mean")
 """What is known of each list; `drop` is how far the tenth score lies below the first."""
-TINY = 1e-9
+TINY, LEAST = 1e-12, 1e-300
+"""A spread below this part of the largest score is rounding; and what is never divided by less."""
+LARGEST = 1e100
+"""A score beyond is taken as infinite: its square would be."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,9 @@ class Scores:
     def spread(self) -> Floats:
         """The standard deviation of each list's scores."""
         away = np.where(self.inside, self.table - self.mean[:, None], 0.0)
-        return np.asarray(np.sqrt((away**2).sum(axis=1) / np.maximum(self.length, 1))) + TINY
+        spread = np.sqrt((away**2).sum(axis=1) / np.maximum(self.length, 1))
+        largest = np.abs(self.filled).max(axis=1, initial=0.0)
+        return np.asarray(spread + TINY * largest + LEAST)
 
     @cached_property
     def share(self) -> Floats:
@@ -67,7 +72,7 @@ class Scores:
     def share_of(self, scores: Floats, query: Ints) -> Floats:
         """Scores as shares of the first of their lists; 1 where that counts for nothing."""
         top = (self.top - self.origin)[query]
-        return np.where(top > TINY, (scores - self.origin) / np.where(top > TINY, top, 1.0), 1.0)
+        return np.where(top > 0, (scores - self.origin) / np.where(top > 0, top, 1.0), 1.0)
 
     def at(self, query: Ints, place: Ints) -> Floats:
         """Documents × what is known of each, of documents given by query and place."""
@@ -97,13 +102,13 @@ class Scores:
             return np.where(inside, model.bias, -np.inf)
         slope = np.array(model.weights) / np.array(model.scale)
         score, share, z, rank, top, wide, gap = slope.tolist()
-        spread, away = self.spread[some], self.top[some] - self.origin
-        whole = np.where(away > TINY, away, 1.0)
-        counts = np.where(away > TINY, 1.0, 0.0)
+        spread, mean, away = self.spread[some], self.mean[some], self.top[some] - self.origin
+        whole = np.where(away > 0, away, 1.0)
         start = model.bias - float(slope @ np.array(model.middle))
-        start = start + top * self.top[some] + wide * spread - z * self.mean[some] / spread
-        start = start + share * np.where(away > TINY, -self.origin / whole, 1.0)
-        odds = table * (score + share * counts / whole + z / spread)[:, None]
+        start = start + score * mean + top * self.top[some] + wide * spread
+        start = start + share * np.where(away > 0, (mean - self.origin) / whole, 1.0)
+        odds = table - mean[:, None]
+        odds *= (score + np.where(away > 0, share / whole, 0.0) + z / spread)[:, None]
         odds += start[:, None] + rank * np.log(np.arange(1.0, table.shape[1] + 1))
         drop = table[:, :-1] - table[:, 1:]
         drop *= (gap / spread)[:, None]
@@ -117,17 +122,17 @@ class Scores:
             return np.zeros((len(self.table), len(LIST)))
         tenth = self.filled[np.arange(len(self.table)), np.clip(self.length - 1, 0, 9)]
         away = self.top - self.origin
-        drop = np.where(away > TINY, (self.top - tenth) / np.where(away > TINY, away, 1.0), 0.0)
+        drop = np.where(away > 0, (self.top - tenth) / np.where(away > 0, away, 1.0), 0.0)
         made = np.column_stack([self.top, self.spread, self.length, drop, self.mean])
         return np.where(self.length[:, None] > 0, made, 0.0)
 
 
 def finite(table: Floats) -> tuple[Floats, int]:
     """Infinite scores as the largest or smallest there is, and how many there were."""
-    infinite = np.isinf(table)
+    infinite = np.abs(table) > LARGEST
     if not infinite.any():
         return table, 0
-    known = table[np.isfinite(table)]
+    known = table[np.abs(table) <= LARGEST]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     return np.clip(table, low, high), int(infinite.sum())
 

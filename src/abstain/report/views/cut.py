@@ -113,7 +113,15 @@ class View(view.View[CutResult]):
             f"{result.measure} {_score(row.score)} instead of {_score(every.score)} with "
             f"{row.kept:.1f} instead of {every.kept:.1f} documents per query"
         )
-        span = f"{_signed(row.gain)}, {_range(row.gain_low, row.gain_high)}"
+        span = f"gain {_signed(row.gain)}, {_range(row.gain_low, row.gain_high)}"
+        best = own.best_reference
+        behind = ""
+        if best != "everything" and row.over_best is not None:
+            ahead = f"{_signed(row.over_best)}, {_range(row.over_best_low, row.over_best_high)}"
+            span += f"; over the best reference, {best}, {ahead}"
+            if row.over_best < 0:
+                score = _score(self._row(own.run, best).score)
+                behind = f" But the reference {best} scores more ({score})."
         how = f"with the rule {own.rule.rule}{_parameter(own)}"
         if own.promise is not None:
             share = f"{100 * own.promise.keep:g} %"
@@ -123,20 +131,22 @@ class View(view.View[CutResult]):
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
-            return f"{many}With at most {result.budget:g} documents per query, cut {how}: {gained}."
+            within = f"With at most {result.budget:g} documents per query"
+            return f"{many}{within}, cut {how}: {gained} ({span}).{behind}"
         match own.advice:
             case "cut":
-                return f"{many}Cut {how}: {gained} (gain {span})."
+                return f"{many}Cut {how}: {gained} ({span}).{behind}"
             case "nothing":
-                return f"{many}Answer nothing: {gained} (gain {span})."
+                return f"{many}Answer nothing: {gained} ({span}).{behind}"
             case "perhaps":
                 return (
-                    f"{many}Cutting {how} seems to pay: {gained} (gain {span}); the interval "
-                    "covers 0, so more queries are needed to be sure."
+                    f"{many}Cutting {how} seems to pay: {gained} ({span}); the interval "
+                    f"covers 0, so more queries are needed to be sure.{behind}"
                 )
         if result.asked != "auto":
-            return f"{many}Do not cut {how}: keeping everything is as good (gain {span})."
-        return f"{many}Do not cut: keeping everything is as good as any rule here (gain {span})."
+            return f"{many}Do not cut {how}: keeping everything is as good ({span}).{behind}"
+        told = f"keeping everything is as good as any rule here ({span})"
+        return f"{many}Do not cut: {told}.{behind}"
 
     def _chosen(self, own: CutRun) -> list[str]:
         said = []
@@ -299,7 +309,7 @@ def _cell(value: Any) -> Cell:
 def _range(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "–"
-    return f"[{low:.3f}, {high:.3f}]".replace("-", "−")
+    return f"[{low:z.3f}, {high:z.3f}]".replace("-", "−")
 
 
 def _score(value: float | None) -> str:
@@ -307,4 +317,4 @@ def _score(value: float | None) -> str:
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f}".replace("-", "−")
+    return "–" if value is None else f"{value:+z.4f}".replace("-", "−")
