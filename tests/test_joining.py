@@ -68,7 +68,7 @@ def test_files_of_one_model_are_one_run(two_models: Here) -> None:
         ("m1", "a"): [2, 1], ("m1", "b"): [1, 1], ("m2", "a"): [0, 3], ("m2", "b"): [2, 0],
     }  # fmt: skip
     said = two_models("score", "--judged", *FILES, "--format", "json")
-    assert "2 logs of m1 made one run, a task each (a, b)" in said.data["notes"]
+    assert "2 logs of m1 were joined into one run, one task per log (a, b)" in said.data["notes"]
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_one_task_twice_stays_two_runs(here: Here) -> None:
     assert sorted(found.values()) == [[2, 1], [3, 0]]
     here.write(path("m", "b"), lm_eval("1"))
     line = here.refuses("score", "--judged", first, second, path("m", "b"))
-    assert "model 'm' has task 'a' twice" in line
+    assert "model 'm' has two logs of task 'a'" in line
     assert f"({first} and {second})" in line
 
 
@@ -172,7 +172,9 @@ def test_validate_joins_what_score_joins(two_models: Here) -> None:
         said = two_models("validate", "out", *runs, "--format", "json")
         assert said.code == 0, said
         assert (said.data["questions"], said.data["runs"]) == (5, 2)
-        assert "2 logs of m1 made one run, a task each (a, b)" in said.data["notes"]
+        assert (
+            "2 logs of m1 were joined into one run, one task per log (a, b)" in said.data["notes"]
+        )
     two_models.write(path("out/m2", "b"), lm_eval("1", hashes="bb"))
     said = two_models("validate", "out", "out", "--format", "json")
     assert said.code == 1

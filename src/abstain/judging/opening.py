@@ -286,9 +286,10 @@ def _groups(own: Sequence[_Log]) -> list[list[_Log]]:
         for log in group:
             if log.task in seen:
                 raise UsageError(
-                    f"model {shown(str(own[0].source.run))} has task {shown(log.task)} twice "
-                    f"({seen[log.task].source.table.name} and {log.source.table.name}) beside "
-                    "other tasks; name one of them, or put runs in folders of their own"
+                    f"model {shown(str(own[0].source.run))} has two logs of task "
+                    f"{shown(log.task)} ({seen[log.task].source.table.name} and "
+                    f"{log.source.table.name}) as well as other tasks; give only one of the two, "
+                    "or put the logs of each run in a folder of their own"
                 )
             seen[log.task] = log
     return [group for group in folders.values() if len(group) > 1]
@@ -306,7 +307,7 @@ def _in_two_tasks(logs: Sequence[_Log]) -> str | None:
 def _with_task(log: _Log, shared: str) -> _Log:
     """The log with its task before each question's id and before each cluster's."""
     table = with_task(log.source.table, log.asks)
-    note = f"ids stand in several tasks ({shown(shared)}), so questions are named task/id"
+    note = f"several tasks have the same ids (such as {shown(shared)}): questions are named task/id"
     table = replace(table, notes=(*table.notes, note))
     return replace(log, source=replace(log.source, table=table))
 
@@ -326,7 +327,9 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     table = together(tables, _name(tables, run))
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
-    note = f"{plural(len(logs), 'log')} of {run} made one run, a task each ({listed})"
+    note = (
+        f"{plural(len(logs), 'log')} of {run} were joined into one run, one task per log ({listed})"
+    )
     table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
     teams = {log.source.team for log in logs}
     return Responses(table, run, teams.pop() if len(teams) == 1 else None)
