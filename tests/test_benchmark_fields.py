@@ -3,6 +3,9 @@
 Eight questions; system `a` has five right, one wrong and two that its file calls wrong as well;
 `b` has three right. Where a file names two systems they are two runs, whatever its columns are
 called: it is taken, or refused with a line that makes it so when it is typed.
+
+The names of fields were looked up in the public file that is named beside an entry; a column of
+models is added where a benchmark keeps one file per model. Entries without a file are made up.
 """
 
 from __future__ import annotations
@@ -51,20 +54,36 @@ def said(name: str, n: int, right: bool) -> str:
 
 
 TAKEN: dict[str, pl.DataFrame] = {
-    # LiveBench: ground_truth_judgment.jsonl
+    # LiveBench/LiveBench: livebench/gen_ground_truth_judgment.py
     "LiveBench": rows(
         question_id=number,
         task="math_comp",
         model=run,
         score=lambda r, n, ok: float(ok),
         turn=1,
+        tstamp=lambda r, n, ok: 1.5 + n,
         category="math",
     ),
-    # Humanity's Last Exam, judged, one row an answer
+    # Humanity's Last Exam: hle_eval/run_judge_results.py (read in the fork kflu/hle), as rows
     "HLE": rows(
-        id=number, model=run, response=said, correct=lambda r, n, ok: "yes" if ok else "no"
+        id=number,
+        model=run,
+        response=said,
+        correct_answer="4",
+        model_answer=lambda r, n, ok: "4" if ok else "5",
+        reasoning=said,
+        correct=lambda r, n, ok: "yes" if ok else "no",
+        confidence=lambda r, n, ok: 10 * n,
     ),
-    # AbstentionBench and other judged logs in a table
+    # openai/evals: evals/record.py, its match events as rows
+    "OpenAI evals": rows(
+        run_id=run,
+        sample_id=number,
+        type="match",
+        correct=lambda r, n, ok: ok,
+        expected="B",
+        picked=lambda r, n, ok: "B" if ok else "C",
+    ),
     "LLM as a judge": rows(
         sample_id=number,
         model_name=run,
@@ -102,12 +121,12 @@ def scored(data: Any, **reading: Any) -> dict[str, float]:
 
 
 REFUSED: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {
-    # HumanEval and MBPP: samples.jsonl_results.jsonl, with the model beside
+    # openai/human-eval: human_eval/evaluation.py (combine_results)
     "HumanEval": (
         rows(task_id=number, llm=run, completion=said, result="passed", passed=lambda r, n, ok: ok),
         {"outcome": "passed"},
     ),
-    # SWE-bench: predictions with whether they were resolved
+    # SWE-bench/SWE-bench: swebench/harness/grading.py (predictions, and whether resolved)
     "SWE-bench": (
         rows(
             instance_id=number,
@@ -117,19 +136,21 @@ REFUSED: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {
         ),
         {"outcome": "resolved"},
     ),
-    # MMLU-Pro: the letters of answers, graded beside
+    # TIGER-AI-Lab/MMLU-Pro: evaluate_from_api.py (update_result), graded beside
     "MMLU-Pro": (
         rows(
             question_id=number,
             llm_name=run,
             answer="B",
+            answer_index=1,
             pred=lambda r, n, ok: "B" if ok else "C",
+            model_outputs=said,
             category="law",
             grade=lambda r, n, ok: "correct" if ok else "incorrect",
         ),
         {},
     ),
-    # IFEval: no id at all but the prompt
+    # google-research/google-research: instruction_following_eval/evaluation_lib.py: no id at all
     "IFEval": (
         rows(
             prompt=number,
@@ -191,20 +212,58 @@ def test_files_that_are_refused_until_the_line_is_typed(
 
 
 UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
-    # MT-Bench: model_judgment.jsonl
+    # lm-sys/FastChat: fastchat/llm_judge/common.py (play_a_match_single)
     "MT-Bench": (
         rows(
             question_id=number,
             model=run,
             judge="gpt-4",
+            user_prompt="…",
             judgment=said,
             score=lambda r, n, ok: 7 + ok,
+            turn=1,
+            tstamp=lambda r, n, ok: 1.5 + n,
         ),
         "no known meaning",
     ),
-    # AlpacaEval: annotations.json
+    # AlpacaEval: annotations.json, by the columns that its own check asks for
     "AlpacaEval": (
-        rows(instruction=number, output_1=said, generator_1="x", generator_2=run, preference=1.5),
+        rows(
+            instruction=number,
+            output_1=said,
+            generator_1="x",
+            output_2=said,
+            generator_2=run,
+            annotator="j",
+            preference=1.5,
+        ),
+        "has no column 'outcome'",
+    ),
+    # RUCAIBox/HaluEval: evaluation/evaluate.py: a judgement is the model's answer, not a grade
+    "HaluEval": (
+        rows(
+            question=number,
+            model=run,
+            answer=said,
+            ground_truth=lambda r, n, ok: "Yes" if n % 2 else "No",
+            judgement=lambda r, n, ok: "Yes" if ok == bool(n % 2) else "No",
+        ),
+        'if it holds grades: columns={"grade": "judgement"}',
+    ),
+    # stanford-crfm/helm: src/helm/benchmark/metrics/metric.py (PerInstanceStats)
+    "HELM": (
+        rows(instance_id=number, model=run, train_trial_index=0, stats='[{"sum": 1.0}]'),
+        "has no column 'outcome'",
+    ),
+    # EleutherAI/lm-evaluation-harness: lm_eval/evaluator.py, its samples as rows of a frame
+    "lm-evaluation-harness": (
+        rows(
+            doc_id=number,
+            model=run,
+            target="B",
+            filter="none",
+            exact_match=lambda r, n, ok: float(ok),
+        ),
         "has no column 'outcome'",
     ),
     "MMLU, answers and what is right": (
@@ -227,6 +286,23 @@ def test_files_without_grades_are_never_scored(name: str, kind: str, tmp_path: P
     with pytest.raises(ab.InputError) as caught:
         scored(given(frame, kind, tmp_path))
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_right_is_not_taken_for_the_answer(kind: str, tmp_path: Path) -> None:
+    """MMLU-Pro's files as runs: `answer` is the key, so that every answer would be right."""
+    gold = pl.DataFrame({"question_id": [f"item-{n}" for n in range(8)], "correct": ["B"] * 8})
+    frame = rows(
+        question_id=number, model=run, answer="B", pred=lambda r, n, ok: "B" if ok else "C"
+    )
+    data = given(frame, kind, tmp_path)
+    with pytest.raises(ab.InputError) as caught:
+        ab.score(gold, data)
+    assert "column 'answer' may hold what is right" in str(caught.value)
+    assert LINE.findall(str(caught.value))[0] == '{"run:answer": "pred"}'
+    for column, expected in (("pred", BINARY), ("answer", {"a": 1.0, "b": 1.0})):
+        result = ab.score(gold, data, "accuracy", columns={"run:answer": column})
+        assert {row.run: row.scores["accuracy"] for row in result.rows} == pytest.approx(expected)
 
 
 def test_one_setting_beside_the_run_is_named() -> None:

@@ -50,7 +50,7 @@ BITS = {"A": 1, "B": 0, "-": 0}
 FLOATS = {"A": 1.0, "B": 0.0, "-": 0.0}
 PASS = {"A": "pass", "B": "fail", "-": "fail"}
 
-# Result files of public benchmarks and harnesses, by the names of their fields.
+# By the names that people use; those of public benchmarks are in test_benchmark_fields.py.
 TAKEN: dict[str, tuple[Columns, dict[str, Any], dict[str, float]]] = {
     "two models and a judge": (
         {
@@ -63,26 +63,34 @@ TAKEN: dict[str, tuple[Columns, dict[str, Any], dict[str, float]]] = {
         WORDS,
         BOTH,
     ),
-    "SimpleQA": ({"run": "model", "question": "id", "verdict": "grade"}, LETTERS, BOTH),
-    "SimpleQA, is_correct": (
+    "SimpleQA's letters": ({"run": "model", "question": "id", "verdict": "grade"}, LETTERS, BOTH),
+    "is_correct": (
         {"run": "model_name", "question": "question_id", "verdict": "is_correct"},
         BOOLS,
         BINARY,
     ),
-    "Inspect": ({"run": "model", "question": "sample_id", "verdict": "score"}, CIN, BOTH),
-    "lm-evaluation-harness": (
+    "samples and letters": (
+        {"run": "model", "question": "sample_id", "verdict": "score"},
+        CIN,
+        BOTH,
+    ),
+    "documents": (
         {"run": "model", "question": "doc_id", "verdict": "correct"},
         BITS,
         BINARY,
     ),
-    "HELM": ({"run": "system", "question": "example_id", "verdict": "is_correct"}, FLOATS, BINARY),
-    "AbstentionBench": ({"run": "run_id", "question": "qid", "verdict": "label"}, WORDS, BOTH),
-    "TriviaQA by hand": (
+    "systems and examples": (
+        {"run": "system", "question": "example_id", "verdict": "is_correct"},
+        FLOATS,
+        BINARY,
+    ),
+    "labels": ({"run": "run_id", "question": "qid", "verdict": "label"}, WORDS, BOTH),
+    "verdicts by hand": (
         {"run": "system", "question": "question_id", "verdict": "verdict"},
         PASS,
         BINARY,
     ),
-    "TruthfulQA judged": (
+    "judgements in capitals": (
         {"run": "model", "question": "question_id", "verdict": "judgement"},
         UPPER,
         BOTH,
@@ -226,6 +234,90 @@ def test_what_would_mislead_is_refused_with_the_line_to_type(
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(handed(frame, kind, tmp_path)).score("c@1")
     assert said in str(caught.value)
+
+
+STANDARD = {**TAKEN["two models and a judge"][0]}
+
+
+@pytest.mark.parametrize("index", [["id"], ["model"], ["model", "id"], ["topic"]])
+def test_the_index_of_a_pandas_frame_is_read(index: list[str]) -> None:
+    """An index with names is columns; only the numbers of rows are left out."""
+    frame = rows(STANDARD, WORDS).to_pandas().set_index(index)
+    result = ab.read_judged(frame).score("c@1")
+    assert {row.run: row.scores["c@1"] for row in result.rows} == pytest.approx(BOTH)
+    assert "model as run, id as question" in " ".join(result.notes)
+
+
+def test_ids_in_an_index_without_a_name_are_not_dropped() -> None:
+    frame = rows({"verdict": "grade"}, WORDS).to_pandas()[:8]
+    frame.index = [f"q{n}" for n in range(8)]
+    with pytest.raises(ab.InputError, match=r'columns=\{"question": "index"\}'):
+        ab.read_judged(frame).score("c@1")
+    result = ab.read_judged(frame, columns={"question": "index"}).score("c@1")
+    assert result.rows[0].scores["c@1"] == pytest.approx(BOTH["a"])
+    frame.index = range(10, 18)  # the numbers of rows that were chosen
+    assert ab.read_judged(frame).score("c@1").rows[0].scores["c@1"] == pytest.approx(BOTH["a"])
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_separators_and_decimal_commas(separator: str, tmp_path: Path) -> None:
+    """A spreadsheet's export, with a byte-order mark; a decimal comma is refused by name."""
+    lines = [STANDARD.values(), *rows(STANDARD, WORDS).rows()]
+    text = "\n".join(separator.join(map(str, line)) for line in lines)
+    path = tmp_path / "table.csv"
+    path.write_text("\ufeff" + text, encoding="utf-8")
+    result = ab.read_judged(path).score(["c@1", "AUROC"])
+    assert {row.run: row.scores["c@1"] for row in result.rows} == pytest.approx(BOTH)
+    # the six answers of a: five right at 0.9, one wrong at 0.4
+    assert result.rows[0].scores["AUROC"] == 1.0
+    if separator != ",":
+        path.write_text(text.replace("0.", "0,"), encoding="utf-8")
+        with pytest.raises(ab.InputError, match="'0,9', expected a number from 0 to 1, with a dec"):
+            ab.read_judged(path).score(["c@1", "AUROC"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"results": [{"id": 1, "grade": "A"}]}',
+        '{"id": {"0": 1, "1": 2}, "grade": {"0": "A", "1": "B"}}',
+        '{"q1": {"grade": "A"}, "q2": {"grade": "B"}}',
+    ],
+)
+def test_json_that_is_no_table_says_what_is_expected(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(text)
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(path).score("c@1")
+    assert "expected an array of objects or one object per line" in str(caught.value)
+
+
+def test_repeats_of_a_question_are_named_as_such() -> None:
+    names = {"run": "model", "question": "id", "verdict": "grade"}
+    frame = pl.concat(rows(names, WORDS).with_columns(epoch=pl.lit(n)) for n in (1, 2))
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert (
+        "column 'epoch' numbers the repeats of a question: make a column 'question' of both, and "
+        "name the column of the ids 'cluster'"
+    ) in str(caught.value)
+    done = frame.with_columns(question=pl.format("{}#{}", "id", "epoch")).rename({"id": "cluster"})
+    result = ab.read_judged(done).score("c@1")
+    assert {row.run: row.scores["c@1"] for row in result.rows} == pytest.approx(BOTH)
+    assert {row.run: row.counts.n for row in result.rows} == {"a": 16, "b": 16}
+    assert ab.read_judged(done).cluster == "cluster"
+
+
+@pytest.mark.parametrize("name", ["grade", "score"])
+def test_scores_between_0_and_1_are_not_guessed(name: str) -> None:
+    frame = rows({"run": "model", "question": "id", "confidence": name}, WORDS)
+    columns = {} if name == "grade" else {"grade": "score"}
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame, columns=columns).score("c@1")
+    assert str(caught.value).endswith(
+        "the grades are numbers from 0.1 to 0.9, expected 1 and 0: make a column of 1 and 0 of "
+        "them, such as score >= 0.5"
+    )
 
 
 def test_rows_without_any_name_are_still_counted() -> None:

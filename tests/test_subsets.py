@@ -98,6 +98,23 @@ def test_the_runs_are_in_one_order_before_and_after_questions() -> None:
     assert read.runs == before == ("a", "z")
 
 
+def test_compared_runs_keep_their_names_where_a_response_is_missing() -> None:
+    """`zed` has three of three right, `abe` one of the three that both have; given in any order."""
+    gold = pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "correct": ["A"] * 4})
+    runs = {
+        "zed": pl.DataFrame({"question": ["q1", "q2", "q3"], "answer": ["A", "A", "A"]}),
+        "abe": pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "answer": [*"ABBB"]}),
+    }
+    for order in (("zed", "abe"), ("abe", "zed")):
+        result = ab.read(gold, {run: runs[run] for run in order}).compare("accuracy")
+        assert result.questions == 3
+        found = {row.run: row.scores["accuracy"] for row in result.rows}
+        assert found == pytest.approx({"zed": 1.0, "abe": 1 / 3})
+        (pair,) = result.pairs
+        sign = 1 if pair.run == "zed" else -1
+        assert pair.difference == pytest.approx(sign * 2 / 3)
+
+
 def test_counts_know_their_runs_and_no_policy() -> None:
     read = ab.read_counts({"b": ab.Counts(right=1), "a": ab.Counts(wrong=1)})
     assert read.runs == ("b", "a")

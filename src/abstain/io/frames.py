@@ -35,7 +35,7 @@ def open_table(
     if isinstance(data, Opened):  # a file of an archive
         return read_table(data, format=format, pick=pick)
     try:
-        frame = nw.from_native(data)
+        frame = nw.from_native(_with_index(data))
     except nw.exceptions.DuplicateError:
         raise InputError("two columns have the same name", name or "the frame") from None
     except TypeError:
@@ -55,6 +55,20 @@ def open_table(
     if eager.is_empty() and not may_be_empty:
         raise InputError("has no rows", label)
     return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
+
+
+def _with_index(data: Any) -> Any:
+    """A pandas frame whose index became columns, where it says more than the number of a row."""
+    if not nw.dependencies.is_pandas_like_dataframe(data):
+        return data
+    columns = {str(name) for name in data.columns}
+    kept = [
+        level
+        for level, name in enumerate(data.index.names)
+        if (name is not None and str(name) not in columns)
+        or (name is None and data.index.get_level_values(level).inferred_type == "string")
+    ]
+    return data.reset_index(level=kept) if kept else data
 
 
 def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:

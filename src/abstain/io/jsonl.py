@@ -31,6 +31,12 @@ def read_jsonl(opened: Opened) -> Table:
         raise InputError("has no rows", opened.name)
     if ROW in kinds:
         raise InputError(f"a column may not be called {ROW}", opened.name)
+    if rows == 1 and all(own <= {dict, list} for own in kinds.values()):
+        raise InputError(
+            "is one object that holds lists or objects, expected an array of objects or one object "
+            'per line (from pandas: to_json(orient="records"))',
+            opened.name,
+        )
     empty = pl.DataFrame({name: json_column(name, [], own) for name, own in kinds.items()})
     chunks = partial(_chunks, opened, kinds)
     return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, chunks=chunks)

@@ -24,12 +24,20 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "answer": ("response", "output", "prediction", "completion"),
     "confidence": ("conf", "prob", "probability", "p"),
     "grade": ("is_correct", "verdict", "judgement", "judgment", "correct", "label", "score"),
-    "correct": ("target", "gold", "reference", "expected", "answer_key"),
+    "correct": ("target", "gold", "reference", "expected", "answer_key", "ground_truth"),
 }
 """What others call our columns; `question`, `grade` and so on in another case fit too."""
 
+PREDICTED = (
+    *("pred", "predicted", "prediction", "predictions", "predicted_answer", "extracted_answer"),
+    *("model_answer", "model_output", "model_outputs", "model_response", "generated_answer"),
+)
+"""Answers of a system for certain: an `answer` beside one of them may be what is right."""
+
 ONLY_WITH_GRADES = ("correct", "label", "score")
 """Names that mean many things: they are grades only where they hold known grades."""
+UNCLEAR = (*ONLY_WITH_GRADES, "verdict", "judgement", "judgment")
+"""Names of grades, and of answers yes and no: beside what is right in the same words, who knows?"""
 CHOICES = ("A/B/C",)
 """Scales whose words are also the options of a question: under such a name nobody can tell."""
 ONLY_SHARES = ("p",)
@@ -64,6 +72,8 @@ NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or"
 """Words that may stand beside them: a `model_output` names no system."""
 ITEMS = ("item", "question", "prompt", "sample", "query", "problem", "example", "instance")
 """Words in the names of columns that name questions."""
+REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
+"""Words in the names of columns that number the repeats of a question."""
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """Words that such a name may end in."""
 
@@ -74,6 +84,8 @@ def recognised(
     """The table with known names for the columns that others call otherwise."""
     if table.verdicts is not None or table.format == "qa4mre":
         return table
+    if "answer" in meanings and "grade" not in meanings:
+        _refuse_two_answers(table)
     taken = {}
     for meaning in meanings:
         if meaning in table.columns or any(c in table.columns for c in INSTEAD.get(meaning, ())):
@@ -96,13 +108,25 @@ def recognised(
     return replace(table, notes=(*table.notes, f"columns read by their usual names: {said}"))
 
 
+def _refuse_two_answers(table: Table) -> None:
+    """Refuse an `answer` that may be what is right: every answer would be right."""
+    own = [column for column in table.columns if _plain(column) in PREDICTED]
+    if "answer" in table.columns and "answer" not in table.renamed and own:
+        raise InputError(
+            f"column 'answer' may hold what is right, since '{own[0]}' may hold the answers; say "
+            f"which holds the answers: {option('columns', {'run:answer': own[0]})}, or "
+            f"{option('columns', {'run:answer': 'answer'})}",
+            _header(table),
+        )
+
+
 def _refuse_unclear(table: Table, grades: Mapping[str, str]) -> None:
-    """Refuse a column that may hold grades or what is right: nobody can tell which."""
+    """Refuse a column that may hold grades, answers or what is right: nobody can tell which."""
     for column in _called(table, "grade"):
-        unclear = _plain(column) in ONLY_WITH_GRADES
+        unclear = _plain(column) in UNCLEAR
         if unclear and _all_known(table, column, _known_grades(grades, every=True)):
             raise InputError(
-                f"column '{column}' may hold grades or the right answers; if it holds grades: "
+                f"column '{column}' may hold grades, answers or what is right; if it holds grades: "
                 f"{option('columns', {'grade': column})}; if not, judge the answers against a gold",
                 _header(table),
             )
@@ -127,14 +151,15 @@ def _holds(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -
         if _plain(column) in ONLY_SHARES:
             return _are_shares(table, column)
         return dtype.is_numeric() or table.format in ("csv", "tsv")
-    if meaning != "grade" or _plain(column) not in ONLY_WITH_GRADES:
+    if meaning != "grade" or _plain(column) not in UNCLEAR:
         return True
     known = _known_grades(grades)
     if not _all_known(table, column, known):
-        return False
-    # an answer of the same words: then these are what is right, not whether the answer is
-    said = [c for c in table.columns if _plain(c) in ("answer", *ALIASES["answer"], "predicted")]
-    return not any(_all_known(table, own, known) for own in said)
+        return _plain(column) not in ONLY_WITH_GRADES  # its words are refused one by one
+    # answers, or what is right, in the same words: then nobody can tell what these are
+    others = ("answer", *ALIASES["answer"], *PREDICTED, "correct", *ALIASES["correct"])
+    beside = [c for c in table.columns if _plain(c) in others and c != column]
+    return not any(_all_known(table, own, known) for own in beside)
 
 
 def _known_grades(grades: Mapping[str, str], *, every: bool = False) -> set[str]:
@@ -303,10 +328,15 @@ def telling_apart(table: Table) -> str:
     for column in sorted(_free(table), key=lambda c: not _names_systems(c)):
         if not _apart(table, [*key, column], rows):
             continue
+        if {*_words(column)} & {*REPEATS}:
+            return (
+                f"; column '{column}' numbers the repeats of a question: make a column 'question' "
+                "of both, and name the column of the ids 'cluster'"
+            )
         if "run" in key and not _apart(table, ["question", column], rows):
             return (
                 f"; column '{column}' tells them apart only together with the run: join the two "
-                "into one column and map that one to run"
+                f"into one column, and name it: {option('columns', {'run': 'NAME'})}"
             )
         return f"; column '{column}' tells them apart: {option('columns', {'run': column})}"
     return ""

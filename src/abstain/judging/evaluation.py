@@ -409,6 +409,11 @@ class Subset(Source):
         self.notes, self.cluster = whole.source.notes, whole.source.cluster
         self.subset = whole.subset
 
+    def names(self) -> list[str]:
+        """The runs in the order of its rows, which is not always that of their names."""
+        own = self.whole.runs
+        return [own[i] for i in self.rows]
+
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """Those of the whole that it keeps."""
         return self.whole.with_attributes(attributes)[self.columns]

@@ -7,6 +7,7 @@ the words of a whole data set are read together: they must all belong to one sca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UnknownNameError, UsageError, nearest, option, plural, shown
-from abstain.io.columns import USUAL_NAMES, require_all, text_column
+from abstain.io.columns import NUMBER, USUAL_NAMES, require_all, text_column
 from abstain.io.frames import collect, in_engine
 from abstain.io.tables import Table
 from abstain.judging.counting import KindCounts, count_kinds, counted, with_missing
@@ -356,6 +357,12 @@ def _no_scale(
             f"the grades {_listing(present)} are of several scales ({', '.join(SCALES)}); say "
             f"what each is, as in {example} {meanings}"
         )
+    numbers = [float(value) for value in present if re.fullmatch(NUMBER, value)]
+    if len(numbers) == len(present):
+        return UsageError(
+            f"the grades are numbers from {min(numbers):g} to {max(numbers):g}, expected 1 and 0: "
+            "make a column of 1 and 0 of them, such as score >= 0.5"
+        )
     unknown = ", ".join(_unknown(value, counts) for value in odd[:MOST_UNKNOWN])
     more = f" and {len(odd) - MOST_UNKNOWN:,} more" if odd[MOST_UNKNOWN:] else ""
     what = "grades have" if odd[1:] else "grade has"
@@ -366,6 +373,8 @@ def _no_scale(
 
 
 MOST_UNKNOWN = 8
+LONGEST = 40
+"""Letters of a grade in a line to type."""
 
 
 def _unknown(value: str, counts: Mapping[str, int]) -> str:
@@ -379,7 +388,7 @@ def _suggested(odd: Sequence[str]) -> str:
     """The line to type, with the nearest word's meaning for each."""
     kinds = {kind: word for word, kind in reversed([*KIND_OF_WORD.items()])}
     meant = {}
-    for value in odd[:3]:
+    for value in [own if len(own) <= LONGEST else "GRADE" for own in odd[:3]]:
         near = nearest(fold(value), SCALES["words"])
         meant[value] = kinds[SCALES["words"][near[0]]] if near else "wrong"
     return option("grades", meant)

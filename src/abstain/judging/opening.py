@@ -280,7 +280,7 @@ def _groups(own: Sequence[_Log]) -> list[list[_Log]]:
                     f"model {shown(str(own[0].source.run))} has two logs of task "
                     f"{shown(log.task)} ({seen[log.task].source.table.name} and "
                     f"{log.source.table.name}) as well as other tasks; give only one of the two, "
-                    "or put the logs of each run in a folder of its own"
+                    "or put the logs of each run in a folder of their own"
                 )
             seen[log.task] = log
     return [group for group in folders.values() if len(group) > 1]
@@ -298,7 +298,7 @@ def _in_two_tasks(logs: Sequence[_Log]) -> str | None:
 def _with_task(log: _Log, shared: str) -> _Log:
     """The log with its task before each question's id and before each cluster's."""
     table = with_task(log.source.table, log.asks)
-    note = f"several tasks have the same ids ({shown(shared)}), so questions are named task/id"
+    note = f"several tasks have the same ids (such as {shown(shared)}): questions are named task/id"
     table = replace(table, notes=(*table.notes, note))
     return replace(log, source=replace(log.source, table=table))
 

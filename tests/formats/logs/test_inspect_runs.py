@@ -75,8 +75,8 @@ def scores(here: Here, *words: str) -> dict[str, float]:
             {"prompt": "Answer in a word."},
             {"prompt": "Think step by step."},
             [
-                "lab/m (system_message template=Answer in a word.)",
-                "lab/m (system_message template=Think step by step.)",
+                "lab/m (system_message=Answer in a word.)",
+                "lab/m (system_message=Think step by step.)",
             ],
         ),
         (
@@ -128,8 +128,8 @@ def test_prompts_that_begin_alike_are_told_apart_by_their_ends(here: Here) -> No
     here.write("2.json", log(prompt=same + "Explain."))
     found = scores(here, "--judged", "1.json", "2.json")
     assert sorted(found) == [
-        "lab/m (system_message template=…Be brief.)",
-        "lab/m (system_message template=…Explain.)",
+        "lab/m (system_message=…Be brief.)",
+        "lab/m (system_message=…Explain.)",
     ]
 
 

@@ -199,11 +199,16 @@ class _Reader:
         self.plan: Plan = "samples"
 
     def take(self, header: Header, samples: Iterator[tuple[Place, Sample]]) -> None:
-        """Every sample; then those that the header announces and the log lacks."""
+        """Every sample; then those that the header announces and the log lacks.
+
+        A run that fails cancels the samples under way: it lacks them too.
+        """
         self.header = header
         self.several = (header.eval.config.epochs or 1) > 1
         self.rows.own = tuple(self._place("", 1))
         for place, sample in samples:
+            if header.status != "success" and _cancelled(sample.error):
+                continue
             if sample.epoch > 1 and not self.several:
                 raise InputError(
                     f"has epoch {sample.epoch} of sample {shown(str(sample.id))}, but its header "
@@ -375,16 +380,15 @@ def _facts(header: Header) -> list[tuple[str, str, str]]:
     found = [("task", "task", spec.task)] if spec.task else []
     plan = header.plan if isinstance(header.plan, dict) else {}
     settings = [spec.task_args, spec.model_args, spec.model_generate_config, plan.get("config")]
-    for own in settings:
-        found += [("settings", str(k), plain_text(v)) for k, v in _filled(own)]
+    filled = [own for given in settings for own in _filled(given)]
+    for k, v in sorted(filled, key=lambda own: isinstance(own[1], (dict, list))):  # long ones last
+        found.append(("settings", str(k), plain_text(v)))
     steps = plan.get("steps")
     for step in steps if isinstance(steps, list) else []:
         if isinstance(step, dict):
-            solver = str(step.get("solver", "solver"))
-            found.append(("settings", solver, "used"))
-            found += [
-                ("settings", f"{solver} {k}", plain_text(v)) for k, v in _filled(step.get("params"))
-            ]
+            solver, params = str(step.get("solver", "solver")), dict(_filled(step.get("params")))
+            found.append(("settings", solver, plain_text(params.pop("template", "used"))))
+            found += [("settings", f"{solver} {k}", plain_text(v)) for k, v in params.items()]
     if name := plain_text(spec.dataset.location) or plain_text(spec.dataset.name):
         found.append(("dataset", "dataset", name))
     if spec.created:
@@ -426,6 +430,11 @@ def _completion(output: Output | None) -> str:
         texts = (part.get("text") for part in content if isinstance(part, dict))
         content = "\n".join(str(text) for text in texts if text)
     return plain_text(content)
+
+
+def _cancelled(error: Any) -> bool:
+    """Whether Inspect itself stopped a sample, because another one failed."""
+    return error is not None and _message(error).startswith("CancelledError")
 
 
 def _message(error: Any) -> str:
