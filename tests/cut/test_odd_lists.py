@@ -31,10 +31,10 @@ def plain(scores: list[float], queries: int, relevant: int) -> tuple[Any, Any]:
     [
         ([1.0] * 8, 2, "all scores within each list are equal"),
         ([3.0, 2.0, 2.0, 1.0], 0, "no query has a relevant document"),
-        ([3.0, 2.0, 2.0, 1.0], 1, "no query is nil"),
-        ([2.0], 1, "no query is nil"),
+        ([3.0, 2.0, 2.0, 1.0], 1, "every query has a relevant document"),
+        ([2.0], 1, "every query has a relevant document"),
         ([float("inf"), 1.0, float("-inf")], 1, "infinite score"),
-        ([-1.0, -2.0, -3.0], 1, "no query is nil"),
+        ([-1.0, -2.0, -3.0], 1, "every query has a relevant document"),
     ],
     ids=["constant", "all nil", "none nil", "one document", "infinite", "negative"],
 )
@@ -55,7 +55,7 @@ def test_lists_of_no_document() -> None:
 
 
 def test_one_query_is_too_few() -> None:
-    with pytest.raises(ab.UsageError, match="expected 2 at least"):
+    with pytest.raises(ab.UsageError, match="expected at least 2 queries"):
         ab.cut(*plain([2.0, 1.0], 1, 1))
 
 
