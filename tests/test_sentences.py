@@ -22,6 +22,10 @@ READ_TWICE = (
     *("come by chance", "chance could have made", "for want of", "taken at its word", "is ours"),
     *("as far as", "flatters", "the whole story", "knows no", "alike throughout", "blindly"),
     *("is told of", "one of its own kind", "be it ", "save for", "as good as nothing"),
+    *("it is no score but", "got more right", "no number of questions would", "would not do"),
+    *("set most to 0", "what came true", "makes no gate", "pays for a chance", "share wrong of"),
+    *("as many random blanks", "each is judged with", "whether that is sure", "known of."),
+    *("on queries it was not", "they show at least", "slices dropped", "nothing: it counts"),
 )
 """Turns that a reader marked."""
 

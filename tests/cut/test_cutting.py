@@ -442,5 +442,5 @@ def test_missing_and_not_a_number(here: Here) -> None:
     (here.folder / "ranks.csv").write_text("query,doc,rank\nq00,d1,1\n")
     assert "has no column 'score'" in here.refuses("cut", "qrels.txt", "ranks.csv")
     rankings = ab.read_rankings({"q": {"d": 1}}, here.folder / "ranks.csv", ties="rank")
-    with pytest.raises(ab.UsageError, match="told by scores"):
+    with pytest.raises(ab.UsageError, match="cutting needs scores"):
         rankings.cut()

@@ -303,7 +303,7 @@ def test_a_list_at_the_limit_has_the_score_of_the_original(name: str) -> None:
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"original": "nobody"}, "which is no measure"),
+        ({"original": "nobody"}, "which is not a measure"),
         ({"original": "c@1"}, "expected both to be of rankings"),
         ({"original": "recall"}, "expected its name, R"),
         ({"original": "P"}, "both must do without k"),

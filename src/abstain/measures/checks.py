@@ -168,7 +168,7 @@ def _check_original(item: Measure) -> None:
     try:
         original = example_measure(d.original).definition
     except UsageError:
-        _refuse(item, f"has the original {shown(d.original)}, which is no measure")
+        _refuse(item, f"has the original {shown(d.original)}, which is not a measure")
     if original.name != d.original:
         _refuse(item, f"has the original {shown(d.original)}, expected its name, {original.name}")
     if original.takes != "ranking" or not d.knows_end:
