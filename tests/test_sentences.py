@@ -27,6 +27,10 @@ READ_TWICE = (
     *("keep it to yourself", "tells it", "tells of", "beside the run", "made one run"),
     *("is no score but", "is no number", "is no measure", "each run on", "nothing limits"),
     *("collect it", "are to be found", "leave one empty", "name its gold", "or neither"),
+    *("it is no score but", "got more right", "no number of questions would", "would not do"),
+    *("set most to 0", "what came true", "makes no gate", "pays for a chance", "share wrong of"),
+    *("as many random blanks", "each is judged with", "whether that is sure", "known of."),
+    *("on queries it was not", "they show at least", "slices dropped", "nothing: it counts"),
 )
 """Turns that a reader marked."""
 

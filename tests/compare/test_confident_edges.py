@@ -142,7 +142,7 @@ def test_equal_errors_of_calibration_are_no_lead(here: Here) -> None:
 
 
 def test_every_method_that_there_is_is_named() -> None:
-    with pytest.raises(ab.AbstainError, match="there are percentile, bca, logit"):
+    with pytest.raises(ab.AbstainError, match="use one of percentile, bca, logit"):
         judged(
             pl.DataFrame(
                 {

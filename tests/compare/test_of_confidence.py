@@ -87,7 +87,7 @@ def test_score_shows_them(here: Here) -> None:
     assert said.code == 0, said.err
     text = " ".join(said.out.split())
     assert (
-        "(beta), questions clustered by doc; of measures of confidence: bca, 1,000 trials" in text
+        "(beta), questions clustered by doc; for measures of confidence: bca, 1,000 trials" in text
     )
     (row,) = here(*args, "--interval", "--format", "json").data["results"]
     squares = [((9 - i % 5) / 10 - (i % 3 < 2)) ** 2 for i in range(12)]

@@ -156,7 +156,7 @@ def test_randomisation_sign_by_sign() -> None:
     ("test", "said"),
     [
         ("t", "Null hypothesis: the mean of the differences is 0."),
-        ("wilcoxon", "the differences are symmetric about 0 (this is not a test of the means)."),
+        ("wilcoxon", "the differences are symmetric about 0 (not a test of the means)."),
         ("randomisation", "Null hypothesis: on every topic the two runs could be exchanged."),
         ("bootstrap", "Test: paired bootstrap, shifted to no difference"),
         ("sign", "both runs are equally likely to be ahead on a topic"),

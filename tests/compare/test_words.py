@@ -195,7 +195,7 @@ def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
 def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
     letters = {"one": "ab" * 10, "two": "ba" * 10}
     said = told(judged(graded(letters), test="bootstrap", level=0.9999999))
-    assert "; take randomisation tests." in said
+    assert "; use randomisation tests." in said
     assert " trials." not in said
 
 

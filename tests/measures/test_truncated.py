@@ -228,7 +228,7 @@ def test_impossible_rankings_are_refused(gains: list[float], pool: int, message:
 
 
 def test_a_measure_of_counts_takes_no_ranking() -> None:
-    with pytest.raises(ab.UsageError, match="takes counts alone"):
+    with pytest.raises(ab.UsageError, match="takes only counts"):
         ab.measure("c@1")([1, 0, 1], pool=3)
     with pytest.raises(ab.UsageError, match="takes Counts or CountsArray"):
         ab.measure("c@1")([1, 0, 1])

@@ -102,7 +102,7 @@ def test_skipped_lists_are_in_no_count(here: Here) -> None:
     here.write("one", "q1 Q0 a 1 1 one\n")
     here.write("none", "")
     args = ("qrels", "one", "none", "--limit", "5", "--missing", "skip", "-m", "RR", "--truncation")
-    assert "Truncated: 1 of 1 list; at the limit of 5" in words(here, *args)
+    assert "Truncated: 1 of 1 list; 0 lists reach the limit of 5." in words(here, *args)
     data = here("rank", *args, "-f", "json").data
     one, none = data["results"]
     assert (one["queries"], one["nil_queries"], one["missing"], one["truncated"]) == (1, 0, 2, 1)
@@ -159,7 +159,7 @@ def test_another_nil_than_the_one_named_is_pointed_out(
     found = ab.rank("qrels", "run", nil=nil)
     assert found.nil_words == (() if hint is None else (written,))
     said = " ".join(str(found).split())
-    assert said.count("A list has a document") == (hint is not None)
+    assert said.count("Some list has a document") == (hint is not None)
     if hint is not None:
         told = "if it marks the end of a list, pass it with the option nil."
         assert f"Some list has a document called {hint}: {told}" in said

@@ -112,8 +112,10 @@ def test_the_table_says_how_many_of_each_there_were(files: Here) -> None:
     assert "2 runs, 4 queries, 1 of them nil (nothing is relevant)" in text
     assert "AP, NDCG@10 leave these out." in text
     assert "Missing queries, counted as empty lists: long lacks 1 query, short lacks 1" in text
-    assert "Not judged: 1 query of the runs ('q9'; first: long:8), not scored." in text
-    assert "Truncated: 7 of 8 lists, 2 of them by NIL; at the limit of 3" in text
+    assert "1 query of the runs has no judgments and no score ('q9'; first: long:8)." in text
+    assert (
+        "Truncated: 7 of 8 lists, 2 of them by NIL; 1 list reaches the limit of 3 (scored" in text
+    )
 
 
 def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
@@ -123,7 +125,7 @@ def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
         words: list[str] = data.get("nil_words", [])
         told = [line for line in said.splitlines() if "pass it with the option nil." in line]
         assert len(told) == len(words)
-        assert all(f"- A list has a document '{word}'" in said for word in words)
+        assert all(f"- Some list has a document called '{word}'" in said for word in words)
         return words
 
     assert hint("long") == []
@@ -137,7 +139,10 @@ def test_queries_of_a_table_without_judgments_have_a_place(files: Here) -> None:
     files.write("run.csv", "doc,query,score\na,q1,2\nb,q8,1\n\nb,q9,1\na,q8,3\n")
     said = files("rank", "qrels", "run.csv")
     text = " ".join(said.out.split())
-    assert "Not judged: 2 queries of the runs ('q8', 'q9'; first: run.csv:3), not scored." in text
+    assert (
+        "2 queries of the runs have no judgments and no score ('q8', 'q9'; first: run.csv:3)."
+        in text
+    )
 
 
 def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
@@ -283,7 +288,7 @@ def test_the_report_says_nil_as_the_runs_do(here: Here) -> None:
     here.write("run", "q1 Q0 a 1 2 t\nq1 Q0 -1 2 1 t\n")
     said = here("rank", "qrels", "run", "--nil", "-1", "--truncation").out
     assert "by -1" in said
-    assert "before and after -1 and the limit" in said
+    assert "before and after cutting at -1 and at the limit" in said
     assert "NIL" not in said
 
 

@@ -67,7 +67,7 @@ def test_the_word_for_nothing_is_the_one_that_was_given(here: Here) -> None:
     here.write("run", "q1 Q0 a 1 2 r\nq2 Q0 -1 1 2 r\n")
     args = ("--nil-as-answer", "--nil", "-1", "--limit", "1", "-m", "RR")
     notes = here("rank", "qrels", "run", *args, "-f", "markdown").out
-    assert "there -1 is the one right answer" in notes
+    assert "for these, -1 is the only right answer" in notes
     assert "at the limit of 1: 2 lists." in notes
 
 

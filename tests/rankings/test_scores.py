@@ -119,7 +119,10 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
         ("topic,a\nt1,1\nt2,1\n", "m.csv: has 1 system with scores, expected at least 2"),
         ("n,a,b\n7,.1,.2\n8,.3,.4\n9,.5,.6\n", "m.csv: column 'n' may hold scores or topic num"),
         ("run,query,s\na,1,1\na,2,x\nb,1,1\n", "m.csv:3: the score of 's' is 'x', expected"),
-        ("run,query,s\na,1,1\n,2,1\nb,1,1\n", "m.csv:3: column 'run' names no run"),
+        (
+            "run,query,s\na,1,1\n,2,1\nb,1,1\n",
+            "m.csv:3: column 'run' is empty here, expected the name of a run",
+        ),
         ("run,query,s\na,1,1\na,,1\nb,1,1\n", "m.csv:3: column 'query' is empty here, expected"),
         ("run,query,s\na,1,1\na,1,2\nb,1,1\n", "m.csv:3: topic '1' appears twice for 'a'"),
         ("run,name,s\na,1,1\nb,1,1\n", "m.csv: has one row per run, but no column that names the"),

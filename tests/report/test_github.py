@@ -46,7 +46,7 @@ def test_a_table_of_long_names_fits_a_summary() -> None:
     text = to_github(Grid([Column("run"), Column("c@1", "score")], rows, ["note."]))
     assert (256 << 10) < len(text.encode()) < 1 << 20
     shown = text.partition("<details>")[2].count("| éé")
-    assert f"and {1000 - shown:,} more rows: CSV has them" in text
+    assert f"and {1000 - shown:,} more rows: the CSV output has them" in text
 
 
 def test_names_are_no_markup() -> None:

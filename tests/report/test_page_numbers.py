@@ -187,7 +187,7 @@ def test_a_topic_without_a_score_is_left_out_of_words(here: Here) -> None:
     ]
     here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
     text = campaign(here, "-m", "precision")
-    assert "highest for law (1.00), lowest for music (0.50)." in caption(text, "topics")
+    assert "highest for law (1.00) and lowest for music (0.50)." in caption(text, "topics")
     drawn = data_of(text)["charts"]["topics"]["data"]["values"]
     assert {row["topic"]: row["mean"] for row in drawn if "mean" in row} == {
         "art": None,
@@ -282,7 +282,7 @@ def test_a_pair_without_a_test_is_not_called_alike(silent: Here) -> None:
 def test_words_are_about_what_is_drawn(silent: Here) -> None:
     """Precision of c is 6/8, of b 4/8."""
     text = paged(silent, "compare", "gold.csv", "runs.csv", "-m", "precision")
-    expected = "The 2 of 3 runs that have one: precision from 0.500 to 0.750"
+    expected = "The 2 of 3 runs that have a score: precision from 0.500 to 0.750"
     assert caption(text, "scores").startswith(expected)
     pairs = sorted(saved(silent, "pairs"), key=lambda pair: pair["difference"] is not None)
     text = of_saved(silent, pairs=pairs)
@@ -298,7 +298,7 @@ def test_what_unknown_responses_leave_open_is_on_the_page(here: Here) -> None:
     rows = [*(f"a,q{n},A\n" for n in range(4)), "b,q0,A\n", "b,q1,B\n"]
     here.write("runs.csv", "".join(["run,question,answer\n", *rows]))
     text = paged(here, "compare", "gold.csv", "runs.csv", "-m", "accuracy")
-    assert "worst and best are the lowest and the highest score" in unescape(text)
+    assert "worst and best are the lowest and the highest possible score" in unescape(text)
     assert cells(text, "runs", "run") == ["a", "b"]
     assert cells(text, "runs", "unknown") == [0, 2]
     assert cells(text, "runs", "worst") == [1.0, 0.25]

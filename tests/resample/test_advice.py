@@ -34,7 +34,9 @@ def test_a_measure_without_a_highest_score_above_zero_is_not_crowned() -> None:
     result = judged({"loss": scores(-100, -1), "ap": scores(0, 1)}, trials=200)
     assert [row.relative is None for row in result.sensitivity] == [True, False]
     loss, ap = (row.required for row in result.sensitivity)
-    assert f"On 30 questions ap needs this difference: {ap:g} or more" in advice_of(result)
+    assert f"On 30 questions ap needs this difference: a difference of {ap:g} or more" in advice_of(
+        result
+    )
     assert f"; loss needs {loss:g} (loss cannot be compared: no score is above 0)." in advice_of(
         result
     )

@@ -238,5 +238,5 @@ def test_a_width_that_would_leave_the_last_bin_open_is_refused() -> None:
     """All differences beyond it would stand in it, and its edge for all of them."""
     scores = np.random.default_rng(7).random((4, 20))
     source = of_scores(list("abcd"), {"m": scores})
-    with pytest.raises(UsageError, match="do not fit 20,000 bins of 1e-05"):
+    with pytest.raises(UsageError, match="need more than 20,000 bins of width 1e-05"):
         evaluate(source, parts=["sensitivity"], width=0.00001)

@@ -224,7 +224,7 @@ def test_resamples_without_a_score_are_counted(draws: Any) -> None:
     assert (power.pairs, power.undefined, power.resamples) == (3, 0, 6000)
     missing = (11 / 12) ** 12
     assert power.undefined_resamples / 4000 == pytest.approx(missing, abs=0.05)
-    told = f"precision did not exist for one of two runs in {power.undefined_resamples:,} of 6,000"
+    told = f"precision was undefined for one of two runs in {power.undefined_resamples:,} of 6,000"
     assert any(note.startswith(told) for note in notes_of(result))
     assert result.to_dict()["power"][0]["undefined_resamples"] == power.undefined_resamples
 

@@ -90,7 +90,7 @@ class Measure:
     ) -> float: ...
     def __call__(self, counts: Any, **more: Any) -> Numeric:
         if more:
-            raise UsageError(f"{self} takes counts alone (got {', '.join(more)} too)")
+            raise UsageError(f"{self} takes only counts (got {', '.join(more)} too)")
         return self._evaluate(self.definition.function, counts)
 
     @overload

@@ -204,7 +204,7 @@ class Rankings:
         for item in chosen:
             if item.definition.geometric:
                 raise UsageError(
-                    f"{item} is a geometric mean over queries, and tests compare means: take the "
+                    f"{item} is a geometric mean over queries, and tests compare means: use the "
                     "measure that it averages"
                 )
         values = np.stack([self.values(item) for item in chosen])

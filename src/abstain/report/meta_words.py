@@ -179,7 +179,8 @@ def lead_of(result: MetaResult) -> str:
     if result.stability:
         errors = {own.measure: own.curve[0].error for own in result.stability if own.curve}
         name, error = min(errors.items(), key=lambda own: 2.0 if own[1] is None else own[1])
-        return f"{name} errs least: another sample reverses {_share(error)} of the pairs."
+        said = f"{name} has the lowest error rate"
+        return f"{said}: another sample reverses {_share(error)} of the pairs."
     if result.power:
         top = max(result.power, key=lambda p: p.bootstrap or 0)
         if top.bootstrap is None:

@@ -65,7 +65,7 @@ def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
     "With few bins, over- and underconfidence inside a bin cancel out.",
 )
 def ece(a: Answers, *, bins: float) -> Numeric:
-    """How far confidence is from the share right, on average, in bins of equal width."""
+    """How far confidence is from the share of right answers, on average, in bins of equal width."""
     own = a.calibrated
     return _calibration_error(own, width_bins(own.confidence, int(bins)), int(bins))
 
@@ -77,7 +77,7 @@ def ece(a: Answers, *, bins: float) -> Numeric:
     gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
 )
 def ece_mass(a: Answers, *, bins: float) -> Numeric:
-    """How far confidence is from the share right, on average, in bins of equal size."""
+    """How far confidence is from the share of right answers, on average, in bins of equal size."""
     own = a.calibrated
     return _calibration_error(own, mass_bins(own.confidence, int(bins), own.times), int(bins))
 

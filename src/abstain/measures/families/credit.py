@@ -81,7 +81,7 @@ def c_at_1(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     ),
 )
 def f_measure(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, beta: float) -> Numeric:
-    """Harmonic mean of the share right overall and the share right of the answered."""
+    """Harmonic mean of the shares of right answers over all questions and over the answered."""
     return (1 + beta**2) * c / ((1 + beta**2) * n - u)
 
 

@@ -114,7 +114,7 @@ def correctly_discarded(k: CountsLike) -> Numeric:
     gaming="Blank everything: it gives 1.",
 )
 def abstention_recall(k: CountsLike) -> Numeric:
-    """Of the questions it could not get right, the share that was left blank."""
+    """Of the questions that the system could not get right, the share that was left blank."""
     discarded = k.unanswered_wrong + k.unanswered_empty
     return discarded / (discarded + k.wrong)
 
@@ -146,7 +146,7 @@ def abstention_f(k: CountsLike) -> Numeric:
     gaming="Never leave a blank: it gives 0.",
 )
 def over_abstention(k: CountsLike) -> Numeric:
-    """Of what it would have got right, the share that was left blank."""
+    """Of the questions that the system would have got right, the share that was left blank."""
     return k.unanswered_right / (k.right + k.unanswered_right)
 
 
@@ -159,7 +159,7 @@ def over_abstention(k: CountsLike) -> Numeric:
     gaming="Blank everything: it gives 0.",
 )
 def under_abstention(k: CountsLike) -> Numeric:
-    """Of what it could not get right, the share that it still answered."""
+    """Of the questions that the system could not get right, the share that it still answered."""
     return k.wrong / (k.wrong + k.unanswered_wrong + k.unanswered_empty)
 
 

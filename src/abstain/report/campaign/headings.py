@@ -332,7 +332,7 @@ def gloss(attribute: str, values: Sequence[str]) -> str:
     """An attribute explained in brackets, where its name does not speak for itself.
 
     >>> gloss("nca", ["no", "yes"]), gloss("topic", ["AIDS"])
-    (' (no option is correct but “none of the above”)', '')
+    (' (no option is correct except “none of the above”)', '')
     """
     text = told(attribute, values) if attribute in TELLING else ""
     return f" ({text})" if text else ""

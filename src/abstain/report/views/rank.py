@@ -304,7 +304,8 @@ def _ends(result: RankResult) -> str:
         text += f", {sum(own.by_nil for own in result.lists):,} of them by {nil}"
     if limit is not None:
         reach = plural(full, "list reaches", "lists reach")
-        text += f"; {reach} the limit of {limit:,} (scored by the original measure)"
+        scored = " (scored by the original measure)" if full else ""
+        text += f"; {reach} the limit of {limit:,}{scored}"
     return text
 
 

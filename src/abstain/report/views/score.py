@@ -246,9 +246,11 @@ def _sentence(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:
         blanks = int(silent.counts.unanswered - bold.counts.unanswered)
         right = int(bold.counts.right - silent.counts.right)
         more_or_fewer = f"{abs(right):,} {'fewer' if right >= 0 else 'more'} right"
-        line += f"{silent.run} has {blanks:,} more blank and {more_or_fewer}, "
+        line += f"{silent.run} has {blanks:,} more blank and {more_or_fewer}, so it is ahead if "
+    else:
+        line += f"{silent.run} is ahead if "
     worth = f"{c_gap / u_gap:.3f} right answers"
-    line += f"so {silent.run} is ahead if a blank is worth more than {worth}; "
+    line += f"a blank is worth more than {worth}; "
     line += f"{first} values a blank at {_range(first, a, b)}, "
     return line + ", ".join(f"{m} at {_range(m, a, b)}" for m in others)
 
