@@ -97,7 +97,7 @@ def explain(measure: str | Measure, *, width: int = 80) -> Card:
     """Explain one measure: formula, meaning, how to game it, an example.
 
     >>> print(explain("accuracy").splitlines()[0])
-    accuracy: The share of all questions that were answered right.
+    accuracy: Right answers over all questions; a blank is worth nothing.
     """
     item = example_measure(str(measure))
     d = item.definition
