@@ -134,7 +134,7 @@ def test_shared_run_ids_and_too_many_runs(gold: Path, tmp_path: Path) -> None:
         ("too many runs", "c.xml", 1),
     ]
     assert (
-        "run 'jucs1302enen' is run 3 of team 'jucs' (by the run id), expected at most 2"
+        "run 'jucs1302enen' is number 3 of team 'jucs' (team by the run id), expected at most 2"
         in result.problems[1].message
     )
     assert len(verdict(gold, *runs).problems) == 1

@@ -24,7 +24,7 @@ SHOWN = ("cli/commands", "measures/families")
 CODE = re.compile(
     r"\(\?[:=!<P]|\\[bdswDSW]|=>"  # patterns
     r"|[a-z]\|[a-z]{2}"  # alternatives of a pattern
-    r"|^(SELECT|WITH) [\w*]+ (FROM|AS) "  # queries
+    r"|\b(SELECT|CASE WHEN|TRY_CAST)\b|^SET \w+ = "  # queries
     r"|\bnp\.\w+\("  # code that is no whole statement
 )
 """What no sentence has."""

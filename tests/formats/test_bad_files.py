@@ -117,7 +117,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "run.csv:3: is not UTF-8",
     ),
     "html": ("run.csv", "<!doctype html><html><body>404</body></html>", "looks like XML or HTML"),
-    "json array": ("run.jsonl", '[["q1", "a"]]', "run.jsonl: is no array of objects of a known"),
+    "json array": (
+        "run.jsonl",
+        '[["q1", "a"]]',
+        "run.jsonl: is not an array of objects of a known",
+    ),
     "broken json": (
         "run.jsonl",
         '{"question":"q1","answer":"a"}\n{"question": "q2", \n',

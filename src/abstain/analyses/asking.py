@@ -273,7 +273,7 @@ def curve(
     seed: int = 0,
     **reading: Unpack[ReadingOptions],
 ) -> CurveResult:
-    """Follow runs over all thresholds of their confidence; `reading` is as for `read`.
+    """Show how runs score at every threshold of their confidence; `reading` is as for `read`.
 
     >>> import polars as pl
     >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})

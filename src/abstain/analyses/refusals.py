@@ -106,7 +106,7 @@ def refusals(
     columns: Mapping[str, str] | None = None,
     policy: PolicyLike = None,
 ) -> RefusalsResult:
-    """List the responses that decline to answer, by which rule; or measure how often that errs.
+    """List the responses whose text declines to answer, or measure how often the rules err.
 
     Args:
         files: Runs or logs with the text of their responses, as `read` takes runs.

@@ -84,9 +84,9 @@ def trec_eval(
         complete: average over all judged queries (-c).
         level: the lowest relevant grade (-l).
         limit: how many documents of a query count (-M).
-        judged_only: take documents that nobody judged out first (-J).
+        judged_only: remove documents that nobody judged first (-J).
         documents: how many documents the collection has, for utility (-N).
-        zscores: a file of means and deviations to print deviations from (-Z).
+        zscores: a file of means and deviations, to print z-scores (-Z).
     """
     wanted = asked([measures] if isinstance(measures, str) else measures)
     scored = {name: figures(name, own) for name, own in wanted.items() if name not in TEXTS}

@@ -123,7 +123,7 @@ class Archive:
         if entry.size is not None and size != entry.size:
             raise Damaged(f"has {size:,} bytes, expected {entry.size:,}")
         if entry.crc is not None and crc != entry.crc:
-            raise Damaged("has another checksum than its header")
+            raise Damaged("has a checksum that differs from the one in its header")
         return found
 
     def _counted(self, purpose: str, name: str, size: int, more: int, limit: int) -> int:

@@ -201,7 +201,7 @@ def _in_spark(table: Table, master: str | None) -> Any:
         return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
     if path.name.startswith(("_", ".")) or ":" in path.name:
         raise InputError(
-            "Spark ignores files whose name begins with _ or . or has a colon; rename it",
+            "Spark ignores files whose name begins with _ or . or has a colon; rename the file",
             table.name,
         )
     from pyspark.sql.functions import col

@@ -107,7 +107,7 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
     elif logs:
         notes.append(
             f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
-            "whatever their own verdicts"
+            "not by their own verdicts"
         )
     if gold.without_answer and not gold.verdicts:
         count = plural(gold.without_answer, "question has", "questions have")

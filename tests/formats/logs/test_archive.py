@@ -105,7 +105,7 @@ def test_paths_that_point_outside_are_refused(here: Here, name: str) -> None:
         ({"method": 12, "pack": bytes}, "compressed by method 12, expected stored"),
         ({"method": 8, "pack": zstd}, "is damaged: it cannot be unpacked (Error -3"),
         ({"method": 93, "pack": deflate}, "is damaged"),
-        ({"crc": 1}, "is damaged: it has another checksum"),
+        ({"crc": 1}, "is damaged: it has a checksum that differs"),
         ({"size": 7}, "is damaged: it has "),
         ({"flags": 1}, "has an encrypted entry"),
     ],

@@ -249,7 +249,7 @@ def test_a_score_of_several_values(here: Here) -> None:
         (json_log([sample("a", 0.5)]), "--pick right-at=0.5"),
         (json_log([sample("a", "maybe")]), "the score 'maybe' has no known meaning"),
         (json_log([sample("a", [1, 0])]), "the score is a list"),
-        (json_log([sample("a", epoch=2)]), "its header speaks of one epoch"),
+        (json_log([sample("a", epoch=2)]), "its header announces one epoch"),
         (json_log([{"epoch": 1}]), "missing required field `id`"),
         (
             json_log([sample("a", scores={"s": {"grade": "C"}})]),

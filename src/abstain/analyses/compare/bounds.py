@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from abstain.outcomes import Array
 
 JudgeDrawn: TypeAlias = Literal["random", "truth", "verdict"]
-"""How a judge's checked responses were drawn: at random, so many of each true outcome, or so many
-of each verdict."""
+"""How a judge's checked responses were drawn: at random, or a fixed number of each true outcome
+or of each verdict."""
 MOST_WAYS = 1_000_000
 CLOSE = 1e-12
 DRAWS = 10_000

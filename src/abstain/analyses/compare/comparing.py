@@ -79,8 +79,8 @@ def compare(
         detect: A difference to plan for: the power to find it, the questions that takes.
         power: The power that a plan asks for.
         judge_error: A judge's verdicts on a sample of outcomes that was checked by hand.
-        judge_drawn: How that sample was drawn: at random (unless said), so many of each true
-            outcome, or so many of each verdict of the judge.
+        judge_drawn: How that sample was drawn: at random (the default), a fixed number of each
+            true outcome, or a fixed number of each verdict of the judge.
         progress: Told how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))

@@ -221,7 +221,7 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     def check(self) -> None:
         """Runs have a score by the measure, and pairs are of them."""
         if not self.rows or not self.pairs:
-            raise ValueError("has no pair of runs, expected one at least")
+            raise ValueError("has no pair of runs, expected at least one")
         for number, row in enumerate(self.rows, 1):
             if list(row.scores) != [self.measure] or list(row.intervals) != [self.measure]:
                 raise ValueError(f"result {number} has no score by {self.measure}")

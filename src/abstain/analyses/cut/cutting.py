@@ -53,13 +53,13 @@ def cut(
     Args:
         rankings: What was read, with scores.
         maximise: The measure to be as high as possible: AP', RBP'(p=0.8), NDCG', SetF, …
-        rule: The rule to use from now on; every rule is judged anyway. `auto` chooses one.
-        keep: Or promise that this share of the relevant documents in the lists is kept, with as
-            few documents as that allows.
-        delta: With `keep`, how likely the promise may be broken.
-        next_queries: With `keep`, whether to promise it of the next queries, as many as are judged
-            on, and not only of what they tend to.
-        budget: At most so many documents a query on average.
+        rule: The rule to use from now on; the others are judged as well. `auto` chooses one.
+        keep: Instead of the best score, promise that at least this share of the relevant documents
+            in the lists is kept, with as few documents as possible.
+        delta: With `keep`, the probability that the promise is broken.
+        next_queries: With `keep`, whether to promise the share on the next queries (as many as are
+            judged on), not only the expected share.
+        budget: At most this many documents per query on average.
         folds: Judge each of so many parts with rules tuned on the others (5).
         repeats: So many times, with new random folds each time.
         run: Only this run.

@@ -100,7 +100,7 @@ def apply_thresholds(
         table,
         {
             "answer": "which holds the answer (empty: none was given)",
-            "confidence": "which a threshold looks at",
+            "confidence": "which is compared with the threshold",
         },
     )
     rows = collect(nw.from_native(table.frame), table.name)

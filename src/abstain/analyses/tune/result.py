@@ -215,7 +215,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
             raise ValueError("has no results, expected at least one run")
         for own in self.runs:
             if not own.parts:
-                raise ValueError(f"run {own.run!r} has no parts, expected one at least")
+                raise ValueError(f"run {own.run!r} has no parts, expected at least one")
             for value in (own.threshold, *own.thresholds.values()):
                 if value is not None and not 0 <= value <= 1:
                     raise ValueError(

@@ -212,7 +212,7 @@ class _Reader:
             if sample.epoch > 1 and not self.several:
                 raise InputError(
                     f"has epoch {sample.epoch} of sample {shown(str(sample.id))}, but its header "
-                    f"speaks of one epoch ({_seen(header)})",
+                    f"announces one epoch ({_seen(header)})",
                     place,
                 )
             self._scores(sample)  # one that failed may choose the scorer too

@@ -29,7 +29,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         place = Place(opened.name, line)
         own = record.get("id")
         if not isinstance(own, (str, int)) or isinstance(own, bool) or own == "":
-            raise InputError("has no 'id', expected the problem's", place)
+            raise InputError("has no 'id', expected the id of the problem", place)
         kinds |= {"truth"} if "same" in record else {"answers"}
         if len(kinds) > 1:
             raise InputError("has both 'same' and 'value' lines, expected one kind", place)
