@@ -7,10 +7,14 @@ from typing import Any
 from abstain.analyses.cut.result import CutResult, CutRow, CutRun
 from abstain.errors import plural
 from abstain.report import view, words
-from abstain.report.charts import chart, lines, points
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import PALETTE, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
+
+SHAPES = ("circle", "diamond")
+RULES = "References are in italics: everything, nothing, top 10, and the oracle."
 
 
 class View(view.View[CutResult]):
@@ -111,10 +115,13 @@ class View(view.View[CutResult]):
         many = f"{own.run}: " if len(result.runs) > 1 else ""
         gained = (
             f"{result.measure} {_score(row.score)} instead of {_score(every.score)} with "
-            f"{row.kept:.1f} instead of {every.kept:.1f} documents a query"
+            f"{row.kept:.1f} instead of {every.kept:.1f} documents per query"
         )
         span = f"{_signed(row.gain)}, {_range(row.gain_low, row.gain_high)}"
-        how = f"with the rule {own.rule.rule}{_parameter(own)}"
+        limit = _parameter(own)
+        how = (
+            f"with the rule {own.rule.rule}{limit}" if limit else f"with the rule '{own.rule.rule}'"
+        )
         if own.promise is not None:
             share = f"{100 * own.promise.keep:g} %"
             if own.advice == "not":
@@ -123,7 +130,7 @@ class View(view.View[CutResult]):
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
-            return f"{many}Within {result.budget:g} documents a query, cut {how}: {gained}."
+            return f"{many}With at most {result.budget:g} documents per query, cut {how}: {gained}."
         match own.advice:
             case "cut":
                 return f"{many}Cut {how}: {gained} (gain {span})."
@@ -142,8 +149,10 @@ class View(view.View[CutResult]):
         said = []
         for row in self.result.rows:
             if row.run == own.run and row.chosen:
-                each = ", ".join(f"{name} {times}" for name, times in row.chosen.items())
-                said.append(f"{row.rule} chose in {sum(row.chosen.values())} folds: {each}.")
+                each = ", ".join(f"{name} ({times})" for name, times in row.chosen.items())
+                many = f"{own.run}: " if len(self.result.runs) > 1 else ""
+                folds = plural(sum(row.chosen.values()), "fold")
+                said.append(f"{many}In {folds}, {row.rule} chose: {each}.")
         return said
 
     def _promise(self, own: CutRun) -> str:
@@ -189,15 +198,15 @@ class View(view.View[CutResult]):
         for point in own.points:
             share += point.best_for
             rows.append(
-                {
-                    "depth": point.depth,
-                    "value": share / total,
-                    "what": "queries best by then",
-                }
+                {"depth": point.depth, "value": share / total, "what": "queries at their best"}
             )
-        layer = lines("depth", "value", colour="what", x_title="documents kept", y_title=" ")
+        titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
+        layer = lines("depth", "value", colour="what", **titles)
         spec = chart(f"{measure} over depth{many}", rows, [layer])
-        caption = f"{measure} where every list is cut at one depth, and where each query is best."
+        caption = (
+            f"{measure} if every list is cut at one depth, and the share of the queries whose best "
+            "depth is reached by then."
+        )
         return Figure("depths", caption, spec, title=f"{measure} over depth")
 
     def _scores(self, own: CutRun, many: str) -> Figure:
@@ -234,15 +243,27 @@ class View(view.View[CutResult]):
             for row in self.result.rows
             if row.run == own.run and row.recall is not None
         ]
-        titles = {"x_title": "documents kept a query", "y_title": "share of relevant kept"}
+        titles = {
+            "x_title": "documents kept per query",
+            "y_title": "share of the relevant documents kept",
+        }
         marks = points("kept", "recall", colour="rule", **titles)
-        marks["mark"] |= {"size": 60, "opacity": 1}
+        marks["mark"] |= {"size": 70, "opacity": 1}
         marks["transform"] = [{"filter": "datum.rule !== 'one depth'"}]
+        order = [row["rule"] for row in dots]  # more rules than colours: shapes tell them apart
+        shapes = [SHAPES[n // len(PALETTE) % len(SHAPES)] for n in range(len(order))]
+        colour = marks["encoding"]["color"]
+        colour |= {"sort": order, "scale": {"domain": order}}
+        scale = {"domain": order, "range": shapes}
+        marks["encoding"]["shape"] = {**colour, "scale": scale}
         path = lines("kept", "recall", **titles)
         path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
         named = [{**row, "rule": "one depth"} for row in curve]
         spec = chart(f"Kept against relevant kept{many}", [*named, *dots], [path, marks])
-        caption = "The line cuts every list at one depth; above it a rule keeps better documents."
+        caption = (
+            "Each point is a rule. The line cuts every list at one depth: a rule above it keeps "
+            "more of the relevant documents with as many documents."
+        )
         return Figure("kept", caption, spec, title="Kept against relevant kept")
 
     def page(self) -> Page:
@@ -256,15 +277,15 @@ class View(view.View[CutResult]):
                 "Rules",
                 said=said,
                 tables=[
-                    PageTable("results", scores.title, "", scores),
-                    PageTable("kept", kept.title, "", kept),
+                    PageTable(name, grid.title, RULES, explained_on("cut", grid, result.measure))
+                    for name, grid in (("results", scores), ("kept", kept))
                 ],
-                figures=self._figures(result.runs[0]),
+                figures=self._figures(result.runs[0]) if len(result.runs) == 1 else [],
             )
         ]
-        for number, own in enumerate(result.runs[1:], 2):
+        for number, own in enumerate(result.runs if len(result.runs) > 1 else (), 1):
             figures = [
-                Figure(f"{f.name}-{number}", f.caption, f.spec, title=f.title)
+                Figure(f.name if number == 1 else f"{f.name}-{number}", f.caption, f.spec, f.title)
                 for f in self._figures(own)
             ]
             sections.append(Section(f"run-{number}", own.run, figures=figures))
