@@ -73,7 +73,12 @@ def best(c: CompareResult) -> list[str]:
     row = c.rows[0]
     text = f"The best run is {row.run} ({c.measure} {row.score:.4f})"
     told = told_apart(c, row.run)
-    return [f"{text}, and {told}." if told else f"{text}."]
+    return [f"{text}, {joined_by(told)} {told}." if told else f"{text}."]
+
+
+def joined_by(told: str) -> str:
+    """How a first place is joined to what `told_apart` says of it."""
+    return "but" if told.startswith("it cannot") else "and"
 
 
 def told_apart(c: CompareResult, run: str) -> str:

@@ -106,7 +106,10 @@ class Drawing:
             for own in self.runs
         ]
         dot, cross = (
-            {"data": {"values": rows}, **_legend(points("coverage", name, colour="run"))}
+            {
+                "data": {"values": rows},
+                **_legend(points("coverage", name, colour="run", x_title=ANSWERED)),
+            }
             for rows in (tops, stands)
         )
         cross["mark"] = {**cross["mark"], "shape": "cross", "filled": False}

@@ -149,6 +149,17 @@ ELSEWHERE = {
         "cross at t": "where the better run changes",
         "in words": "which run is better at which t",
     },
+    "cut": {
+        "rule": "how lists are cut; auto chooses a rule on the queries that it is tuned on",
+        "interval": "of the number before it",
+        "gain": "the score minus that of keeping everything",
+        "over everything": "the interval of the gain",
+        "kept": "documents kept per query",
+        "ahead": "the score minus that of the best reference",
+        "optimism": "how much better the rule scored on the queries that it was tuned on",
+        "relevant kept": "the share of the relevant documents kept",
+        "nil silent": "the share of the queries with nothing relevant whose list is empty",
+    },
     "": {
         "threshold": "answers are given where confidence is at least this",
         "coverage": "the share of questions answered",

@@ -13,7 +13,7 @@ from abstain.outcomes import Counts
 from abstain.report.campaign.headings import gloss
 from abstain.report.campaign.tables import tests_passed
 from abstain.report.compare_method import how
-from abstain.report.compare_words import told_apart, verdict
+from abstain.report.compare_words import joined_by, told_apart, verdict
 from abstain.report.words import listed
 from abstain.stats.standings import above, following, over_runs, same
 
@@ -63,7 +63,8 @@ def _best(c: Overview) -> str:
         text = text.replace("The best run is", "The only run is", 1)
     if len(c.runs) > 1:
         told = c.result.comparison and told_apart(c.result.comparison, c.runs[i])
-        text += f", and {told}" if told else ", but this was not tested for significance"
+        untested = ", but this was not tested for significance"
+        text += f", {joined_by(told)} {told}" if told else untested
     rest = c.order[1 + len(level) :]
     if rest and not np.isnan(c.scores[rest[0]]):
         tied = [c.runs[j] for j in rest if same(c.scores[[j]], c.scores[rest[0]]).all()]

@@ -7,10 +7,14 @@ from typing import Any
 from abstain.analyses.cut.result import CutResult, CutRow, CutRun
 from abstain.errors import plural
 from abstain.report import view, words
-from abstain.report.charts import chart, lines, points
+from abstain.report.campaign.headings import explained_on
+from abstain.report.charts import PALETTE, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section
 from abstain.report.shared import page_of
+
+SHAPES = ("circle", "diamond")
+RULES = "References are in italics: everything, nothing, top 10, and the oracle."
 
 
 class View(view.View[CutResult]):
@@ -122,7 +126,10 @@ class View(view.View[CutResult]):
             if row.over_best < 0:
                 score = _score(self._row(own.run, best).score)
                 behind = f" But the reference {best} scores more ({score})."
-        how = f"with the rule {own.rule.rule}{_parameter(own)}"
+        limit = _parameter(own)
+        how = (
+            f"with the rule {own.rule.rule}{limit}" if limit else f"with the rule '{own.rule.rule}'"
+        )
         if own.promise is not None:
             share = f"{100 * own.promise.keep:g} %"
             if own.advice == "not":
@@ -152,8 +159,10 @@ class View(view.View[CutResult]):
         said = []
         for row in self.result.rows:
             if row.run == own.run and row.chosen:
-                each = ", ".join(f"{name} {times}" for name, times in row.chosen.items())
-                said.append(f"{row.rule} chose in {sum(row.chosen.values())} folds: {each}.")
+                each = ", ".join(f"{name} ({times})" for name, times in row.chosen.items())
+                many = f"{own.run}: " if len(self.result.runs) > 1 else ""
+                folds = plural(sum(row.chosen.values()), "fold")
+                said.append(f"{many}In {folds}, {row.rule} chose: {each}.")
         return said
 
     def _promise(self, own: CutRun) -> str:
@@ -205,7 +214,8 @@ class View(view.View[CutResult]):
                     "what": "share of queries best cut by then",
                 }
             )
-        layer = lines("depth", "value", colour="what", x_title="documents kept", y_title=" ")
+        titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
+        layer = lines("depth", "value", colour="what", **titles)
         spec = chart(f"{measure} over depth{many}", rows, [layer])
         caption = (
             f"{measure} if every list is cut at one depth, and the share of queries whose best "
@@ -249,8 +259,14 @@ class View(view.View[CutResult]):
         ]
         titles = {"x_title": "documents kept per query", "y_title": "share of relevant kept"}
         marks = points("kept", "recall", colour="rule", **titles)
-        marks["mark"] |= {"size": 60, "opacity": 1}
+        marks["mark"] |= {"size": 70, "opacity": 1}
         marks["transform"] = [{"filter": "datum.rule !== 'one depth'"}]
+        order = [row["rule"] for row in dots]  # more rules than colours: shapes tell them apart
+        shapes = [SHAPES[n // len(PALETTE) % len(SHAPES)] for n in range(len(order))]
+        colour = marks["encoding"]["color"]
+        colour |= {"sort": order, "scale": {"domain": order}}
+        scale = {"domain": order, "range": shapes}
+        marks["encoding"]["shape"] = {**colour, "scale": scale}
         path = lines("kept", "recall", **titles)
         path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
         named = [{**row, "rule": "one depth"} for row in curve]
@@ -273,15 +289,15 @@ class View(view.View[CutResult]):
                 "Rules",
                 said=said,
                 tables=[
-                    PageTable("results", scores.title, "", scores),
-                    PageTable("kept", kept.title, "", kept),
+                    PageTable(name, grid.title, RULES, explained_on("cut", grid, result.measure))
+                    for name, grid in (("results", scores), ("kept", kept))
                 ],
-                figures=self._figures(result.runs[0]),
+                figures=self._figures(result.runs[0]) if len(result.runs) == 1 else [],
             )
         ]
-        for number, own in enumerate(result.runs[1:], 2):
+        for number, own in enumerate(result.runs if len(result.runs) > 1 else (), 1):
             figures = [
-                Figure(f"{f.name}-{number}", f.caption, f.spec, title=f.title)
+                Figure(f.name if number == 1 else f"{f.name}-{number}", f.caption, f.spec, f.title)
                 for f in self._figures(own)
             ]
             sections.append(Section(f"run-{number}", own.run, figures=figures))
