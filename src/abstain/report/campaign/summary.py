@@ -135,16 +135,18 @@ def _references(c: Overview) -> Iterator[str]:
 def _reading(c: Overview) -> Iterator[str]:
     if c.result.test_by is None:
         return
-    passed = tests_passed(c)
+    passed = [own for own in tests_passed(c) if own is not None]
+    if len(passed) < len(c.runs):
+        return  # a blind phase hides some
     tests = len(c.slices[c.result.test_by].names)
-    best = int(passed.max())
+    best = max(passed)
     text = f"A test is passed with a {c.measure} of {c.result.pass_mark:g}: "
     if best == 0:
         yield text + f"no run passed any of the {plural(tests, 'test')}."
         return
     runs = [c.runs[i] for i in c.order if passed[i] == best]
     whom = runs if len(runs) <= 3 else [*runs[:2], f"{len(runs) - 2} others"]
-    none = int((passed == 0).sum())
+    none = passed.count(0)
     yield text + (
         f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
         f"{listed(whom)} passed most, {best}."
