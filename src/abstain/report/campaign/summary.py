@@ -147,10 +147,8 @@ def _reading(c: Overview) -> Iterator[str]:
     runs = [c.runs[i] for i in c.order if passed[i] == best]
     whom = runs if len(runs) <= 3 else [*runs[:2], f"{len(runs) - 2} others"]
     none = passed.count(0)
-    yield text + (
-        f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
-        f"{listed(whom)} passed most, {best}."
-    )
+    lost = f"{plural(none, 'run')} passed none" if none else "every run passed some"
+    yield f"{text}{lost} of the {plural(tests, 'test')}, and {listed(whom)} passed most, {best}."
 
 
 def _parts(c: Overview) -> Iterator[str]:
@@ -161,6 +159,8 @@ def _parts(c: Overview) -> Iterator[str]:
         if np.isnan(means).all():
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
+        if means[high] == means[low]:
+            continue
         yield (
             f"By {attribute}{gloss(attribute, s.names)}, the mean {c.measure} is highest for "
             f"{s.names[high]} ({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
@@ -171,9 +171,11 @@ def _questions(c: Overview) -> Iterator[str]:
     right, _, _ = c.tried
     size = len(right)
     nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
+    lost = f"{plural(nobody, 'question was', 'questions were')} right in no run "
+    lost += f"({100 * nobody / size:.1f} %)"
     yield (
-        f"{plural(nobody, 'question was', 'questions were')} right in no run "
-        f"({100 * nobody / size:.1f} %), {everybody} in every run; the median question was right "
+        f"{lost if nobody else 'Every question was right in some run'}, {everybody or 'none'} "
+        f"in every run; the median question was right "
         f"in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
 
