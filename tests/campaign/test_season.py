@@ -554,3 +554,17 @@ def test_a_test_set_is_no_gold(tmp_path: Path) -> None:
     with pytest.raises(ab.InputError, match="marks no answer as correct"):
         ab.score(tmp_path / "set.xml", given)
     assert ab.validate(tmp_path / "set.xml", given).questions == 4
+
+
+def test_a_late_run_is_broken_down_on_its_teams_page(tmp_path: Path) -> None:
+    asked = Asked(tmp_path)
+    asked.run("one/a.csv", dict.fromkeys(range(60), "A"))
+    asked.run("one/late.csv", dict.fromkeys(range(60), "B"))
+    asked.run("two/b.csv", dict.fromkeys(range(60), "C"))
+    (tmp_path / "info.csv").write_text("run,status\nlate,late\n")
+    here = asked.campaign("--runs-info", str(tmp_path / "info.csv"))
+    tests = {row["run"]: row for row in rows(here / "teams" / "one" / "by_test.csv")}
+    # n * 7 % 4 is 1, so B, where n % 4 is 3: of the questions 0 to 14 those are 3, 7 and 11
+    assert float(tests["late"]["0"]) == pytest.approx(3 / 15)
+    assert [row["status"] for row in rows(here / "teams" / "one" / "runs.csv")] == ["", "late"]
+    assert "status" not in rows(here / "teams" / "two" / "runs.csv")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -78,19 +78,25 @@ def _set_apart(c: Overview) -> Iterator[str]:
         names = [own.name for own in found if own.status == status]
         yield (
             f"{plural(len(names), f'{status} run is', f'{status} runs are')} scored without a rank "
-            f"and left out of every average: {some_of(names)}."
+            f"and left out of every average: {_ended(names)}"
         )
     if c.result.withdrawn:
         gone = plural(len(c.result.withdrawn), "run was", "runs were")
-        yield f"{gone} withdrawn and not scored: {some_of(list(c.result.withdrawn))}."
+        yield f"{gone} withdrawn and not scored: {_ended(c.result.withdrawn)}"
     if c.result.skipped:
         gone = plural(len(c.result.skipped), "run was", "runs were")
         yield (
             f"{gone} left out for {plural(len(c.result.problems), 'problem')}: "
-            f"{some_of(list(c.result.skipped))}."
+            f"{_ended(c.result.skipped)}"
         )
     for own in c.result.warnings:
         yield f"{own.message[:1].upper()}{own.message[1:]}."
+
+
+def _ended(names: Sequence[str]) -> str:
+    """Some names at the end of a sentence."""
+    some = some_of(names)
+    return some if some.endswith("…") else f"{some}."
 
 
 def _separated(c: Overview) -> Iterator[str]:

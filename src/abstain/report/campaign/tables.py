@@ -22,6 +22,7 @@ from abstain.stats.standings import at_least, over_runs
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.judging.slices import Slices
     from abstain.outcomes import Array
 
 EXTRA = ("forced-accuracy", "correctly-discarded")
@@ -213,11 +214,16 @@ def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
     for reference, (k, parts) in c.baselines.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
-    sizes = c.slices[attribute].sizes
-    reading_text = "Questions: " + ", ".join(
-        f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
-    )
-    return PageTable(name, title, short(reading_text) + "." + left_out(scores), grid)
+    return PageTable(name, title, sizes_said(c.slices[attribute]) + left_out(scores), grid)
+
+
+def sizes_said(slices: Slices) -> str:
+    """How many questions each slice has."""
+    names, sizes = slices.names, slices.sizes.tolist()
+    if len(names) > 1 and len(set(sizes)) == 1:
+        return f"{plural(sizes[0], 'question')} in each."
+    parts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
+    return short(f"Questions: {parts}") + "."
 
 
 def _summed_up(c: Overview, columns: list[Column], scores: Array) -> Grid:
