@@ -465,11 +465,13 @@ def test_few_answers_in_a_slice_have_no_score(tmp_path: Path) -> None:
     assert [tests[part] == "" for part in "0123"] == [True, True, True, False]
     blind = json.loads((here / "out" / "results.json").read_text())
     at = [own["run"] for own in blind["results"]].index(name)
+    board = {row["run"]: row for row in rows(here / "out" / "tables" / "leaderboard.csv")}
+    assert board[name]["tests passed"] == ""
     (own,) = blind["breakdowns"]
     assert (
         own["right"][at][:3] == own["wrong"][at][:3] == own["unanswered_empty"][at][:3] == [0] * 3
     )
-    assert "fewer than ten answers" in (here / "out" / "summary.md").read_text()
+    assert "fewer than five answers" in (here / "out" / "summary.md").read_text()
 
 
 def test_candidates_behind_blanks_are_not_told(tmp_path: Path) -> None:
@@ -488,3 +490,82 @@ def test_candidates_behind_blanks_are_not_told(tmp_path: Path) -> None:
         written.append({own: p.read_bytes() for own, p in found.items() if p.is_file()})
     assert written[0] == written[1]
     assert b"unans. right" not in written[0][Path("out/tables/leaderboard.csv")]
+
+
+# ------------------------------------------------------------------ what an organiser must be told
+
+
+def handed_in(here: Path, *places: str, right: int = 2) -> Path:
+    (here / "gold.csv").write_text(GOLD)
+    for place in places:
+        path = here / "in" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(answers(right))
+    return here / "in"
+
+
+def test_runs_beyond_the_limit_are_the_last_by_name(tmp_path: Path) -> None:
+    """Folders do not say in which order a team numbers its runs; a withdrawn run does not count."""
+    names = ("final/abcd1301enen", "abcd1302enen", "final/abcd1310enen", "abcd1303enen")
+    given = handed_in(tmp_path, *(f"abcd/{own}.csv" for own in names), "efgh/efgh1301enen.csv")
+    found = ab.validate(tmp_path / "gold.csv", given, max_runs=3)
+    assert [own.run for own in found.problems] == ["abcd1310enen"]
+    (tmp_path / "info.csv").write_text("run,status\nabcd1302enen,withdrawn\n")
+    info = tmp_path / "info.csv"
+    assert ab.validate(tmp_path / "gold.csv", given, max_runs=3, runs_info=info).valid
+    result = ab.campaign(tmp_path / "gold.csv", given, skip_invalid=True, max_runs=4)
+    assert "runs were counted by team: 5 by the folder" in result.notes
+
+
+def test_folders_inside_that_of_one_team_are_no_teams(tmp_path: Path) -> None:
+    given = handed_in(tmp_path, "final/abcd1301enen.csv", "abcd1302enen.csv")
+    found = ab.validate(tmp_path / "gold.csv", given, max_runs=1)
+    assert found.notes == ("runs were counted by team: 2 by the run id",)
+    assert [own.team for own in found.problems] == ["abcd"]
+
+
+def test_teams_alike_and_folders_without_runs_are_told(tmp_path: Path) -> None:
+    given = handed_in(tmp_path, "Kilo/a.csv", "KILO/b.csv", "lima/c.csv")
+    (given / "mike").mkdir()
+    (given / "mike" / "README.txt").write_text("we send it tomorrow")
+    (given / "none").mkdir()
+    for found in (
+        ab.validate(tmp_path / "gold.csv", given),
+        ab.campaign(tmp_path / "gold.csv", given, skip_invalid=True),
+    ):
+        said = [note for note in found.notes if "teams " in note or "no runs" in note]
+        assert said[0].startswith("teams 'KILO' and 'Kilo' are counted as 2")
+        assert said[1:] == [f"{given / 'mike'} holds no runs"]
+
+
+def test_a_run_that_answers_nothing_is_told(tmp_path: Path) -> None:
+    given = handed_in(tmp_path, "a.csv")
+    (given / "b.csv").write_text("question,answer\n" + "".join(f"q{n},\n" for n in range(1, 5)))
+    found = ab.validate(tmp_path / "gold.csv", given)
+    assert [(own.kind, own.run) for own in found.warnings] == [("no answers", "b")]
+    assert found.valid
+
+
+def test_a_test_set_is_no_gold(tmp_path: Path) -> None:
+    """Without its answers every answer would be wrong."""
+    given = handed_in(tmp_path, "a.csv")
+    ab.convert(tmp_path / "gold.csv", tmp_path / "gold.xml")
+    text = (tmp_path / "gold.xml").read_text()
+    (tmp_path / "set.xml").write_text(re.sub(r' correct="[^"]*"', "", text))
+    with pytest.raises(ab.InputError, match="marks no answer as correct"):
+        ab.score(tmp_path / "set.xml", given)
+    assert ab.validate(tmp_path / "set.xml", given).questions == 4
+
+
+def test_a_late_run_is_broken_down_on_its_teams_page(tmp_path: Path) -> None:
+    asked = Asked(tmp_path)
+    asked.run("one/a.csv", dict.fromkeys(range(60), "A"))
+    asked.run("one/late.csv", dict.fromkeys(range(60), "B"))
+    asked.run("two/b.csv", dict.fromkeys(range(60), "C"))
+    (tmp_path / "info.csv").write_text("run,status\nlate,late\n")
+    here = asked.campaign("--runs-info", str(tmp_path / "info.csv"))
+    tests = {row["run"]: row for row in rows(here / "teams" / "one" / "by_test.csv")}
+    # n * 7 % 4 is 1, so B, where n % 4 is 3: of the questions 0 to 14 those are 3, 7 and 11
+    assert float(tests["late"]["0"]) == pytest.approx(3 / 15)
+    assert [row["status"] for row in rows(here / "teams" / "one" / "runs.csv")] == ["", "late"]
+    assert "status" not in rows(here / "teams" / "two" / "runs.csv")[0]

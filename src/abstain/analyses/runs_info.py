@@ -126,6 +126,19 @@ def team_of(run: str, folder: str | None, said: Mapping[str, str]) -> Team | Non
     return None if parsed is None else Team(parsed.team, "the run id")
 
 
+def alike(teams: Iterable[str]) -> list[str]:
+    """A note on teams whose names differ in case alone: they are counted as several."""
+    found: dict[str, list[str]] = {}
+    for team in sorted(set(teams)):
+        found.setdefault(team.casefold(), []).append(team)
+    return [
+        f"teams {' and '.join(map(shown, own))} are counted as {len(own)}: a column team of the "
+        "table of runs makes them one"
+        for own in found.values()
+        if len(own) > 1
+    ]
+
+
 def teams_of(
     runs: Iterable[str], sources: Sequence[Responses], info: RunsInfo
 ) -> dict[str, Team | None]:

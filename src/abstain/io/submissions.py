@@ -133,6 +133,21 @@ def files_in(bundle: str | os.PathLike[str]) -> list[File]:
     return [file for own in found for file in _in_folder(own)]
 
 
+def without_runs(given: Any, runs: Sequence[str]) -> list[str]:
+    """The folders right below those given that have files, but none that is among the runs."""
+    asked = given if isinstance(given, (list, tuple)) else [given]
+    found = []
+    for folder in asked:
+        if not isinstance(folder, (str, os.PathLike)) or not os.path.isdir(folder):
+            continue
+        for name in sorted(os.listdir(os.fspath(folder))):
+            place = os.path.join(os.fspath(folder), name)
+            some = not name.startswith((".", "__MACOSX")) and any(f for *_, f in os.walk(place))
+            if some and not any(run.startswith(os.path.join(place, "")) for run in runs):
+                found.append(place)
+    return found
+
+
 def _in_folder(path: str) -> list[File]:
     """A file, or the files of an archive."""
     if not path.lower().endswith(ARCHIVE):

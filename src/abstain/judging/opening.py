@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, option, plural, shown, some_of
-from abstain.io.files import Opened
+from abstain.io.files import Opened, bare_name
 from abstain.io.frames import without
 from abstain.io.readers import READERS
 from abstain.io.submissions import is_bundle, own_name, runs_in, teams_of
 from abstain.io.tables import ROW, Plan, Table
-from abstain.judging.naming import name_runs, runs_of
+from abstain.judging.naming import name_runs, parse_run_name, runs_of
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, in_its_engine, read_responses
 
@@ -105,6 +105,9 @@ def _with_teams(every: list[Given], given: Sequence[Given]) -> list[Given]:
     """Files in folders by teams know their team, unless something else was given beside files."""
     if not every or any(own.name or not is_path(own.data) or own.data == "-" for own in given):
         return every
+    ids = [parse_run_name(bare_name(own.place)) for own in every]
+    if len({None if own is None else own.team.lower() for own in ids} - {None}) == 1 and all(ids):
+        return every  # one team: the folders inside its own are none
     paths = [os.fspath(own.data) for own in given]
     teams = teams_of([own.place for own in every], paths)
     return [replace(own, team=team) for own, team in zip(every, teams, strict=True)]

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UsageError, checked
+from abstain.errors import InputError, UsageError, checked
 from abstain.io.columns import require_all
 from abstain.io.frames import check_mapping
 from abstain.judging.aliases import ALIASES, refuse_pooled
@@ -208,6 +208,13 @@ def golds_of(gold: Any, reading: Reading, *, answers: bool = True) -> tuple[list
     ]
     if not golds:
         raise UsageError("there is no gold to judge by")
+    for own in golds if answers else ():
+        if own.table.format == "qa4mre" and own.without_answer == len(own):
+            raise InputError(
+                "marks no answer as correct, expected the gold: the test set without its answers "
+                "is enough for validate alone",
+                own.name,
+            )
     return golds, joined_gold(golds)
 
 

@@ -30,6 +30,7 @@ from abstain.analyses.runs_info import (
     UNOFFICIAL,
     WITHDRAWN,
     RunsInfo,
+    alike,
     read_info,
     repaired,
     teams_of,
@@ -143,6 +144,10 @@ def campaign(
     said = table.notes(evaluation.runs) if table.name else []
     said += misspelt(evaluation.source.gold) if evaluation.source.gold else []
     known = _runs_info(evaluation, table)
+    if checked is not None:
+        said += [note for note in checked.notes if note not in (*said, *evaluation.notes)]
+    elif "team" in known.columns:
+        said += alike(known["team"].drop_nulls())
     status = table.of("status")
     unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
     withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]

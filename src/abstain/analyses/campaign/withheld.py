@@ -1,8 +1,8 @@
 """What a blind phase holds back because too few answers stand behind it.
 
 Who knows his own answers learns from a count of the right ones how many of them are right. So no
-number may rest on one to nine answers: neither a run that answers so few or differs from another
-of its team in so few, nor a slice in which a run answers so few, nor candidates behind blanks.
+score of a run rests on few answers, by itself or as a difference to another run of its team; no
+score of a slice does; and candidates behind blanks, which may be few, are not counted.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from abstain.measures import count_measure
 from abstain.outcomes import OUTCOMES, RIGHT, WRONG
 
 SMALLEST = 10
-"""Questions of a slice, and answers behind a number, that may be shown in a blind phase."""
-UNSAID = "A score that fewer than ten answers stand behind is left out (–); a test without one is "
-UNSAID += "not counted as passed."
+"""Questions of a slice in a blind phase; answers of a run, and those it has beyond another."""
+FEWEST = 5
+"""Answers of a run in a slice. As many as ten would hide what runs with many blanks score."""
+UNSAID = "A score in a slice with fewer than five answers is left out (–)."
 
 
 def team_of_row(row: CampaignRow) -> str:
@@ -156,10 +157,10 @@ def _guarded_cells(
     cells = table[0] + table[1]
     for run in range(cells.shape[0]):
         order = np.argsort(cells[run], kind="stable")
-        hidden = [at for at in order if 0 < cells[run, at] < SMALLEST]
+        hidden = [at for at in order if 0 < cells[run, at] < FEWEST]
         rest = answered[run] - cells[run].sum() + sum(cells[run, at] for at in hidden)
         for at in order:
-            if rest == 0 or rest >= SMALLEST:
+            if rest == 0 or rest >= FEWEST:
                 break
             if at not in hidden and cells[run, at] > 0:
                 hidden.append(at)

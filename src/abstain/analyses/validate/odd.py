@@ -29,7 +29,7 @@ ALIKE = 0.85
 
 def odd_things(source: GoldRuns) -> list[Problem]:
     """Everything that an organiser should look at, though the runs can be scored."""
-    return [*_misnamed(source), *_identical(source)]
+    return [*_misnamed(source), *_silent_and_alike(source)]
 
 
 def _misnamed(source: GoldRuns) -> list[Problem]:
@@ -48,8 +48,8 @@ def _misnamed(source: GoldRuns) -> list[Problem]:
     return found
 
 
-def _identical(source: GoldRuns) -> list[Problem]:
-    """Runs that answer every question alike."""
+def _silent_and_alike(source: GoldRuns) -> list[Problem]:
+    """Runs that answer nothing, and runs that answer every question alike."""
     judged = source.judged()
     if len(source.gold) * len(judged.sources) > MOST_CELLS:
         return []
@@ -72,10 +72,18 @@ def _identical(source: GoldRuns) -> list[Problem]:
             pl.col(FILE).first(),
             (cells[0] != "").any().alias("some"),
         )
-        .filter("some")
+        .sort("run")
     )
-    groups = marks.group_by("__mark", "len", maintain_order=True).agg("run", FILE)
-    found = []
+    found = [
+        Problem(
+            "no answers",
+            Place(judged.sources[file].table.name),
+            f"run {shown(run)} answers no question",
+            run,
+        )
+        for run, file in marks.filter(~pl.col("some")).select("run", FILE).iter_rows()
+    ]
+    groups = marks.filter("some").group_by("__mark", "len", maintain_order=True).agg("run", FILE)
     for _, _, runs, files in groups.filter(pl.col("run").list.len() > 1).iter_rows():
         for run, file in list(zip(runs, files, strict=True))[1:]:
             message = f"run {shown(run)} has the same answers as run {shown(runs[0])}"

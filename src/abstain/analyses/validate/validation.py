@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.analyses.result import without_clusters
-from abstain.analyses.runs_info import RunsInfo, read_info, team_of
+from abstain.analyses.runs_info import WITHDRAWN, RunsInfo, alike, read_info, team_of
 from abstain.analyses.validate import result as facts
 from abstain.analyses.validate.misnumbering import misnumbered, split_id
 from abstain.analyses.validate.odd import misspelt, odd_things
@@ -25,6 +25,7 @@ from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, in_engine
 from abstain.io.normalise import matcher
+from abstain.io.submissions import without_runs
 from abstain.io.tables import ROW
 from abstain.judging.aliases import refuse_pooled
 from abstain.judging.cells import refuse_counts, run_count
@@ -38,6 +39,7 @@ from abstain.judging.opening import Given, join_tasks, named, opened_run
 from abstain.judging.plans import agreed, planned
 from abstain.judging.reading import Reading, refuse_meaningless
 from abstain.judging.responses import Responses, in_its_engine, told
+from abstain.judging.slices import natural
 from abstain.judging.sources import GoldRuns, golds_of, with_ids
 from abstain.outcomes import KINDS
 
@@ -88,6 +90,8 @@ class Examined(Struct):
     files: list[Given] = []
     """Every run as it was given, where they were opened here."""
     unread: int = 0
+    silent: list[str] = []
+    """Folders with files of which none is a run."""
 
     @property
     def order(self) -> dict[str, int]:
@@ -144,7 +148,8 @@ def examine(
     source = GoldRuns(standard, sources, reading)
     if sources:
         problems += _problems(source, reading)
-    return Examined(source, problems, info, files, unread)
+    silent = without_runs(runs, [own.place for own in files])
+    return Examined(source, problems, info, files, unread, silent)
 
 
 def valid_runs(
@@ -166,7 +171,8 @@ def valid_runs(
             "`abstain validate` lists them all"
         )
     left = {run for own in kept for run in runs_of(own)}
-    result = replace(result, skipped=tuple(sorted({*_all_runs(seen)} - left)))
+    told_here = tuple(note for note in result.notes if note != NO_POLICY)
+    result = replace(result, notes=told_here, skipped=tuple(sorted({*_all_runs(seen)} - left)))
     return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
 
 
@@ -206,6 +212,8 @@ def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateR
     if max_runs is not None:
         problems += _too_many(runs, seen.info, max_runs)
         notes = _counted_by(runs, seen.info)
+    notes += alike(teams.values())
+    notes += [f"{place} holds no runs" for place in seen.silent]
 
     def told_in_order(found: Sequence[Problem]) -> tuple[facts.Problem, ...]:
         ordered = sorted(
@@ -433,12 +441,13 @@ Claims = Sequence[tuple[Responses, str, "int | None"]]
 
 
 def _too_many(runs: Claims, info: RunsInfo, most: int) -> list[Problem]:
-    """Runs of a team beyond those it may send."""
+    """Runs of a team beyond those it may send, by name; withdrawn ones do not count."""
     teams: dict[str, int] = {}
     found = []
-    for own, run, line in runs:
-        team = team_of(run, own.team, info.of("team"))
-        if team is None:
+    said, status = info.of("team"), info.of("status")
+    for own, run, line in sorted(runs, key=lambda claim: natural(claim[1].rpartition("/")[2])):
+        team = team_of(run, own.team, said)
+        if team is None or status.get(run) == WITHDRAWN:
             continue
         count = teams[team.name] = teams.get(team.name, 0) + 1
         if count > most:

@@ -247,7 +247,7 @@
       return button;
     };
     if (quiet) toggle((on) => { state.quiet = !on; state.page = 0; }, `Show ${isDim.size.toLocaleString("en")} references`);
-    const more = table.late.length && toggle((on) => grid.classList.toggle("few", !on), `Show ${table.late.length} more columns`);
+    const more = table.late.length && toggle((on) => grid.classList.toggle("few", !on), `Show ${table.late.length} more column${table.late.length > 1 ? "s" : ""}`);
     grid.append(el("thead", {}, el("tr", {}, ...heads)), body);
     const frame = el("div", { class: "scroll", role: "region", "aria-label": table.title || name, onscroll: () => fit() }, grid);
     const holder = el("div", { class: table.columns.length > 5 ? "holder" : "holder slim" }, frame);

@@ -25,7 +25,7 @@ ATTRIBUTES = {
     "late": "handed in after the deadline",
     "status": "official runs are ranked; late and unofficial runs are not, and are in no mean",
     "language": "the language of the questions, from the run's id",
-    "team": "who handed the run in, from the run's id",
+    "team": "who handed the run in: by the table of runs, its folder or its id",
     "test": "a reading test: a text with its questions",
     "type": "what kind of thing is asked for",
     "topic": "what the texts are about",

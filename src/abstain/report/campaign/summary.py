@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -79,19 +79,25 @@ def _set_apart(c: Overview) -> Iterator[str]:
         names = [own.name for own in found if own.status == status]
         yield (
             f"{plural(len(names), f'{status} run is', f'{status} runs are')} scored without a rank "
-            f"and left out of every average: {some_of(names)}."
+            f"and left out of every average: {_ended(names)}"
         )
     if c.result.withdrawn:
         gone = plural(len(c.result.withdrawn), "run was", "runs were")
-        yield f"{gone} withdrawn and not scored: {some_of(list(c.result.withdrawn))}."
+        yield f"{gone} withdrawn and not scored: {_ended(c.result.withdrawn)}"
     if c.result.skipped:
         gone = plural(len(c.result.skipped), "run was", "runs were")
         yield (
             f"{gone} left out for {plural(len(c.result.problems), 'problem')}: "
-            f"{some_of(list(c.result.skipped))}."
+            f"{_ended(c.result.skipped)}"
         )
     for own in c.result.warnings:
         yield f"{own.message[:1].upper()}{own.message[1:]}."
+
+
+def _ended(names: Sequence[str]) -> str:
+    """Some names at the end of a sentence."""
+    some = some_of(names)
+    return some if some.endswith("…") else f"{some}."
 
 
 def _separated(c: Overview) -> Iterator[str]:
@@ -136,19 +142,21 @@ def _references(c: Overview) -> Iterator[str]:
 def _reading(c: Overview) -> Iterator[str]:
     if c.result.test_by is None:
         return
-    passed = tests_passed(c)
+    passed = [own for own in tests_passed(c) if own is not None]
+    if len(passed) < len(c.runs):
+        return  # a blind phase hides some
     tests = len(c.slices[c.result.test_by].names)
-    best = int(passed.max())
+    best = max(passed)
     text = f"A test is passed with a {c.measure} of {c.result.pass_mark:g}: "
     if best == 0:
         yield text + f"no run passed any of the {plural(tests, 'test')}."
         return
     runs = [c.runs[i] for i in c.order if passed[i] == best]
     whom = runs if len(runs) <= 3 else [*runs[:2], f"{len(runs) - 2} others"]
-    none = int((passed == 0).sum())
-    yield text + (
-        f"{plural(none, 'run')} passed none of the {plural(tests, 'test')}, and "
-        f"{listed(whom)} passed the most ({best})."
+    none = passed.count(0)
+    lost = f"{plural(none, 'run')} passed none" if none else "every run passed some"
+    yield (
+        f"{text}{lost} of the {plural(tests, 'test')}, and {listed(whom)} passed the most ({best})."
     )
 
 
@@ -160,6 +168,8 @@ def _parts(c: Overview) -> Iterator[str]:
         if np.isnan(means).all():
             continue
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
+        if means[high] == means[low]:
+            continue
         yield (
             f"By {attribute}{gloss(attribute, s.names)}, the mean {c.measure} is highest for "
             f"{s.names[high]} ({means[high]:.2f}) and lowest for {s.names[low]} ({means[low]:.2f})."
@@ -170,9 +180,11 @@ def _questions(c: Overview) -> Iterator[str]:
     right, _, _ = c.tried
     size = len(right)
     nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
+    lost = f"{plural(nobody, 'question was', 'questions were')} right in no run "
+    lost += f"({100 * nobody / size:.1f} %)"
     yield (
-        f"{plural(nobody, 'question was', 'questions were')} right in no run "
-        f"({100 * nobody / size:.1f} %), {everybody} in every run; the median question was right "
+        f"{lost if nobody else 'Every question was right in some run'}, {everybody or 'none'} "
+        f"in every run; the median question was right "
         f"in {np.median(right):g} of {plural(len(c.runs), 'run')}."
     )
 

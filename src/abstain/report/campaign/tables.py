@@ -22,6 +22,7 @@ from abstain.stats.standings import at_least, over_runs
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.judging.slices import Slices
     from abstain.outcomes import Array
 
 EXTRA = ("forced-accuracy", "correctly-discarded")
@@ -112,7 +113,7 @@ def leaderboard(c: Overview) -> PageTable:
     columns += [Column(n) for n in info]
 
     def cells(
-        rank: str, name: str, score: float, k: Counts, passed: int, *more: Cell
+        rank: str, name: str, score: float, k: Counts, passed: int | None, *more: Cell
     ) -> list[Cell]:
         """A row; `more` are the interval, the group and what is known of the run."""
         low, high, group, *known = more
@@ -132,7 +133,7 @@ def leaderboard(c: Overview) -> PageTable:
         known = {"status": "official", **own.info}
         more = [*ends, own.group, *(known.get(n) or "" for n in info)]
         score = float(c.scores[i])
-        row = cells(own.rank, own.run, score, c.overall[i], int(passed[i]), *more)
+        row = cells(own.rank, own.run, score, c.overall[i], passed[i], *more)
         entries.append((score, False, row))
     for name, (k, parts) in c.baselines.items():
         value, reached = c.measure(k), 0
@@ -156,12 +157,16 @@ def leaderboard(c: Overview) -> PageTable:
     )
 
 
-def tests_passed(c: Overview) -> npt.NDArray[np.int64]:
-    """How many reading tests each run passed."""
+def tests_passed(c: Overview) -> list[int | None]:
+    """How many reading tests each run passed; None where a blind phase hides one of its scores."""
     if c.result.test_by is None:
-        return np.zeros(len(c.runs), np.int64)
-    passed = at_least(c.slice_scores[c.result.test_by], c.result.pass_mark)
-    return np.asarray(np.count_nonzero(passed, axis=1), np.int64)
+        return [None] * len(c.runs)
+    scores = c.slice_scores[c.result.test_by]
+    passed = np.count_nonzero(at_least(scores, c.result.pass_mark), axis=1).tolist()
+    if not c.result.blind:
+        return list(passed)
+    lacking = np.count_nonzero(np.isnan(scores), axis=1).tolist()
+    return [None if gone else own for own, gone in zip(passed, lacking, strict=True)]
 
 
 def reading(c: Overview) -> PageTable:
@@ -187,7 +192,7 @@ def reading(c: Overview) -> PageTable:
     passed = tests_passed(c)
     columns[1:1] = [Column("tests passed", "count")]
     summed = np.stack(blocks, axis=-1)
-    rows: list[list[Cell]] = [[c.runs[i], int(passed[i]), *summed[i].tolist()] for i in c.order]
+    rows: list[list[Cell]] = [[c.runs[i], passed[i], *summed[i].tolist()] for i in c.order]
     return PageTable(
         "reading",
         "Reading perspective",
@@ -209,11 +214,16 @@ def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
     for reference, (k, parts) in c.baselines.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
-    sizes = c.slices[attribute].sizes
-    reading_text = "Questions: " + ", ".join(
-        f"{part} {size}" for part, size in zip(c.slices[attribute].names, sizes, strict=True)
-    )
-    return PageTable(name, title, short(reading_text) + "." + left_out(scores), grid)
+    return PageTable(name, title, sizes_said(c.slices[attribute]) + left_out(scores), grid)
+
+
+def sizes_said(slices: Slices) -> str:
+    """How many questions each slice has."""
+    names, sizes = slices.names, slices.sizes.tolist()
+    if len(names) > 1 and len(set(sizes)) == 1:
+        return f"{plural(sizes[0], 'question')} in each."
+    parts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
+    return short(f"Questions: {parts}") + "."
 
 
 def _summed_up(c: Overview, columns: list[Column], scores: Array) -> Grid:

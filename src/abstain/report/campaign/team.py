@@ -18,7 +18,7 @@ from abstain.analyses.campaign.overview import Overview
 from abstain.analyses.campaign.withheld import UNSAID, guarded, team_of_row, team_of_unranked
 from abstain.errors import plural
 from abstain.outcomes import OUTCOMES
-from abstain.report.campaign.tables import safe
+from abstain.report.campaign.tables import safe, sizes_said
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page, PageTable, Section
 from abstain.stats.standings import over_runs
@@ -125,14 +125,14 @@ class Teams:
         problems = [p for p in self.result.problems if p.team == team]
         warnings = [p for p in self.result.warnings if self._concerns(p, team)]
         shown = [self._runs(own, late, held)] if own or late or held else []
-        parts = [self._breakdown(attribute, own) for attribute in self._attributes if own]
+        parts = [self._breakdown(name, own, late) for name in self._attributes if own or late]
         field = [self._field(team, own)] if own else []
         wrong = (
             [_problems(problems, warnings, self._run_names(team))] if problems or warnings else []
         )
         asked = [self._questions(own)] if own and self.revealed is not None else []
         sections = [
-            Section("runs", "Your runs", tables=shown, key=bool(shown)),
+            Section("runs", "Your runs", tables=shown),
             Section("field", "The field around you", tables=field, said=self._standing(own)),
             Section("breakdowns", "Your runs by breakdown", tables=parts, short="Breakdowns"),
             Section(
@@ -183,34 +183,35 @@ class Teams:
         columns = [Column("#"), Column("run"), Column(name, "score")]
         columns += [Column("low", "score"), Column("high", "score")]
         columns += [Column(n, "count") for n in ("right", "wrong", "unanswered")]
-        columns.append(Column("status"))
+        if late or held:
+            columns.append(Column("status"))
+        else:
+            rows = [row[:-1] for row in rows]
         reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
         if held:
             reading += " A run is held back where its score would tell of single answers."
         return PageTable("runs", "Runs", reading, Grid(columns, rows))
 
-    def _breakdown(self, attribute: str, own: Sequence[int]) -> PageTable:
+    def _breakdown(
+        self, attribute: str, own: Sequence[int], late: Sequence[UnrankedRun]
+    ) -> PageTable:
         names = self.c.slices[attribute].names
         scores = self._tables[attribute]
         rows: list[list[Cell]] = [
             [self.result.rows[at].run, *scores[self.c.order[at]].tolist()] for at in own
         ]
+        for item in late:
+            overall, sliced = self.c.baselines[item.name]
+            parts = self.c.measure(sliced[attribute]).tolist()
+            rows.append([item.name, float(self.c.measure(overall)), *parts])
+        hidden = any(cell != cell for row in rows for cell in row)
         mean, best = self._summaries[attribute]
         rows += [["mean of all runs", *mean], ["best of all runs", *best]]
         columns = [Column("run"), *(Column(n, "score") for n in ("all", *names))]
         return PageTable(
             f"by_{safe(attribute)}",
             f"{self.c.measure} by {attribute}",
-            "Questions: "
-            + ", ".join(
-                f"{n} {s}" for n, s in zip(names, self.c.slices[attribute].sizes, strict=True)
-            )
-            + "."
-            + (
-                f" {UNSAID}"
-                if np.isnan(np.array([row[1:] for row in rows[:-2]], float)).any()
-                else ""
-            ),
+            sizes_said(self.c.slices[attribute]) + (f" {UNSAID}" if hidden else ""),
             Grid(columns, rows, dim={len(rows) - 2, len(rows) - 1}),
         )
 
@@ -306,11 +307,11 @@ def _problems(
 ) -> PageTable:
     """A team's validation report, without a word on other teams."""
     rows: list[list[Cell]] = [
-        [str(own.place), own.kind, severity, _told(own, runs)]
+        [str(own.place), _told(own, runs), severity, own.kind]
         for found, severity in ((problems, "problem"), (warnings, "warning"))
         for own in found[:MOST_PROBLEMS]
     ]
-    columns = ("place", "kind", "severity", "what is wrong")
+    columns = ("place", "what is wrong", "severity", "kind")
     reading = "A run with a problem is not scored; a warning changes nothing."
     return PageTable("problems", "Problems", reading, Grid([Column(n) for n in columns], rows))
 
