@@ -380,12 +380,9 @@ class Task:
         """What a reader should know of unusual lists."""
         lists, said = self.lists, []
         of = f"run {shown(self.run)}: "
-        last = np.maximum(lists.scores.length - 1, 0)
-        lowest = lists.scores.filled[np.arange(lists.size), last] if len(last) else last
-        falls = lists.scores.top > lowest
         if not lists.scores.length.any():
             said.append(f"{of}every list is empty: there is nothing to cut")
-        elif not falls.any():
+        elif not (lists.scores.top > lists.scores.lowest).any():
             said.append(f"{of}all scores of a list are equal: only its length can be cut")
         if lists.nil.all():
             said.append(f"{of}no query has a relevant document: the best list is an empty one")

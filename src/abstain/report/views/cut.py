@@ -131,7 +131,8 @@ class View(view.View[CutResult]):
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
-            within = f"Within {result.budget:g} documents a query"
+            documents = "document" if result.budget == 1 else "documents"
+            within = f"Within {result.budget:g} {documents} a query"
             return f"{many}{within}, cut {how}: {gained} ({span}).{behind}"
         match own.advice:
             case "cut":
@@ -150,10 +151,11 @@ class View(view.View[CutResult]):
 
     def _chosen(self, own: CutRun) -> list[str]:
         said = []
+        many = f"{own.run}: " if len(self.result.runs) > 1 else ""
         for row in self.result.rows:
             if row.run == own.run and row.chosen:
                 each = ", ".join(f"{name} {times}" for name, times in row.chosen.items())
-                said.append(f"{row.rule} chose in {sum(row.chosen.values())} folds: {each}.")
+                said.append(f"{many}{row.rule} chose in {sum(row.chosen.values())} folds: {each}.")
         return said
 
     def _promise(self, own: CutRun) -> str:
