@@ -115,7 +115,9 @@ def test_every_rule_cuts_odd_lists(name: str) -> None:
     result = ab.cut(qrels, run, maximise="SetF")
     for row in result.rows:
         assert row.score is not None
-        assert 0 <= row.score <= 1
+        assert row.low is not None
+        assert row.high is not None
+        assert 0 <= row.low <= row.score <= row.high <= 1
         assert 0 <= row.kept <= max(len(own) for own in run.values())
     finite = name not in ("largest there is", "infinite", "all infinite")
     for rule in RULES:

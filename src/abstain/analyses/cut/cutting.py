@@ -308,8 +308,8 @@ class Task:
         return [*rows, self._row("oracle", oracle, everything, best)]
 
     def _row(self, name: str, held: Held, everything: Floats, best: Floats) -> CutRow:
-        score, low, high = self._mean(held.score)
-        kept, kept_low, kept_high = self._mean(held.kept)
+        score, low, high = self._mean(held.score, self.measure.bounds)
+        kept, kept_low, kept_high = self._mean(held.kept, (0.0, np.inf))
         gain = self._mean(held.score - everything)
         over = self._mean(held.score - best)
         nil = self.lists.nil
@@ -338,14 +338,17 @@ class Task:
             within_budget=None if self.budget is None else (kept_low or 0.0) <= self.budget,
         )
 
-    def _mean(self, values: Floats) -> tuple[float | None, float | None, float | None]:
-        """A mean over queries with its interval (Student's t)."""
+    def _mean(
+        self, values: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)
+    ) -> tuple[float | None, float | None, float | None]:
+        """A mean over queries with its interval (Student's t), within what it can be at all."""
         from scipy.special import stdtrit
 
         mean = float(values.mean())
         error = float(values.std(ddof=1) / np.sqrt(len(values)))
         reach = float(stdtrit(len(values) - 1, (1 + self.level) / 2)) * error
-        return number(mean), number(mean - reach), number(mean + reach)
+        low, high = max(mean - reach, bounds[0]), min(mean + reach, bounds[1])
+        return number(mean), number(low), number(high)
 
     # ----------------------------------------------------------------------------------- in words
 
