@@ -248,6 +248,14 @@ def test_a_rule_that_is_asked_for_and_does_not_pay_is_named() -> None:
     assert "Do not cut with the rule k = 3: keeping" in str(ab.cut(qrels, run, rule="k"))
 
 
+def test_each_of_several_runs_is_named() -> None:
+    qrels, run = plain([3.0, 2.0, 1.0], 6, 1)
+    text = " ".join(str(ab.cut(qrels, {"one": run, "two": run}, budget=1)).split())
+    for name in ("one", "two"):
+        assert f"{name}: Within 1 document a query, cut" in text
+        assert f"{name}: auto chose in 5 folds" in text
+
+
 def test_a_reference_that_scores_more_is_told() -> None:
     """A rule may gain over everything and still lose to silence: eight of ten queries are nil."""
     qrels: dict[str, dict[str, int]] = {f"q{i}": {"d0": int(i < 2)} for i in range(10)}

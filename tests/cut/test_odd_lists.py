@@ -12,6 +12,7 @@ from abstain.analyses.cut.choosing import Chooser
 from abstain.analyses.cut.rules import RULES, Rule
 from abstain.analyses.cut.shapes import origin_of
 from tests.cut.test_rules import collection, lists_of
+from tests.helpers import Here
 
 
 def rows_of(result: ab.CutResult) -> dict[str, Any]:
@@ -52,6 +53,14 @@ def test_lists_of_no_document() -> None:
     result = ab.cut({f"q{n}": {"d": 1} for n in range(6)}, {"q0": {}, "q1": {"d": 1.0}}, folds=2)
     assert rows_of(result)["everything"].kept == pytest.approx(1 / 6)
     assert result.cut([]) == 0
+
+
+def test_a_run_of_no_list(here: Here) -> None:
+    (here.folder / "run.txt").write_text("")
+    (here.folder / "qrels.txt").write_text("".join(f"q{n} 0 d {n % 2}\n" for n in range(6)))
+    said = here("cut", "qrels.txt", "run.txt", "-m", "SetF")
+    assert said.code == 0, said.err
+    assert "every list is empty: there is nothing to cut" in " ".join(said.out.split())
 
 
 def test_one_query_is_too_few() -> None:
@@ -106,7 +115,9 @@ def test_every_rule_cuts_odd_lists(name: str) -> None:
     result = ab.cut(qrels, run, maximise="SetF")
     for row in result.rows:
         assert row.score is not None
-        assert 0 <= row.score <= 1
+        assert row.low is not None
+        assert row.high is not None
+        assert 0 <= row.low <= row.score <= row.high <= 1
         assert 0 <= row.kept <= max(len(own) for own in run.values())
     finite = name not in ("largest there is", "infinite", "all infinite")
     for rule in RULES:

@@ -313,8 +313,8 @@ class Task:
         return [*rows, self._row("oracle", oracle, everything, best)]
 
     def _row(self, name: str, held: Held, everything: Floats, best: Floats) -> CutRow:
-        score, low, high = self._mean(held.score)
-        kept, kept_low, kept_high = self._mean(held.kept)
+        score, low, high = self._mean(held.score, self.measure.bounds)
+        kept, kept_low, kept_high = self._mean(held.kept, (0.0, np.inf))
         gain = self._mean(held.score - everything)
         over = self._mean(held.score - best)
         nil = self.lists.nil
@@ -343,14 +343,17 @@ class Task:
             within_budget=None if self.budget is None else (kept_low or 0.0) <= self.budget,
         )
 
-    def _mean(self, values: Floats) -> tuple[float | None, float | None, float | None]:
-        """A mean over queries with its interval (Student's t)."""
+    def _mean(
+        self, values: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)
+    ) -> tuple[float | None, float | None, float | None]:
+        """A mean over queries with its interval (Student's t), within what it can be at all."""
         from scipy.special import stdtrit
 
         mean = float(values.mean())
         error = float(values.std(ddof=1) / np.sqrt(len(values)))
         reach = float(stdtrit(len(values) - 1, (1 + self.level) / 2)) * error
-        return number(mean), number(mean - reach), number(mean + reach)
+        low, high = max(mean - reach, bounds[0]), min(mean + reach, bounds[1])
+        return number(mean), number(low), number(high)
 
     # ----------------------------------------------------------------------------------- in words
 
@@ -385,12 +388,9 @@ class Task:
         """What a reader should know of unusual lists."""
         lists, said = self.lists, []
         of = f"run {shown(self.run)}: "
-        last = np.maximum(lists.scores.length - 1, 0)
-        lowest = lists.scores.filled[np.arange(lists.size), last] if len(last) else last
-        falls = lists.scores.top > lowest
         if not lists.scores.length.any():
             said.append(f"{of}every list is empty: there is nothing to cut")
-        elif not falls.any():
+        elif not (lists.scores.top > lists.scores.lowest).any():
             said.append(
                 f"{of}all scores within each list are equal: only the number of documents can "
                 "decide where to cut"

@@ -233,11 +233,9 @@ def posterior(scores: Scores) -> Floats:
     if not scores.table.shape[1]:
         return scores.table
     some, _ = evenly(scores)
-    last = np.maximum(scores.length - 1, 0)
-    lowest = scores.filled[np.arange(len(last)), last]
-    fitted = fit_mixture(some - lowest[:, None])
-    y = np.where(scores.inside, scores.table - lowest[:, None], 0.0)
+    fitted = fit_mixture(some - scores.lowest[:, None])
+    y = np.where(scores.inside, scores.table - scores.lowest[:, None], 0.0)
     chance = _responsibility(y, fitted)
     rising = np.maximum.accumulate(np.where(scores.inside, chance, -np.inf)[:, ::-1], axis=1)
-    constant = (scores.top - lowest <= 0)[:, None]
+    constant = (scores.top <= scores.lowest)[:, None]
     return np.where(scores.inside, np.where(constant, 0.5, rising[:, ::-1]), np.nan)

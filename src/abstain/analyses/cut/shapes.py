@@ -51,6 +51,13 @@ class Scores:
         return self.filled[:, 0] if self.table.shape[1] else np.zeros(len(self.table))
 
     @cached_property
+    def lowest(self) -> Floats:
+        """The last score of each list; 0 of an empty one."""
+        if not self.table.shape[1]:
+            return np.zeros(len(self.table))
+        return self.filled[np.arange(len(self.table)), np.maximum(self.length - 1, 0)]
+
+    @cached_property
     def mean(self) -> Floats:
         """The mean score of each list."""
         return np.asarray(self.filled.sum(axis=1) / np.maximum(self.length, 1))

@@ -138,7 +138,8 @@ class View(view.View[CutResult]):
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
-            within = f"With at most {result.budget:g} documents per query"
+            documents = "document" if result.budget == 1 else "documents"
+            within = f"With at most {result.budget:g} {documents} per query"
             return f"{many}{within}, cut {how}: {gained} ({span}).{behind}"
         match own.advice:
             case "cut":
@@ -157,10 +158,10 @@ class View(view.View[CutResult]):
 
     def _chosen(self, own: CutRun) -> list[str]:
         said = []
+        many = f"{own.run}: " if len(self.result.runs) > 1 else ""
         for row in self.result.rows:
             if row.run == own.run and row.chosen:
                 each = ", ".join(f"{name} ({times})" for name, times in row.chosen.items())
-                many = f"{own.run}: " if len(self.result.runs) > 1 else ""
                 folds = plural(sum(row.chosen.values()), "fold")
                 said.append(f"{many}In {folds}, {row.rule} chose: {each}.")
         return said
