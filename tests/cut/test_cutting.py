@@ -252,8 +252,8 @@ def test_each_of_several_runs_is_named() -> None:
     qrels, run = plain([3.0, 2.0, 1.0], 6, 1)
     text = " ".join(str(ab.cut(qrels, {"one": run, "two": run}, budget=1)).split())
     for name in ("one", "two"):
-        assert f"{name}: Within 1 document a query, cut" in text
-        assert f"{name}: auto chose in 5 folds" in text
+        assert f"{name}: With at most 1 document per query, cut" in text
+        assert f"{name}: In 5 folds" in text
 
 
 def test_a_reference_that_scores_more_is_told() -> None:
