@@ -119,7 +119,7 @@ def test_counts_know_their_runs_and_no_policy() -> None:
     read = ab.read_counts({"b": ab.Counts(right=1), "a": ab.Counts(wrong=1)})
     assert read.runs == ("b", "a")
     assert read
-    with pytest.raises(ab.UsageError, match="counted already"):
+    with pytest.raises(ab.UsageError, match="already counted"):
         read.with_policy({"empty": "wrong"})
 
 
