@@ -122,12 +122,21 @@ class Scores:
         return np.where(self.length[:, None] > 0, made, 0.0)
 
 
+HUGE = 1e100
+"""A score beyond this is as good as infinite: its square is no number."""
+
+
 def finite(table: Floats) -> tuple[Floats, int]:
-    """Infinite scores as the largest or smallest there is, and how many there were."""
-    infinite = np.isinf(table)
+    """Infinite scores as the largest or smallest there is, and how many there were.
+
+    >>> finite(np.array([[np.inf, 2.0, 1e300], [1.0, -np.inf, np.nan]]))
+    (array([[ 2.,  2.,  2.],
+           [ 1.,  1., nan]]), 3)
+    """
+    infinite = np.abs(table) > HUGE
     if not infinite.any():
         return table, 0
-    known = table[np.isfinite(table)]
+    known = table[np.abs(table) <= HUGE]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     return np.clip(table, low, high), int(infinite.sum())
 

@@ -37,7 +37,7 @@ from abstain.measures import Measure, count_measure
 from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
 from abstain.stats.functional import cells_of, difference, few_clusters
-from abstain.stats.intervals import cell_interval, check_level
+from abstain.stats.intervals import cell_interval, check_level, check_repeats
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -188,8 +188,7 @@ def _split(
         raise UsageError(
             f"{said} parts the questions one way: {option('repeats')} goes with {option('folds')}"
         )
-    if repeats < 1:
-        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
+    check_repeats(repeats)
     if folds is not None and folds < 2:
         raise UsageError(
             "a threshold looks too good on the questions it was tuned on: "
