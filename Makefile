@@ -20,11 +20,12 @@ test: lint
 quick: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n auto -m "not browser and not slow" --hypothesis-profile quick
 
-# Seeded inputs that nobody means: `make fuzz N=200000 FIRST=1000`.
+# Seeded inputs that nobody means: `make fuzz N=200000 FIRST=1000 JOBS=2`.
 N ?= 10000
 FIRST ?= 0
+JOBS ?= 2
 fuzz: $(VENV)/installed-dev
-	RUST_BACKTRACE=0 $(BIN)/python -m tests.fuzz.fuzzing $(N) --first $(FIRST)
+	RUST_BACKTRACE=0 $(BIN)/python -m tests.fuzz.fuzzing $(N) --first $(FIRST) --jobs $(JOBS)
 
 # Small changes to the code that some test must notice: `make mutants MUTANTS=300`.
 MUTANTS ?= 300

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ import zstandard
 
 from abstain.cli import app as cli
 from abstain.io import floods
-from tests.fuzz.fuzzing import COMMANDS, Case, failure_of, failures
+from tests.fuzz import materials
+from tests.fuzz.fuzzing import failure_of, failures
+from tests.fuzz.making import COMMANDS, Case
 from tests.helpers import GOLD, ROOT, RUN, Here
 
 CASES = 1_000
@@ -49,6 +52,8 @@ STARS = b"question,correct,*,^.*$\nq1,a,x,y\nq2,b,y,z\n"
 TWO = b"question,answer\nq1,a\nq2,c\n"
 SCORES = b"topic,*,^.*$,b\nt1,0.1,0.2,0.3\nt2,0.3,0.4,0.5\nt3,.5,.6,.1\n"
 BOM = b"\xef\xbb\xbf"
+QRELS = b"".join(b"q%d 0 d%d %d\n" % (q, d, d % 2) for q in range(4) for d in range(4))
+LISTS = b"".join(b"q%d Q0 d%d 1 0.%d a\n" % (q, d, 5 - d) for q in range(4) for d in range(5))
 
 FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
     "every row of the first run at fault": (
@@ -123,6 +128,21 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         0,
     ),
     "one long header": ({"b.csv": b"question,answer\n"}, "score gold.csv b.csv", 2),
+    "more cross-fits of a threshold than end": (
+        {},
+        "tune gold.csv a.csv --repeats 1000000",
+        2,
+    ),
+    "more cross-fits of a cut than end": (
+        {"q.txt": QRELS, "r.txt": LISTS},
+        "cut q.txt r.txt --repeats 1000000",
+        2,
+    ),
+    "scores whose squares are no numbers": (
+        {"q.txt": QRELS, "r.txt": LISTS.replace(b"0.5", b"1e308").replace(b"0.1", b"-1e308")},
+        "cut q.txt r.txt --folds 2",
+        0,
+    ),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }
@@ -150,6 +170,38 @@ def test_a_saved_result_that_is_not_utf8(here: Here) -> None:
     at = saved.index(b"a.csv")
     here.write("saved.json", saved[:at] + b"\xff\xfe" + saved[at + 2 :])
     assert here.refuses("report", "saved.json").startswith("saved.json: is not a complete result")
+
+
+def without_a_score(saved: dict[str, Any]) -> None:
+    del saved["results"][0]["scores"]["exact"]
+
+
+def with_a_slice_of_another_name(saved: dict[str, Any]) -> None:
+    attributes = saved["questions"]["attributes"]
+    attributes["*"] = attributes.pop("topic")
+
+
+def with_a_question_less(saved: dict[str, Any]) -> None:
+    saved["questions"]["attributes"]["topic"].pop()
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "change"),
+    [
+        ("report", "squad", without_a_score),
+        ("report", "campaign", with_a_question_less),
+        ("editions", "campaign", with_a_question_less),
+        ("editions", "campaign", with_a_slice_of_another_name),
+    ],
+)
+def test_a_saved_result_whose_parts_do_not_fit(
+    here: Here, command: str, kind: str, change: Callable[[dict[str, Any]], None]
+) -> None:
+    saved = json.loads(materials.saved()[kind])
+    change(saved)
+    here.write("saved.json", json.dumps(saved))
+    named = "saved.json" if command == "report" else "2026=saved.json"
+    assert here.refuses(command, named).startswith("saved.json: is not ")
 
 
 def test_questions_as_numbers_keep_their_names_in_xml(here: Here) -> None:
@@ -205,6 +257,7 @@ def test_repeated_rows_are_counted_not_collected(here: Here) -> None:
     problems = here("validate", "gold.csv", "b.csv", "-f", "json").data["problems"]
     details = [own for problem in problems for own in problem.get("details", [])]
     assert len(details) <= 1_100
+    assert "has at least 1,000 problems of one kind" in problems[0]["message"]
 
 
 @pytest.mark.parametrize("name", ["b.csv", "b.csv.gz", "b.jsonl"])
@@ -223,6 +276,34 @@ def test_a_flood_of_one_record_is_refused_while_it_is_read(
     assert "is repeated here, and the file has more than 1,000 such repeats" in line
     if said is None:  # of two records in turn, line 4 has the first again
         assert line.startswith(f"{name}:{3 if name == 'b.jsonl' else 4}: ")
+
+
+def test_a_flood_of_many_records_in_turn_is_refused_while_it_is_read(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(floods, "MOST_AGAIN", 1_000)
+    questions = range(500)
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},a\n" for n in questions))
+    once = "".join(f"q{n},{'ab'[n % 2]}\n" for n in questions)
+    here.write("b.csv", "question,answer\n" + 4 * once)
+    assert here.refuses("score", "gold.csv", "b.csv").startswith(
+        "b.csv:502: the record 'q0,a' stands here again, and more than 1,000 records do"
+    )
+    here.write("c.csv", "question,answer\n" + 2 * once)
+    assert "c.csv:502: run 'c' has question 'q0' again" in here.refuses(
+        "score", "gold.csv", "c.csv"
+    )
+
+
+def test_runs_of_more_rows_than_are_compared(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    from abstain.analyses.validate import odd
+
+    here.write("gold.csv", "question,correct\nq1,a\n")
+    here.write("b.csv", "run,question,answer\nr1,q1,a\nr2,q1,a\n")
+    for most, alike in ((2, 1), (1, 0)):
+        monkeypatch.setattr(odd, "MOST_CELLS", most)
+        said = here("validate", "gold.csv", "b.csv", "-f", "json").data
+        assert len(said.get("warnings", [])) == alike
 
 
 def test_records_of_no_question_may_stand_again(

@@ -10,8 +10,11 @@ from abstain.errors import InputError, Place, shown
 MOST_AGAIN = 1 << 20
 """Records that may stand again in a file that names questions: no run has so many."""
 
-SUSPICIOUS = 100
-"""A block is looked at closely where one record is more than this part of it."""
+SAMPLED = (1 / 3, 2 / 3)
+"""Where in a block a record is taken to see whether it stands there again."""
+
+SUSPICIOUS = 3
+"""A block is looked at closely where one of these records stands so often in it."""
 
 EMPTY = b',;\t "\r\n'
 """Of what a record without anything in it consists."""
@@ -23,7 +26,10 @@ NAMES_QUESTIONS = re.compile(
 
 
 class Floods:
-    """Counts the records that stand again, block by block, and refuses a file with too many."""
+    """Counts the records that stand again, block by block, and refuses a file with too many.
+
+    Those of one block are told from each other, so a few thousand records in turn are a flood too.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,14 +41,12 @@ class Floods:
         self.watches: bool | None = None
 
     def look(self, block: bytes) -> None:
-        """Look at the next block; one of which no record is a large part costs next to nothing."""
+        """Look at the next block; one whose records all differ costs next to nothing."""
         if self.watches is None:
             self.watches = NAMES_QUESTIONS.search(block.partition(b"\n")[0]) is not None
         if not self.watches:
             return
-        middle = block.rfind(b"\n", 0, len(block) // 2) + 1
-        line = block[middle : block.find(b"\n", middle) + 1]
-        if line.strip(EMPTY) and block.count(line) * SUSPICIOUS * len(line) > len(block):
+        if any(_stands_again(block, int(len(block) * place)) for place in SAMPLED):
             self._count(block)
         self.lines += block.count(b"\n")
 
@@ -64,3 +68,10 @@ class Floods:
                 "such repeats; expected each question once in a run",
                 Place(self.name, at),
             )
+
+
+def _stands_again(block: bytes, at: int) -> bool:
+    """Whether the record around a place of a block stands in it several times."""
+    begins, ends = block.rfind(b"\n", 0, at), block.find(b"\n", at)
+    line = block[max(begins, 0) : ends + 1]
+    return bool(ends > begins and line.strip(EMPTY) and block.count(line) >= SUSPICIOUS)

@@ -21,19 +21,22 @@ LISTS = ("correct", "options", "option_texts")
 RUN_COLUMNS = ("question", "answer", "run", "answered", "why", "candidate", *RUN_EXTRAS)
 
 
-def write_qa4mre(frame: pl.DataFrame, path: Path) -> None:
-    """Write a gold (it has `correct`) or a run (it has `answer`) to a file that is ours."""
+def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
+    """Write a gold (it has `correct`) or a run (it has `answer`) to a file that is ours.
+
+    `name` is what the file will be called.
+    """
     write = _gold_lines if "correct" in frame.columns else _run_lines
     if write is _run_lines:
         frame = frame.select(cs.by_name(*RUN_COLUMNS, require_all=False))
-    frame = _as_text(frame)
+    frame = _as_text(frame, name)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
         for line in write(frame):
             file.write(line + "\n")
 
 
-def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+def _as_text(frame: pl.DataFrame, label: str) -> pl.DataFrame:
     """Every column as text, lists of texts apart; what is neither is refused."""
     from abstain.io.columns import text_column
     from abstain.io.frames import collect, into_lazy
@@ -44,8 +47,8 @@ def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
         for name, dtype in frame.schema.items()
         if not (name in LISTS and isinstance(dtype, pl.List) and not dtype.inner.is_nested())
     ]
-    texts = [text_column(lazy, name, "the table").alias(name) for name in names]
-    return collect(lazy.with_columns(*texts), "the table") if texts else frame
+    texts = [text_column(lazy, name, label).alias(name) for name in names]
+    return collect(lazy.with_columns(*texts), label) if texts else frame
 
 
 def _run_lines(frame: pl.DataFrame) -> Iterator[str]:

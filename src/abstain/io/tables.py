@@ -271,7 +271,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
         elif chosen == "qa4mre":
             from abstain.io.qa4mre_write import write_qa4mre
 
-            write_qa4mre(frame, draft)
+            write_qa4mre(frame, draft, str(path))
         else:
             _refuse_separators(frame, str(path), chosen)
             flat = frame.with_columns(

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, shown
 from abstain.io.frames import collect
+from abstain.io.names import cells
 from abstain.io.tables import ROW, Table
 from abstain.judging.aliases import telling_apart
 from abstain.judging.cells import (
@@ -39,6 +40,9 @@ from abstain.outcomes import KINDS
 
 Filled = tuple[list[str], Codes, Array | None]
 """The runs by name, the kinds of their responses, their confidences where those were asked for."""
+
+REPEATED = "repeated question"
+"""The kind of problem that a question answered before is."""
 
 MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
@@ -89,8 +93,11 @@ def refuse_empty(sources: Sequence[Responses], runs: Collection[str]) -> None:
 
 def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
     """Kinds by run and slice, in memory that does not depend on the number of rows."""
+    label = judged.sources[0].table.name
+    values = [cells(judged.gold.frame, name).n_unique() for name in by]
+    refuse_counts(1, max(values, default=1), label)  # before they are told apart, at more cost
     sizes = slice_sizes(judged.gold.frame, by)
-    refuse_counts(1, sizes.height, judged.sources[0].table.name)
+    refuse_counts(1, sizes.height, label)
     try:
         if fits_there(judged, frame, sizes["size"]):
             found = census_there(judged, frame, sizes["size"])
@@ -318,7 +325,7 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
     before = judged.place(first)
     where = f" (first: {before})" if ROW in row else ""
     return Problem(
-        "repeated question",
+        REPEATED,
         judged.place(row),
         f"run {shown(row['run'])} has question {shown(question)} {how}{where}",
         row["run"],

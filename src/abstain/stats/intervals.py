@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from abstain.errors import UnknownNameError, UsageError
+from abstain.errors import UnknownNameError, UsageError, option
 from abstain.measures import Measure, Proportion, definitions
 from abstain.measures.arrays import Array
 from abstain.outcomes import Counts, CountsArray
@@ -78,6 +78,16 @@ def check_level(level: float) -> float:
     if not 0 < level < 1:
         raise UsageError(f"a level lies between 0 and 1, such as 0.95 (got {level:g})")
     return level
+
+
+MOST_CROSS_FITS = 1_000
+"""Cross-fits that somebody may ask for: more change no digit that is shown."""
+
+
+def check_repeats(repeats: int) -> None:
+    """Refuse a number of cross-fits that is none, or would not end."""
+    if not 1 <= repeats <= MOST_CROSS_FITS:
+        raise UsageError(f"{option('repeats')} is from 1 to {MOST_CROSS_FITS:,} (got {repeats})")
 
 
 def interval(

@@ -18,7 +18,7 @@ from abstain.analyses.cut.shapes import finite, origin_of
 from abstain.analyses.result import number, read_as
 from abstain.errors import UnknownNameError, UsageError, option, plural, shown
 from abstain.rankings.listed import require_scores, score_table
-from abstain.stats.intervals import check_level
+from abstain.stats.intervals import check_level, check_repeats
 
 if TYPE_CHECKING:
     from abstain.measures import Measure
@@ -169,8 +169,7 @@ def _check(
         raise UsageError(f"{option('keep')} and {other} exclude each other")
     if budget is not None and not 0 <= budget < float("inf"):
         raise UsageError(f"{option('budget')} is 0 or more documents per query (got {budget:g})")
-    if repeats < 1:
-        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
+    check_repeats(repeats)
 
 
 @dataclass

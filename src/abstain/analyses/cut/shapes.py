@@ -135,7 +135,12 @@ class Scores:
 
 
 def finite(table: Floats) -> tuple[Floats, int]:
-    """Infinite scores as the largest or smallest there is, and how many there were."""
+    """Infinite scores as the largest or smallest there is, and how many there were.
+
+    >>> finite(np.array([[np.inf, 2.0, 1e300], [1.0, -np.inf, np.nan]]))
+    (array([[ 2.,  2.,  2.],
+           [ 1.,  1., nan]]), 3)
+    """
     infinite = np.abs(table) > LARGEST
     if not infinite.any():
         return table, 0

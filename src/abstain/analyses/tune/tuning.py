@@ -37,7 +37,7 @@ from abstain.measures import Measure, count_measure
 from abstain.measures.arrays import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
 from abstain.stats.functional import cells_of, difference, few_clusters
-from abstain.stats.intervals import cell_interval, check_level
+from abstain.stats.intervals import cell_interval, check_level, check_repeats
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -190,8 +190,7 @@ def _split(
             f"{said} splits the questions in only one way: {option('repeats')} needs "
             f"{option('folds')}"
         )
-    if repeats < 1:
-        raise UsageError(f"{option('repeats')} is 1 or more (got {repeats})")
+    check_repeats(repeats)
     if folds is not None and folds < 2:
         raise UsageError(
             f"{option('folds')} must be 2 or more (got {folds}): a threshold looks too good on the "

@@ -29,7 +29,7 @@ from abstain.io.submissions import without_runs
 from abstain.io.tables import ROW
 from abstain.judging.aliases import refuse_pooled
 from abstain.judging.cells import refuse_counts, run_count
-from abstain.judging.counting import missing_problems, repeats
+from abstain.judging.counting import MOST_REPEATS, REPEATED, missing_problems, repeats
 from abstain.judging.evaluation import Evaluation
 from abstain.judging.faults import Problem
 from abstain.judging.gold import NONE_WORDS
@@ -56,7 +56,7 @@ MOST = 10_000
 HINTS = 100
 """Unknown ids for which the nearest known ones are looked up."""
 
-ID_KINDS = ("unknown question", "repeated question", "missing question")
+ID_KINDS = ("unknown question", REPEATED, "missing question")
 
 
 def validate(
@@ -325,7 +325,9 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
         questions = [p.question for p in plain if p.question is not None]
         which = ", ".join(shown(q) for q in questions[:3])
         whose = f"run {shown(run)} has " if run else ""
-        message = f"{whose}{plural(len(plain), 'problem')} of one kind ({kind}: {which}, …); "
+        least = "at least " if len(plain) >= (MOST_REPEATS if kind == REPEATED else MOST) else ""
+        counted = f"{least}{plural(len(plain), 'problem')}"
+        message = f"{whose}{counted} of one kind ({kind}: {which}, …); "
         told.append(
             replace(first, message=message + f"the first: {first.message}", details=tuple(plain))
         )

@@ -64,7 +64,7 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 @option(
     "--repeats N",
     "Do that N times, with new random folds each time.",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000),
     default=1,
 )
 @option("--run NAME", "Cut only this run.")

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @option(
     "--repeats N",
     "Cross-fit N times, with new random folds each time.",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000),
     default=1,
 )
 @option("--by ATTR", "A threshold for each value of an attribute.")
