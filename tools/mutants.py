@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import ast
 import builtins
+import compileall
 import gc
 import hashlib
 import importlib
@@ -45,6 +46,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "abstain"
 KEPT = ROOT / ".mutants.json"
+QUICK = 0.25
+SLOW = 3.0
+"""Seconds after which a test waits for the quicker ones of all files, and beyond which it is left
+out."""
 MODULES = (
     "measures/**/*.py",
     "outcomes.py",
@@ -57,6 +62,9 @@ MODULES = (
 )
 LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics")
 PYTEST = ["-x", "-p", "no:xdist", "--hypothesis-profile", "quick", "-m", "not browser and not slow"]
+FOLDERS = ("measures", "compare", "confidence", "properties", "refusals", "rankings", "resample")
+TESTS = ("test_*.py", *(f"{own}/**/test_*.py" for own in (*FOLDERS, "cli")))
+"""The tests that are tried: not those of reports, formats, audits and the like."""
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "--tb", "no"]
 
 EQUIVALENT: dict[str, str] = {}
@@ -125,16 +133,16 @@ def _changes(
     line = node.lineno if isinstance(node, ast.stmt) else line
     for change in _changes_of(node):
         yield change, line, inside
-    inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     for name, field in ast.iter_fields(node):
         if name in ("annotation", "returns"):
             continue
         if name == "body" and isinstance(node, ast.If) and _is_for_types(node):
             continue
-        of_header = name in ("args", "decorator_list")  # computed where the function is defined
+        within = inside or (is_function and name == "body")
         for own in field if isinstance(field, list) else [field]:
             if isinstance(own, ast.AST):
-                yield from _changes(own, line, inside and not of_header)
+                yield from _changes(own, line, within)
 
 
 def _changes_of(node: ast.AST) -> Iterator[Callable[[], object]]:
@@ -154,6 +162,10 @@ def _changes_of(node: ast.AST) -> Iterator[Callable[[], object]]:
 
 def _is_for_types(node: ast.If | ast.IfExp) -> bool:
     return "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _too_slow(*_: object) -> None:
+    raise TimeoutError
 
 
 class Record:
@@ -181,8 +193,11 @@ class Record:
                 for own in list(vars(module).values()):
                     getattr(own, "cache_clear", int)()
         self.hits.clear()
+        signal.signal(signal.SIGPROF, _too_slow)
+        signal.setitimer(signal.ITIMER_PROF, SLOW)
         start = time.process_time()
         done = yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if item.nodeid not in self.failed:
             spent = time.process_time() - start
             self.tests[item.nodeid] = (round(spent, 4), f"{self._mask() | self.imported:x}")
@@ -235,11 +250,12 @@ def _probe(module: str, own: ast.stmt) -> list[ast.stmt]:
     is_text = isinstance(own, ast.Expr) and isinstance(own.value, ast.Constant)
     if is_text or (isinstance(own, ast.ImportFrom) and own.module == "__future__"):
         return [own]
-    return [ast.parse(f"__reach__('{module}:{own.lineno}')").body[0], own]
+    return [ast.parse(f"__reach__({named(module, own.lineno)!r})").body[0], own]
 
 
-def _statements(module: str) -> list[int]:
-    return [own.lineno for own in ast.walk(ast.parse(plain(module))) if isinstance(own, ast.stmt)]
+def named(module: str, line: int) -> str:
+    """What a statement is called: its module and its text, which other statements may have too."""
+    return f"{module}: {plain(module).splitlines()[line - 1].strip()}"
 
 
 def fork(copy: Path, work: Callable[[], int]) -> int:
@@ -251,6 +267,7 @@ def fork(copy: Path, work: Callable[[], int]) -> int:
     code = 3
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.alarm(1800)
         quiet = os.open(copy / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -268,30 +285,43 @@ def in_turn(jobs: int, tasks: Sequence[Any], start: Callable[[int, Any], int]) -
     """Start each task in a process, so many at a time; each with how its process ended."""
     free, running = list(range(jobs)), dict[int, tuple[int, Any]]()
     waiting = list(reversed(tasks))
-    while waiting or running:
-        while waiting and free:
-            task, slot = waiting.pop(), free.pop()
-            running[start(slot, task)] = slot, task
-        child, status = os.wait()
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)  # what its tests had started
-        slot, task = running.pop(child)
-        free.append(slot)
-        yield task, os.waitstatus_to_exitcode(status)
+    try:
+        while waiting or running:
+            while waiting and free:
+                task, slot = waiting.pop(), free.pop()
+                running[start(slot, task)] = slot, task
+            child, status = os.wait()
+            _end(child)  # what its tests had started
+            slot, task = running.pop(child)
+            free.append(slot)
+            yield task, os.waitstatus_to_exitcode(status)
+    finally:
+        for child in running:
+            _end(child)
 
 
-def recorded(modules: list[str], jobs: int, folder: Path) -> dict[str, Any]:
+def _end(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def recorded(modules: list[str], jobs: int, folder: Path, *, stale: bool) -> dict[str, Any]:
     """What each test file reaches, taken anew where it or the package changed."""
-    named = [f"{module}:{line}" for module in modules for line in sorted(_statements(module))]
-    numbers = {name: number for number, name in enumerate(named)}
     helpers = [own for own in (ROOT / "tests").rglob("*.py") if not own.name.startswith("test_")]
-    package = _digest([*SOURCE.rglob("*.py"), *helpers], "".join(named))
+    package = _digest([*SOURCE.rglob("*.py"), *helpers], " ".join(modules))
     kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
-    known = kept["files"] if kept.get("package") == package else {}
-    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    if not kept or (kept["package"] != package and not stale):
+        kept = {"package": package, "numbers": {}, "files": {}}
+    numbers, files = kept["numbers"], kept["files"]
+    for module in modules:
+        for own in ast.walk(ast.parse(plain(module))):
+            if isinstance(own, ast.stmt):
+                numbers.setdefault(named(module, own.lineno), len(numbers))
+    tests = sorted(own for each in TESTS for own in (ROOT / "tests").glob(each))
     digests = {str(own.relative_to(ROOT)): _digest([own]) for own in tests}
-    files = {name: own for name, own in known.items() if digests.get(name) == own["digest"]}
-    stale = [name for name in digests if name not in files]
+    for name in [name for name in files if files[name]["digest"] != digests.get(name)]:
+        del files[name]
+    waiting = [name for name in digests if name not in files]
     copies = copied(folder / "record", jobs, {module: probed(module) for module in modules})
 
     def record(slot: int, name: str) -> int:
@@ -299,19 +329,18 @@ def recorded(modules: list[str], jobs: int, folder: Path) -> dict[str, Any]:
             own = Record(numbers)
             code = pytest.main([*PYTEST[1:], name], plugins=[own])
             said = {"digest": digests[name], "tests": own.tests, "failed": sorted(own.failed)}
-            (copies[slot] / f"{name.replace('/', '.')}.json").write_text(json.dumps(said))
+            (folder / name.replace("/", ".")).write_text(json.dumps(said), encoding="utf-8")
             return int(code)
 
         return fork(copies[slot], work)
 
-    for number, (name, _) in enumerate(in_turn(jobs, stale, record), 1):
-        for copy in copies:
-            path = copy / f"{name.replace('/', '.')}.json"
-            if path.exists():
-                files[name] = json.loads(path.read_text())
-        print(f"recorded {number}/{len(stale)} {name}", flush=True)
-    KEPT.write_text(json.dumps({"package": package, "files": files}), encoding="utf-8")
-    return {"numbers": numbers, "files": files}
+    try:
+        for number, (name, _) in enumerate(in_turn(jobs, waiting, record), 1):
+            files[name] = json.loads((folder / name.replace("/", ".")).read_text("utf-8"))
+            print(f"recorded {number}/{len(waiting)} {name}", flush=True)
+    finally:
+        KEPT.write_text(json.dumps(kept), encoding="utf-8")
+    return kept
 
 
 def _digest(paths: Sequence[Path], text: str = "") -> str:
@@ -324,10 +353,12 @@ def _digest(paths: Sequence[Path], text: str = "") -> str:
 def copied(folder: Path, jobs: int, texts: dict[str, str]) -> list[Path]:
     """Copies of the package, some of its modules with another text."""
     copies = [folder / str(job) for job in range(jobs)]
-    for copy in copies:
-        shutil.copytree(SOURCE, copy / "abstain")
-        for module, text in texts.items():
-            (copy / "abstain" / module).write_text(text, encoding="utf-8")
+    shutil.copytree(SOURCE, copies[0] / "abstain")
+    for module, text in texts.items():
+        (copies[0] / "abstain" / module).write_text(text, encoding="utf-8")
+    compileall.compile_dir(copies[0], quiet=2)
+    for copy in copies[1:]:
+        shutil.copytree(copies[0], copy)
     return copies
 
 
@@ -349,36 +380,38 @@ class Reached:
                 self.inside[own.module] = self.inside.get(own.module, 0) | self._bit(own)
 
     def _bit(self, mutant: Mutant) -> int:
-        return 1 << self.numbers[f"{mutant.module}:{mutant.statement}"]
+        return 1 << self.numbers[named(mutant.module, mutant.statement)]
 
-    def tests_of(self, mutant: Mutant, budget: float) -> dict[str, dict[str, float]]:
-        """The tests that reach a mutant, by file, the quickest files first, within a budget."""
+    def tests_of(self, mutant: Mutant, budget: float) -> list[tuple[str, dict[str, float]]]:
+        """The tests that reach a mutant, by file, the quickest first, within a budget."""
         mask = self._bit(mutant)
         if not mutant.in_function:
             mask |= self.inside.get(mutant.module, 0)
-        files = dict[str, dict[str, float]]()
+        groups = dict[tuple[bool, str], dict[str, float]]()
         for name, test, seconds, reached in self.tests:
             if reached & mask:
-                files.setdefault(name, {})[test] = seconds
-        chosen, spent = dict[str, dict[str, float]](), 0.0
-        for name in sorted(files, key=lambda name: sum(files[name].values())):
-            spent += sum(files[name].values())
+                groups.setdefault((seconds > QUICK, name), {})[test] = seconds
+        chosen, spent = list[tuple[str, dict[str, float]]](), 0.0
+        for is_slow, name in sorted(groups, key=lambda own: (own[0], sum(groups[own].values()))):
+            own = groups[is_slow, name]
+            spent += sum(own.values())
             if spent > budget and chosen:
                 break
-            chosen[name] = files[name]
+            chosen.append((name, own))
         return chosen
 
 
-def tried(mutant: Mutant, copy: Path, files: dict[str, dict[str, float]]) -> int:
+def tried(mutant: Mutant, copy: Path, files: list[tuple[str, dict[str, float]]]) -> int:
     """Run the tests that reach a mutant, in a process that has it; 0 where none notices."""
     (copy / "abstain" / mutant.module).write_text(mutated(mutant), encoding="utf-8")
     sys.dont_write_bytecode = True
-    names, size = list(files), 1
-    while names:
-        batch, names, size = names[:size], names[size:], 2 * size
-        seconds = {test: own for name in batch for test, own in files[name].items()}
+    size = 1
+    while files:
+        batch, files, size = files[:size], files[size:], 2 * size
+        seconds = {test: own for _, tests in batch for test, own in tests.items()}
         signal.setitimer(signal.ITIMER_PROF, 60)
-        if code := pytest.main([*PYTEST, *batch], plugins=[Chosen(seconds)]):
+        names = {name: None for name, _ in batch}
+        if code := pytest.main([*PYTEST, *names], plugins=[Chosen(seconds)]):
             return int(code)
     return 0
 
@@ -392,7 +425,9 @@ def main() -> None:
     parser.add_argument("--line", default="", help="mutants whose changed line has this in it")
     parser.add_argument("--seconds", type=float, default=60, help="of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--stale", action="store_true", help="keep what an older package reached")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     modules = sorted(
         {str(own.relative_to(SOURCE)) for each in MODULES for own in SOURCE.glob(each)}
     )
@@ -403,17 +438,15 @@ def main() -> None:
     gc.freeze()
     drawn, known = _drawn(every, given)
     with tempfile.TemporaryDirectory(prefix="abstain-mutants-") as folder:
-        kept = recorded(modules, given.jobs, Path(folder))
+        kept = recorded(modules, given.jobs, Path(folder), stale=given.stale)
         reached = Reached(kept["numbers"], kept["files"], every)
-        copies = copied(Path(folder) / "try", given.jobs, {})
+        *copies, pristine = copied(Path(folder) / "try", given.jobs + 1, {})
         survived = []
 
         def attempt(slot: int, mutant: Mutant) -> int:
             files = reached.tests_of(mutant, given.seconds)
-            for module in modules:
-                target = copies[slot] / "abstain" / module
-                if target.stat().st_mtime != (SOURCE / module).stat().st_mtime:
-                    shutil.copy2(SOURCE / module, target)
+            for module in modules:  # as it was, after the mutant before
+                shutil.copy2(pristine / "abstain" / module, copies[slot] / "abstain" / module)
             return fork(copies[slot], lambda: tried(mutant, copies[slot], files))
 
         for number, (mutant, code) in enumerate(in_turn(given.jobs, drawn, attempt), 1):
@@ -426,9 +459,9 @@ def main() -> None:
     print(f"{len(drawn):,} of {len(every):,} mutants, seed {given.seed}: {share:.1f} % killed")
     print(f"{len(known)} more were drawn that are equivalent; {minutes:.0f} minutes")
     for mutant in survived:
-        tests = reached.tests_of(mutant, given.seconds)
+        tests = sum(len(own) for _, own in reached.tests_of(mutant, given.seconds))
         print("survived: {}\n  → {}".format(*told(mutant)))
-        print(f"  reached by {sum(map(len, tests.values())):,} tests of {len(tests)} files")
+        print(f"  tried on {tests:,} tests")
 
 
 def _drawn(every: list[Mutant], given: argparse.Namespace) -> tuple[list[Mutant], list[str]]:
