@@ -11,10 +11,11 @@ one condition (negated). Everything is changed that is computed, numbers in mess
 First, once, every test file runs on a copy of the package in which each statement tells that it was
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
 is then tried on the tests that reach its statement, the quickest files first, until one fails; a
-statement outside functions is reached by all that reaches its module. Tests that need a browser or
-are marked slow are left out, and so is what goes beyond `--seconds` of tests for one mutant: a
-mutant that only these notice counts as a survivor. A test that takes far longer than it did without
-the change has noticed it. All runs are forks of a process in which the large libraries are loaded.
+statement outside functions is reached by all that reaches a function of its module. Tests that need
+a browser, are marked slow, take more than three seconds or stand in folders far from these modules
+are left out, and so is what goes beyond `--seconds` of tests for one mutant: a mutant that only
+these notice counts as a survivor. A test that takes far longer than it did without the change has
+noticed it. All runs are forks of a process in which the large libraries are loaded.
 """
 
 from __future__ import annotations
@@ -62,13 +63,72 @@ MODULES = (
 )
 LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics")
 PYTEST = ["-x", "-p", "no:xdist", "--hypothesis-profile", "quick", "-m", "not browser and not slow"]
-FOLDERS = ("measures", "compare", "confidence", "properties", "refusals", "rankings", "resample")
-TESTS = ("test_*.py", *(f"{own}/**/test_*.py" for own in (*FOLDERS, "cli")))
-"""The tests that are tried: not those of reports, formats, audits and the like."""
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "--tb", "no"]
 
-EQUIVALENT: dict[str, str] = {}
-"""Mutants that change nothing that can be seen, by module and changed line, each with why."""
+FOLDERS = (
+    "measures",
+    "compare",
+    "confidence",
+    "properties",
+    "refusals",
+    "rankings",
+    "resample",
+    "formats",
+)
+TESTS = ("test_*.py", *(f"{own}/**/test_*.py" for own in (*FOLDERS, "cli")))
+"""The tests that are tried: not those of reports, audits, cuts and the like."""
+
+EQUIVALENT: dict[str, tuple[str, ...]] = {
+    "how much is held or drawn at once; the same numbers come out": (
+        "stats/intervals.py: BLOCK = 2 << 22",
+        "stats/intervals.py: BLOCK = 1 << 23",
+        "stats/intervals.py: size = max(2, BLOCK // max(groups, 1))",
+        "stats/intervals.py: size = max(1, BLOCK // max(groups, 2))",
+        "stats/randomisation.py: AT_ONCE = 2 << 16",
+        "stats/randomisation.py: AT_ONCE = 1 << 17",
+        "stats/randomisation.py: BLOCK_BYTES = 2 << 26",
+        "stats/randomisation.py: BLOCK_BYTES = 1 << 27",
+        "stats/randomisation.py: block = max(1, min(trials, BLOCK_BYTES // "
+        "(9 * words * len(kinds))))",
+        "stats/randomisation.py: if len(self.known) >= 500:",
+        "stats/randomisation.py: if len(self.known) > 501:",
+        "stats/hypotheses.py: MOST_KEPT = 2 << 24",
+        "stats/hypotheses.py: MOST_KEPT = 1 << 25",
+        "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
+        "judging/cells.py: BATCH = 2 << 19",
+        "judging/cells.py: BATCH = 1 << 20",
+    ),
+    "what is kept in a cache; the same numbers come out": (
+        "stats/randomisation.py: @lru_cache(maxsize=9)",
+        "stats/randomisation.py: @lru_cache(maxsize=4097)",
+        "stats/randomisation.py: MOST_LISTED = 601",
+        "stats/randomisation.py: few = counts.shape[-1] == 3 and n < MOST_LISTED and "
+        "(counts.ndim > 1)",
+        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
+        "(counts.ndim >= 1)",
+        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
+        "(counts.ndim > 2)",
+    ),
+    "chances below 1e-20, which no double near 1 holds": (
+        "stats/randomisation.py: BEYOND = 3 / 2 * math.exp(-50)",
+        "stats/randomisation.py: BEYOND = 4 * 2 * math.exp(-50)",
+        "stats/randomisation.py: BEYOND = 3 * 3 * math.exp(-50)",
+        "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-51)",
+        "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
+        "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
+        "stats/randomisation.py: return np.arange(max(0, int(m / 2 - reach)), "
+        "min(m, int(m / 2 + reach) + 2) + 1)",
+    ),
+    "any bound near rounding will do": (
+        "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
+        "(6 * second ** 1.5) if second > close ** 3 else 0.0",
+    ),
+    "one more harmonic number is made than is looked up": (
+        "measures/answers.py: return np.concatenate([[0.0], "
+        "np.cumsum(1 / np.arange(1, most + 2))])",
+    ),
+}
+"""Why some mutants change nothing that can be seen: their module and changed line by reason."""
 
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -455,9 +515,12 @@ def main() -> None:
             print(f"{number}/{len(drawn)} {word} ({code}) {before}\n  → {after}", flush=True)
             survived += [mutant] if code == 0 else []
     minutes = (time.monotonic() - start) / 60
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    computed = (time.process_time() + spent.ru_utime + spent.ru_stime) / 60
     share = 100 * (1 - len(survived) / max(1, len(drawn)))
     print(f"{len(drawn):,} of {len(every):,} mutants, seed {given.seed}: {share:.1f} % killed")
-    print(f"{len(known)} more were drawn that are equivalent; {minutes:.0f} minutes")
+    print(f"{len(known)} more were drawn that are equivalent")
+    print(f"{minutes:.0f} minutes, {computed:.0f} of computing")
     for mutant in survived:
         tests = sum(len(own) for _, own in reached.tests_of(mutant, given.seconds))
         print("survived: {}\n  → {}".format(*told(mutant)))
@@ -467,11 +530,12 @@ def main() -> None:
 def _drawn(every: list[Mutant], given: argparse.Namespace) -> tuple[list[Mutant], list[str]]:
     """So many mutants in random order; those known to be equivalent on the way."""
     drawn, known = list[Mutant](), list[str]()
+    equivalent = {line for lines in EQUIVALENT.values() for line in lines}
     for mutant in random.Random(given.seed).sample(every, len(every)):
         if given.only not in mutant.module:
             continue
         _, after = told(mutant)
-        if after in EQUIVALENT:
+        if after in equivalent:
             known.append(after)
         elif given.line in after:
             drawn.append(mutant)

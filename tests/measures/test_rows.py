@@ -11,6 +11,7 @@ import pytest
 from abstain.errors import UsageError
 from abstain.measures import definitions, ranked_lists
 from abstain.measures.answers import Answers, Groups, Resamples, harmonic_numbers
+from abstain.measures.influence import influence_of
 from abstain.measures.ranked_lists import DocumentRows, Pool, Prefixes, RankedLists, Sampled, one
 from abstain.measures.registry import example_measure
 
@@ -213,3 +214,21 @@ def test_resamples_are_answers_written_out(name: str) -> None:
         times = often[:, column]
         alone = own(Answers.of(np.repeat(right, times), np.repeat(sure, times)))
         assert value == pytest.approx(float(alone), nan_ok=True), column
+
+
+@pytest.mark.parametrize("name", ["AUGRC", "AUROC", "AUPR-success", "AUPR-error", "Pearson-r"])
+def test_an_influence_is_the_derivative(name: str) -> None:
+    """By how often each answer is there: a difference of both sides, tied answers among them."""
+    own: Any = example_measure(name)
+    right = np.array([True, True, False, True, False, True, False])
+    sure = np.array([0.9, 0.7, 0.7, 0.4, 0.4, 0.2, 0.1])
+    many, step = np.full((7, 1), 1_000_000), 1000
+
+    def value_of(often: Any) -> Any:
+        return own(Resamples(right, sure, often.sum(axis=0), numbers=often))
+
+    here = Resamples(right, sure, many.sum(axis=0), numbers=many)
+    found, _ = influence_of(own, here, own(here))
+    one_more = step * np.eye(7, dtype=np.int64)
+    expected = (value_of(many + one_more) - value_of(many - one_more)) / (2 * step)
+    assert found[:, 0] == pytest.approx(expected, rel=1e-4, abs=1e-13)
