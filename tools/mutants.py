@@ -12,10 +12,10 @@ First, once, every test file runs on a copy of the package in which each stateme
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
 is then tried on the tests that reach its statement, the quickest files first, until one fails; a
 statement outside functions is reached by all that reaches a function of its module. Tests that need
-a browser, are marked slow, take more than three seconds or stand in folders far from these modules
-are left out, and so is what goes beyond `--seconds` of tests for one mutant: a mutant that only
-these notice counts as a survivor. A test that takes far longer than it did without the change has
-noticed it. All runs are forks of a process in which the large libraries are loaded.
+a browser, are marked slow or take more than three seconds are left out, and so is what goes beyond
+`--seconds` of tests for one mutant: a mutant that only these notice counts as a survivor. A test
+that takes far longer than it did without the change has noticed it. All runs are forks of a process
+in which the large libraries are loaded.
 """
 
 from __future__ import annotations
@@ -65,19 +65,6 @@ LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb",
 PYTEST = ["-x", "-p", "no:xdist", "--hypothesis-profile", "quick", "-m", "not browser and not slow"]
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "--tb", "no"]
 
-FOLDERS = (
-    "measures",
-    "compare",
-    "confidence",
-    "properties",
-    "refusals",
-    "rankings",
-    "resample",
-    "formats",
-)
-TESTS = ("test_*.py", *(f"{own}/**/test_*.py" for own in (*FOLDERS, "cli")))
-"""The tests that are tried: not those of reports, audits, cuts and the like."""
-
 EQUIVALENT: dict[str, tuple[str, ...]] = {
     "how much is held or drawn at once; the same numbers come out": (
         "stats/intervals.py: BLOCK = 2 << 22",
@@ -118,6 +105,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
         "stats/randomisation.py: return np.arange(max(0, int(m / 2 - reach)), "
         "min(m, int(m / 2 + reach) + 2) + 1)",
+    ),
+    "only a quicker way to what the other branch says": (
+        "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
     ),
     "any bound near rounding will do": (
         "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
@@ -377,7 +367,7 @@ def recorded(modules: list[str], jobs: int, folder: Path, *, stale: bool) -> dic
         for own in ast.walk(ast.parse(plain(module))):
             if isinstance(own, ast.stmt):
                 numbers.setdefault(named(module, own.lineno), len(numbers))
-    tests = sorted(own for each in TESTS for own in (ROOT / "tests").glob(each))
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
     digests = {str(own.relative_to(ROOT)): _digest([own]) for own in tests}
     for name in [name for name in files if files[name]["digest"] != digests.get(name)]:
         del files[name]

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from abstain.analyses.curve.curves import Curve
-from abstain.analyses.tune.choose import KeepRisk, Maximise, Threshold
+from abstain.analyses.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
 from abstain.analyses.tune.clusters import Clustered
 from abstain.errors import UsageError
 from abstain.measures import measure
@@ -68,6 +68,12 @@ def test_a_sequence_ends_before_the_first_that_fails() -> None:
     assert last(curve, tried, np.array([True, True, False])) == 0.75  # two answers of 1 and 3/4
     assert last(curve, tried, np.array([True, False, True])) == 1
     assert last(curve, tried, np.array([False, True, True])) == math.inf
+
+
+def test_where_nothing_is_ahead_nothing_can_be_broken() -> None:
+    curve = Curve.of(Answers.of(np.arange(40) % 2, np.linspace(1, 0.1, 40)))
+    assert KeepNext(0.1, 0.1).choose(curve) == 0
+    assert KeepNext(0.1, 0.1).choose(curve, ahead=40) == math.inf
 
 
 def test_hindsight_takes_a_share_that_is_just_alpha() -> None:

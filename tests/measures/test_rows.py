@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import abstain as ab
 from abstain.errors import UsageError
 from abstain.measures import definitions, ranked_lists
 from abstain.measures.answers import Answers, Groups, Resamples, harmonic_numbers
@@ -216,19 +217,27 @@ def test_resamples_are_answers_written_out(name: str) -> None:
         assert value == pytest.approx(float(alone), nan_ok=True), column
 
 
-@pytest.mark.parametrize("name", ["AUGRC", "AUROC", "AUPR-success", "AUPR-error", "Pearson-r"])
+SMOOTH = ["AUGRC", "AUROC", "AUPR-success", "AUPR-error", "Pearson-r"]
+SMOOTH += ["risk@coverage", "accuracy@coverage"]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
 def test_an_influence_is_the_derivative(name: str) -> None:
     """By how often each answer is there: a difference of both sides, tied answers among them."""
     own: Any = example_measure(name)
     right = np.array([True, True, False, True, False, True, False])
     sure = np.array([0.9, 0.7, 0.7, 0.4, 0.4, 0.2, 0.1])
-    many, step = np.full((7, 1), 1_000_000), 1000
 
-    def value_of(often: Any) -> Any:
-        return own(Resamples(right, sure, often.sum(axis=0), numbers=often))
+    def resamples(often: Any) -> Any:
+        return Resamples(right, sure, often.sum(axis=0), numbers=often)
 
-    here = Resamples(right, sure, many.sum(axis=0), numbers=many)
-    found, _ = influence_of(own, here, own(here))
-    one_more = step * np.eye(7, dtype=np.int64)
-    expected = (value_of(many + one_more) - value_of(many - one_more)) / (2 * step)
-    assert found[:, 0] == pytest.approx(expected, rel=1e-4, abs=1e-13)
+    here, step = np.full((7, 1), 1.5), 1e-6
+    found, _ = influence_of(own, resamples(here), own(resamples(here)))
+    more, fewer = (own(resamples(here + sign * step * np.eye(7))) for sign in (1, -1))
+    assert found[:, 0] == pytest.approx((more - fewer) / (2 * step), rel=1e-5, abs=1e-8)
+
+
+def test_utility_by_hand() -> None:
+    """Of 10 documents 3 are relevant; 2 of these and 1 other are listed, 6 others are not."""
+    own: Any = ab.measure("Utility(a=2,b=-3,c=-5,d=0.5,n=10)")
+    assert own([1, 0, 1], pool=3) == pytest.approx(2 * 2 - 3 * 1 - 5 * 1 + 0.5 * 6)
