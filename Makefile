@@ -27,10 +27,12 @@ JOBS ?= 2
 fuzz: $(VENV)/installed-dev
 	RUST_BACKTRACE=0 $(BIN)/python -m tests.fuzz.fuzzing $(N) --first $(FIRST) --jobs $(JOBS)
 
-# Small changes to the code that some test must notice: `make mutants MUTANTS=300`.
+# Small changes to the code that some test must notice: `make mutants MUTANTS=300 SEED=1 JOBS=2`.
 MUTANTS ?= 300
+SEED ?= 0
+JOBS ?= 1
 mutants: $(VENV)/installed-dev
-	$(BIN)/python tools/mutants.py $(MUTANTS)
+	$(BIN)/python tools/mutants.py $(MUTANTS) --seed $(SEED) --jobs $(JOBS)
 
 # Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
 test-spark: $(VENV)/installed-dev

@@ -134,3 +134,19 @@ def test_reasons_stay_where_refusals_are_looked_for(here: Here) -> None:
     row = here(*asked, "--policy", "error=excluded").data["results"][0]
     assert row["counts"]["wrong"] == 0
     assert row["counts"]["right"] == 2
+
+
+def test_an_answer_to_a_question_that_was_declined_is_its_candidate(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", "question,answer,answered\nq1,a,no\nq2,c,no\nq3,,no\nq4,d,yes\n")
+    counts = here("score", "gold.csv", "a.csv", "-f", "json").data["results"][0]["counts"]
+    blanks = [counts[f"unanswered_{kind}"] for kind in ("right", "wrong", "empty")]
+    assert (counts["right"], counts["wrong"], blanks) == (1, 0, [1, 1, 1])
+
+
+@pytest.mark.parametrize("row", ["q1,,yes,declined", "q1,a,,declined", "q1,a,yes,declined"])
+def test_a_reason_to_be_blank_contradicts_an_answer(here: Here, row: str) -> None:
+    here.write("gold.csv", GOLD)
+    rest = "q2,b,yes,\nq3,c,yes,\nq4,d,yes,\n"
+    here.write("a.csv", f"question,answer,answered,why\n{row}\n{rest}")
+    assert here.refuses("score", "gold.csv", "a.csv").startswith("a.csv:2:")

@@ -229,8 +229,8 @@ def _counts(numbers: Mapping[str, int | None]) -> Counts:
         return Counts(right, wrong, *(numbers.get(c) or 0 for c in SPLIT))
     unanswered = numbers.get("unanswered")
     if unanswered is None:
-        total = next((numbers[c] for c in TOTALS if numbers.get(c) is not None), None)
-        unanswered = (total or right + wrong) - right - wrong
+        total = next(own for c in TOTALS if (own := numbers.get(c)) is not None)
+        unanswered = total - right - wrong
     return Counts(right, wrong, unsplit=unanswered)
 
 

@@ -378,7 +378,7 @@ def _gains(gains: object, what: str) -> Floats:
     try:
         values = np.array(gains, np.float64)
     except (TypeError, ValueError):
-        values = np.full(1, np.nan)
+        values = np.array(np.nan)
     if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
         raise UsageError(f"{what} must be a list of finite numbers of 0 or more")
     return values

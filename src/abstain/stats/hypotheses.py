@@ -165,10 +165,8 @@ def mcnemar(only_one: int, only_other: int) -> float:
     """
     from scipy.special import bdtr
 
-    total = only_one + only_other
-    if total == 0:
-        return 1.0
-    return min(1.0, 2 * float(bdtr(min(only_one, only_other), total, 0.5)))
+    fewer = min(only_one, only_other)
+    return min(1.0, 2 * float(bdtr(fewer, only_one + only_other, 0.5)))
 
 
 def signed_gaps(differences: Array) -> Array:

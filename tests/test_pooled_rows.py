@@ -1,0 +1,56 @@
+"""Rows of several systems that nothing tells apart, and rows that name no question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import abstain as ab
+
+ONE_EACH = "run,model,outcome\na,gpt,right\na,gpt,wrong\nb,llama,right\nb,llama,wrong\n"
+MIXED = "run,model,outcome\na,gpt,right\na,llama,wrong\nb,llama,right\nb,llama,wrong\n"
+
+
+def read(folder: Path, text: str) -> ab.Evaluation:
+    path = folder / "grades.csv"
+    path.write_text(text, encoding="utf-8")
+    return ab.read_judged(path)
+
+
+def test_a_system_that_follows_from_the_run_says_nothing_new(tmp_path: Path) -> None:
+    assert read(tmp_path, ONE_EACH).runs == ("a", "b")
+
+
+def test_a_run_of_two_systems_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ab.InputError, match=r"csv:1: column 'model' names 2 systems"):
+        read(tmp_path, MIXED)
+
+
+def grid(systems: int, items: int, rows: int, names: tuple[str, str] = ("who", "what")) -> str:
+    """Rows of every system with every item, up to so many."""
+    every = [f"s{s},item {i},right" for i in range(items) for s in range(systems)]
+    return "\n".join([f"{names[0]},{names[1]},outcome", *every[:rows]]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("systems", "items", "rows", "refused"),
+    [
+        (2, 4, 8, True),  # eight rows, all there, twice as many items as systems
+        (2, 4, 7, False),  # one is lacking: of few rows all must be there
+        (2, 3, 6, False),  # fewer than eight rows
+        (3, 5, 15, False),  # fewer than twice as many items
+        (2, 8, 16, True),
+        (2, 8, 15, False),
+        (2, 16, 17, True),  # of sixteen rows or more most will do
+    ],
+)
+def test_columns_that_tell_rows_apart_as_systems_and_items_would(
+    tmp_path: Path, systems: int, items: int, rows: int, refused: bool
+) -> None:
+    text = grid(systems, items, rows)
+    if refused:
+        with pytest.raises(ab.InputError, match="'who' and 'what' tell the rows apart"):
+            read(tmp_path, text)
+    else:
+        assert read(tmp_path, text).runs
