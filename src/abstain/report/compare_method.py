@@ -196,6 +196,13 @@ def notes(c: CompareResult) -> list[str]:
             f"{c.measure} has no value in {most} of {c.swaps or 0:,} swaps of "
             f"{plural(len(lost), 'pair')}: they count as if they showed at least what was seen"
         )
+    held = sum(pair.by_interval for pair in c.pairs)
+    if held:
+        said.append(
+            f"{plural(held, 'pair')}: p is that of the interval; {TESTS.get(c.test, c.test)} alone "
+            "would find a difference, which it does too often where few questions are answered or "
+            "a rare outcome weighs much"
+        )
     said += c.notes
     return [*said, RULES_ERR] if c.reading is not None and c.reading.detect_refusals else said
 
