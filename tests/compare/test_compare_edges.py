@@ -249,7 +249,8 @@ def test_trials_are_told_of_what_they_were_drawn_for() -> None:
         "(beta). Test: paired randomisation, exact; max-T by randomisation, 200 trials, seed 0."
         in said
     )
-    said = told(judged(graded(runs), test="bootstrap", trials=200))
+    more = {name: letters * 2 for name, letters in runs.items()}
+    said = told(judged(graded(more), test="bootstrap", trials=200))
     named = "paired bootstrap, shifted to no difference (twice the smaller tail)"
     assert f"(beta). Test: {named}; 200 trials, seed 0." in said
 

@@ -32,7 +32,8 @@ from tests.measures.confidence_reference import REFERENCE
 def _few_are_enough() -> Iterator[None]:
     """Swaps are tried on runs so small that every way can be listed; a verdict takes more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("abstain.analyses.compare.confident._Confident.too_few", lambda *_: "")
+        patch.setattr("abstain.analyses.compare.confident.ConfidentWork.too_few", lambda *_: "")
+        patch.setattr("abstain.analyses.compare.work.LEAST_RESAMPLED", 1)
         yield
 
 

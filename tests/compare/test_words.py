@@ -193,7 +193,7 @@ def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
 
 
 def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
-    letters = {"one": "ab" * 10, "two": "ba" * 10}
+    letters = {"one": "ab" * 20, "two": "ba" * 20}
     said = told(judged(graded(letters), test="bootstrap", level=0.9999999))
     assert "; use randomisation tests." in said
     assert " trials." not in said
@@ -356,3 +356,28 @@ def test_sixteen_clusters_hardly_tell_1431_pairs_apart() -> None:
     assert relaxed.separated() == ["jucs1302enen"]
     against = ab.compare(gold, runs, cluster="test", against="jucs1302enen")
     assert all(p.differs and (p.difference or 0) < 0 for p in against.pairs)
+
+
+# ---------------------------------------------------------------- what an interval does not show
+
+
+@pytest.mark.parametrize("against", [None, "bold"])
+def test_p_is_not_below_that_of_an_interval_that_shows_nothing(against: str | None) -> None:
+    """All swaps of ten questions but one in 512 show less; one answer says next to nothing."""
+    frame = graded({"bold": "b" * 10, "shy": "a" + "-" * 9})
+    (pair,) = judged(frame, against=against).pairs
+    assert pair.by_interval
+    assert pair.p > 0.05
+    assert not pair.differs
+    assert pair.p_adjusted == pair.p
+    for step, holds in ((1e-4, True), (-1e-4, False)):
+        (low, high) = judged(frame, level=1 - pair.p + step).pairs[0].interval
+        assert (low <= 0 <= high) is holds
+    said = told(judged(frame))
+    assert "1 pair: p is that of the interval; paired randomisation alone would find" in said
+
+
+def test_p_of_swaps_stays_where_the_interval_shows_a_difference() -> None:
+    """Eight swaps of eight questions: p = 2/256."""
+    (pair,) = judged(graded({"bold": "b" * 8, "calm": "a" * 8})).pairs
+    assert (pair.p, pair.by_interval, pair.differs) == (2 / 256, False, True)

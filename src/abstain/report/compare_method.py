@@ -207,6 +207,13 @@ def notes(c: CompareResult) -> list[str]:
             f"{plural(len(lost), 'pair')}: each of these swaps is counted as at least as extreme "
             "as the observed difference"
         )
+    held = sum(pair.by_interval for pair in c.pairs)
+    if held:
+        said.append(
+            f"{plural(held, 'pair')}: p is that of the interval; {TESTS.get(c.test, c.test)} alone "
+            "would find a difference, which it does too often where few questions are answered or "
+            "a rare outcome weighs much"
+        )
     said += c.notes
     return [*said, RULES_ERR] if c.reading is not None and c.reading.detect_refusals else said
 

@@ -13,6 +13,7 @@ import numpy as np
 from abstain.measures import Measure
 from abstain.measures.arrays import Array
 from abstain.stats.agreement import rounded
+from abstain.stats.functional import Functional, beta
 from abstain.stats.randomisation import (
     AT_ONCE,
     BLOCK_BYTES,
@@ -32,6 +33,8 @@ MOST_KEPT = 1 << 24
 """Numbers kept for all runs at once."""
 DECIMALS = 9
 MOST_EXACT = 50
+ROUNDS = 24
+"""Halvings of the range in which a level is looked for."""
 CORRECTIONS = {
     "holm": "corrected by Holm",
     "bh": "corrected by Benjamini and Hochberg",
@@ -177,21 +180,21 @@ def signed_gaps(differences: Array) -> Array:
     return rounded(differences[~np.isnan(differences)], DECIMALS)
 
 
-def student(mean: float, error: float, units: int) -> float:
-    """The paired t-test's p of a mean difference with its standard error over so many units.
+def student(mean: float, error: float, degrees: float) -> float:
+    """The paired t-test's p of a mean difference with its standard error.
 
     NaN where the differences do not vary, unless they are all 0.
 
-    >>> round(student(0.1, 0.05, 21), 4)
+    >>> round(student(0.1, 0.05, 20), 4)
     0.0593
     """
     from scipy.special import stdtr
 
     if mean == error == 0:
         return 1.0
-    if units < 2 or not error > CLOSE_SCORES * abs(mean):
+    if not error > CLOSE_SCORES * abs(mean):
         return float("nan")
-    return 2 * float(stdtr(units - 1, -abs(mean / error)))
+    return 2 * float(stdtr(degrees, -abs(mean / error)))
 
 
 def sign_test(differences: Array) -> float:
@@ -227,6 +230,16 @@ def bootstrap_p(values: Array) -> float:
     low = int(np.count_nonzero(~(values > 0)))
     high = int(np.count_nonzero(~(values < 0)))
     return min(1.0, 2 * (min(low, high) + 1) / (len(values) + 1))
+
+
+def interval_p(f: Functional, cells: Array, clusters: Array | None) -> float:
+    """The p of no difference by the default interval: what is left of the level that reaches 0."""
+    inside, outside = 1.0, 0.0
+    for _ in range(ROUNDS):
+        level = (inside + outside) / 2
+        low, high = beta(f, cells, clusters, level=level)
+        inside, outside = (level, outside) if low <= 0 <= high else (inside, level)
+    return 1 - inside
 
 
 def holm(p: Array) -> Array:

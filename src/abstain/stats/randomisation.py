@@ -143,6 +143,8 @@ class PValue:
     p: float
     exact: bool
     why_not: str = ""
+    of_interval: bool = False
+    """Whether it is the p of an interval, where swaps or resamples would say less."""
 
 
 def randomise(

@@ -66,7 +66,7 @@ def compare_confidence(common: Common, chosen: Measure, options: Options) -> Com
             raise UsageError(
                 f"{biased}: there is no standard error to plan with ({option('detect')})"
             )
-    return compared(_Confident(common, chosen, options))
+    return compared(ConfidentWork(common, chosen, options))
 
 
 class _Steps:
@@ -82,7 +82,7 @@ class _Steps:
             self.before += steps
 
 
-class _Confident(Work):
+class ConfidentWork(Work):
     """Runs as sequences of answers, the surest first, and what is made of them."""
 
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
@@ -210,9 +210,9 @@ class _Confident(Work):
 
     def tested(self) -> list[PValue]:
         """By swaps; or by resamples, where one unit shows no spread and has a p of 1."""
-        swaps, values = self.swaps, self.values
         if self.options.test != "bootstrap":
-            return swaps.p_values
+            return self.swaps.p_values
+        values = self.values
         return [
             PValue(1.0 if values is None else bootstrap_p(values[:, i] - values[:, j]), exact=False)
             for i, j in self.wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,10 @@ from abstain.analyses.compare.bounds import (
     never_checked,
     read_confusion,
 )
+from abstain.analyses.compare.joint import BLOCK, JointOutcomes
 from abstain.analyses.compare.result import CompareResult, ends
 from abstain.analyses.compare.transitions import origin_of
-from abstain.analyses.compare.work import Options, Work, compared, too_few
+from abstain.analyses.compare.work import CLOSE, LEAST_RESAMPLED, Options, compared, too_few
 from abstain.analyses.result import finite
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
@@ -26,17 +28,14 @@ from abstain.measures.definition import summed
 from abstain.stats import proportions
 from abstain.stats.functional import (
     THREE,
-    cells_of,
+    beta,
     difference,
-    effective,
-    few_clusters,
-    one_run,
     standard_error,
 )
 from abstain.stats.hypotheses import (
-    Flips,
     bootstrap_p,
     common_swaps,
+    interval_p,
     max_t,
     mcnemar,
     randomise_clusters,
@@ -53,17 +52,12 @@ from abstain.stats.intervals import (
 from abstain.stats.randomisation import PValue, randomise
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.analyses.compare.bounds import JudgeDrawn
     from abstain.analyses.compare.comparing import Common
-    from abstain.outcomes import Array, IntArray
+    from abstain.outcomes import Array
 
-AT_ONCE = 1 << 16
-"""Questions whose joint counts are taken at once."""
-BLOCK = 1 << 21
-LEAST_RESAMPLED, LEAST_RARER = 40, 10
-"""Responses that a ratio divides by, and rarer ones of them, that a bootstrap needs of a run."""
+LEAST_RARER = 10
+"""Of the responses that a ratio divides by, rarer ones that a bootstrap needs of a run."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -93,8 +87,8 @@ def compare_outcomes(
     return compared(OutcomeWork(common, chosen, options, by, confusion, drawn))
 
 
-class OutcomeWork(Work):
-    """Runs by the counts of their outcomes, pairs by their joint counts."""
+class OutcomeWork(JointOutcomes):
+    """Intervals and tests of them, and what is said."""
 
     def __init__(
         self,
@@ -105,90 +99,24 @@ class OutcomeWork(Work):
         confusion: Array | None = None,
         drawn: JudgeDrawn = "random",
     ) -> None:
-        self.common, self.chosen, self.options = common, chosen, options
+        super().__init__(common, chosen, options)
         self.by, self.confusion, self.drawn = by, confusion, drawn
         self.made: Any = {name: getattr(options, name) for name in ("level", "trials", "seed")}
-        view = common.evaluation
-        self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
-        self.codes, self.cells = view.codes, cells_of(chosen)
-        self.counts = view.overall()
-        self.scores = np.asarray(chosen(self.counts))
-        self.higher_is_better = chosen.higher_is_better
-        self.widest = chosen.bounds[1] - chosen.bounds[0]
-        self.of = view.clusters()
-        self.clusters = None if self.of is None else int(self.of.max()) + 1
         self.known, self.unknown = common.unknown()
-
-    # ------------------------------------------------------------------------------ counts
-
-    @cached_property
-    def joint(self) -> IntArray:
-        """Joint counts (pairs, k, k): rows the other run's outcome, columns the run's own."""
-        k, runs = len(self.cells), len(self.runs)
-        others = sorted({j for _, j in self.wanted})
-        total = np.zeros((len(others) * k, runs * k))
-        for start in range(0, self.questions, AT_ONCE):
-            part = self.cells.of(self.codes[:, start : start + AT_ONCE])
-            hot = (part[:, None, :] == np.arange(k)[:, None]).reshape(runs * k, -1)
-            hot = hot.astype(np.float32)
-            total += hot.reshape(runs, k, -1)[others].reshape(len(others) * k, -1) @ hot.T
-        whole = np.rint(total).astype(np.int64).reshape(len(others), k, runs, k)
-        place = {run: at for at, run in enumerate(others)}
-        own, other = [i for i, _ in self.wanted], [place[j] for _, j in self.wanted]
-        return whole[other, :, own, :]
-
-    def cells_of(self, run: int) -> npt.NDArray[np.uint8]:
-        """A run's outcomes, question by question, as far as the measure tells them apart."""
-        return self.cells.of(self.codes[run])
-
-    def by_unit(self, run: int) -> Array:
-        """One row a question: 1 in the cell of its outcome; or a row a cluster."""
-        cells, kinds = self.cells_of(run), len(self.cells)
-        clustered = self._by_cluster(cells, kinds)
-        return np.eye(kinds)[cells] if clustered is None else clustered
-
-    def clustered_joint(self, own: int, other: int) -> Array | None:
-        """Joint cell counts of two runs by cluster."""
-        k = len(self.cells)
-        cell = self.cells_of(other).astype(np.int64) * k + self.cells_of(own)
-        return self._by_cluster(cell, k * k)
-
-    def _by_cluster(self, cells: npt.NDArray[np.integer], kinds: int) -> Array | None:
-        """How often each of some kinds of cell stands in each cluster."""
-        if self.of is None or self.clusters is None:
-            return None
-        bins = np.bincount(self.of * kinds + cells, minlength=self.clusters * kinds)
-        return bins.reshape(self.clusters, kinds).astype(np.float64)
-
-    @property
-    def flips(self) -> Flips:
-        """Which questions are swapped, or which clusters."""
-        return Flips(
-            self.clusters or self.questions, trials=self.options.trials, seed=self.options.seed
-        )
 
     def intervals(self) -> tuple[list[Interval], Array]:
         """An interval and a standard error for each pair's difference, many pairs at a time."""
-        options, f = self.options, difference(self.chosen)
-        flat = self.joint.reshape(len(self.joint), -1).astype(np.float64)
-        enough = self.questions > 1 and self.clusters != 1
+        options, f, enough = self.options, difference(self.chosen), self.shows_spread
         spans: list[Interval] = []
         errors: list[float] = []
-        at_once = max(1, BLOCK // (f.size * max(self.clusters or 0, f.size)))
-        for start in range(0, len(flat), at_once):
-            cells = flat[start : start + at_once]
-            groups = None
-            if self.clusters is not None:
-                groups = np.empty((len(cells), self.clusters, f.size))
-                for k, pair in enumerate(self.wanted[start : start + at_once]):
-                    groups[k] = self.clustered_joint(*pair)
+        for some, cells, groups in self.joint_cells(range(len(self.joint))):
             error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
             errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
             if enough and options.method in SMOOTH:
                 method = options.method
                 if self.of_two_trials and method == DEFAULT:
-                    method, own = "mover", slice(start, start + at_once)
-                    low, high = self._mover(cells, groups, self.wanted[own])
+                    method, wanted = "mover", [self.wanted[k] for k in some]
+                    low, high = self._mover(cells, groups, wanted)
                 else:
                     low, high = SMOOTH[method](f, cells, groups, level=options.level)
                 spans += [
@@ -230,23 +158,6 @@ class OutcomeWork(Work):
         together = proportions.correlation(own, clustered)
         return proportions.mover(own, (worth[0], worth[1]), together, level=self.options.level)
 
-    @cached_property
-    def worth(self) -> Array:
-        """How many independent questions a question of each run is worth: 1 without clusters."""
-        if self.of is None:
-            return np.ones(len(self.runs))
-        f, level = one_run(self.chosen), self.options.level
-        tables = [self.by_unit(run) for run in range(len(self.runs))]
-        found = [
-            float(effective(f, own.sum(axis=0), own, level=level)) / self.questions
-            for own in tables
-        ]
-        return np.minimum(np.nan_to_num(found, nan=1.0), 1.0)
-
-    def clusters_note(self) -> str:
-        of = self.of
-        return "" if of is None else few_clusters(np.bincount(of).astype(np.float64))
-
     def too_few(self, run: int) -> str:
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
@@ -285,7 +196,29 @@ class OutcomeWork(Work):
         padded = standard_error(f, cells, None)
         return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
 
+    @cached_property
+    def found(self) -> list[PValue]:
+        """The p of each pair; not below that of its interval where that shows no difference.
+
+        Swaps and resamples err where runs of equal score answer unlike parts of few questions, or
+        where an outcome that was not seen would weigh much. The interval allows for both.
+        """
+        tested, f, alpha = self._tested(), difference(self.chosen), self.options.alpha
+        if self.options.test == "mcnemar" or self.of_two_trials or not self.shows_spread:
+            return tested
+        loud = [k for k, own in enumerate(tested) if own.p <= alpha + CLOSE]
+        for some, cells, groups in self.joint_cells(loud):
+            low, high = beta(f, cells, groups, level=self.options.level)
+            for at in np.flatnonzero((low <= 0) & (high >= 0)):
+                own = None if groups is None else groups[at]
+                p = interval_p(f, cells[at], own)
+                tested[some[at]] = replace(tested[some[at]], p=p, of_interval=True)
+        return tested
+
     def tested(self) -> list[PValue]:
+        return self.found
+
+    def _tested(self) -> list[PValue]:
         options, wanted, joint = self.options, self.wanted, self.joint
         done = 0
 
@@ -358,7 +291,9 @@ class OutcomeWork(Work):
             )
             for start in range(0, len(wanted), at_once)
         ]
-        return max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
+        found = max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
+        least = [own.p if own.of_interval else 0.0 for own in self.found]
+        return np.maximum(found, least)
 
     # ------------------------------------------------------------------------ what is said
 

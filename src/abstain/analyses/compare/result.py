@@ -93,6 +93,8 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Why the interval does not exist, or what is odd about it."""
     no_test: str = ""
     """Why there is no p although there is a difference."""
+    by_interval: bool = False
+    """Whether p is that of the interval, because the test found a difference that it does not."""
     undefined_swaps: int = 0
     """Swaps that left a run without a value."""
     effect: Effect | None = None

@@ -19,6 +19,7 @@ from abstain.analyses.result import finite, read_as
 from abstain.errors import UsageError
 from abstain.measures import measure
 from abstain.rankings.scores import ScoreMatrix
+from abstain.stats.functional import effective_clusters
 from abstain.stats.hypotheses import (
     Flips,
     bootstrap_p,
@@ -58,16 +59,16 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     if options.test in ALONE and matrix.cluster is not None:
         name = "Wilcoxon's test" if options.test == "wilcoxon" else "the sign test"
         raise UsageError(f"{name} does not support clusters; use t or randomisation")
-    return compared(_Scores(matrix, replace(options, method=method)))
+    return compared(ScoreWork(matrix, replace(options, method=method)))
 
 
-class _Scores(Work):
+class ScoreWork(Work):
     """Scores of runs, summed by cluster where there are some."""
 
     def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
         self.matrix, self.options = matrix, options
         complete = matrix.complete()
-        self.measure = f"mean {matrix.measures[0]}"
+        self.measure, self.unit = f"mean {matrix.measures[0]}", matrix.unit
         self.higher_is_better = matrix.higher_is_better[0]
         self.runs = list(complete.runs)
         self.each = scores = complete.scores()
@@ -82,6 +83,7 @@ class _Scores(Work):
             self.sizes = np.bincount(clusters).astype(np.float64)
             self.totals = np.stack([np.bincount(clusters, own) for own in scores])
         self.groups = len(self.sizes)
+        self.degrees = max(float(effective_clusters(self.sizes)) - 1, 1.0)
         self.clusters = None if clusters is None else self.groups
         self.flips = Flips(self.groups, trials=options.trials, seed=options.seed)
         if options.against is not None or options.test in DRAWN or options.method != METHODS[0]:
@@ -124,7 +126,7 @@ class _Scores(Work):
         n = self.sizes.sum()
         mean, error = self._mean(totals)
         if method == "delta":
-            reach = float(stdtrit(self.groups - 1, (1 + level) / 2)) * error
+            reach = float(stdtrit(self.degrees, (1 + level) / 2)) * error
             low, high = self.bounds if j is None else (-self.widest, self.widest)
             return Interval(max(mean - reach, low), min(mean + reach, high), method), error
         drawn = self.resampled
@@ -139,7 +141,7 @@ class _Scores(Work):
         """The mean of scores or differences that are summed by cluster, and its standard error."""
         n = self.sizes.sum()
         mean = float(totals.sum() / n)
-        return mean, _error(totals - mean * self.sizes, n)
+        return mean, _error(totals - mean * self.sizes, self.sizes)
 
     def tested(self) -> list[PValue]:
         """All pairs share flips and resamples."""
@@ -159,7 +161,7 @@ class _Scores(Work):
                 return counted_scores(drawn[:, i] - drawn[:, j], own, exact=self.flips.exact)
             case "t":
                 mean, error = self._mean(self.totals[i] - self.totals[j])
-                return PValue(student(mean, error, self.groups), exact=False)
+                return PValue(student(mean, error, self.degrees), exact=False)
             case "sign":
                 return PValue(sign_test(self.each[i] - self.each[j]), exact=True)
             case _:
@@ -219,9 +221,14 @@ def _skewness(values: Array) -> float:
     return float((off**3).mean() / (off**2).mean() ** 1.5)
 
 
-def _error(sums: Array, n: float) -> float:
-    """SE² = G/(G−1) Σ_g (Σ_{i∈g} (x_i − mean))² / n²."""
-    groups = len(sums)
-    if groups < 2:
+def _error(sums: Array, sizes: Array) -> float:
+    """SE² = Σ_g r_g² / (1 − 2 w_g + Σ w²) / n² of sums r_g over clusters with shares w_g.
+
+    Unbiased where clusters vary by their size (CR2: Bell and McCaffrey 2002); of equal ones it is
+    the usual G/(G−1) Σ_g r_g² / n².
+    """
+    if len(sums) < 2:
         return math.nan
-    return math.sqrt(groups / (groups - 1) * float((sums**2).sum())) / n
+    n = float(sizes.sum())
+    share = sizes / n
+    return math.sqrt(float((sums**2 / (1 - 2 * share + (share**2).sum())).sum())) / n

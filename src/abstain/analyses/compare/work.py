@@ -13,7 +13,7 @@ import numpy as np
 
 from abstain.analyses.compare.result import CompareResult, Effect, Pair, RunRow, ends
 from abstain.analyses.result import finite
-from abstain.errors import UnknownNameError, UsageError, option
+from abstain.errors import UnknownNameError, UsageError, option, plural
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import Interval, check_level
@@ -35,6 +35,8 @@ MOST_NAMED = 6
 MOST_DRAWN = 50_000_000
 """Scores or differences held at once, in trials times runs."""
 CLOSE = 1e-12
+LEAST_RESAMPLED = 40
+"""Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
 LEAST_DETECTED = 1e-6
 
 
@@ -102,6 +104,7 @@ class Work(ABC):
     widest: float = math.inf
     """The largest difference that there can be."""
     questions: int
+    unit: str = "question"
     clusters: int | None = None
 
     @cached_property
@@ -167,6 +170,18 @@ class Work(ABC):
         """Why a test of this run's score would not hold its level; nothing where it does."""
         return ""
 
+    @property
+    def too_few_units(self) -> str:
+        """Why a bootstrap would not hold its level; nothing where it does, or for other tests."""
+        units = self.clusters or self.questions
+        if self.options.test != "bootstrap" or units >= LEAST_RESAMPLED:
+            return ""
+        what = "cluster" if self.clusters else self.unit
+        number = plural(units, what, "queries" if what == "query" else None)
+        return (
+            f"with {number} a bootstrap does not hold its level; from {LEAST_RESAMPLED} on it does"
+        )
+
     def undefined_swaps(self) -> IntArray:
         """For each pair, how many swaps left a run without a value."""
         return np.zeros(len(self.wanted), np.int64)
@@ -210,7 +225,7 @@ def compared(work: Work) -> CompareResult:
     """Compare runs: all pairs, or each run against one."""
     options = work.options
     spans, errors = work.intervals()
-    pairs = _pairs(work, spans, errors)
+    pairs = pairs_of(work, spans, errors)
     groups = _groups(work, pairs)
     rows = tuple(_row(work, i, groups or {}) for i in work.order)
     there = next((span.method for span in spans if not math.isnan(span.low)), None)
@@ -237,13 +252,13 @@ def compared(work: Work) -> CompareResult:
     )
 
 
-def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
+def pairs_of(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
     """What was found of each pair; where there is no difference there is no p."""
     tested, options = work.tested(), work.options
     undefined = np.isnan(work.differences)
     few = [work.too_few(run) for run in range(len(work.runs))]
     no_test = [
-        "" if undefined[k] else few[i] or few[j] or tested[k].why_not
+        "" if undefined[k] else work.too_few_units or few[i] or few[j] or tested[k].why_not
         for k, (i, j) in enumerate(work.wanted)
     ]
     silent = undefined | np.array([bool(why) for why in no_test])
@@ -268,6 +283,7 @@ def _pairs(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair, 
                 p_adjusted=corrected,
                 differs=None if corrected is None else corrected <= options.alpha + CLOSE,
                 exact=bool(tested[k].exact),
+                by_interval=tested[k].of_interval and corrected is not None,
                 questions=work.questions,
                 undefined_swaps=int(lost[k]),
                 effect=work.effect(i, j),

@@ -1,0 +1,88 @@
+"""What `compare` finds of simulated runs: its own work on them, without reading any file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from abstain.analyses.compare.confident import ConfidentWork
+from abstain.analyses.compare.outcomes import OutcomeWork
+from abstain.analyses.compare.scores import ScoreWork
+from abstain.analyses.compare.work import Options, Work, pairs_of
+from abstain.measures import measure
+from abstain.outcomes import CountsArray
+from abstain.rankings.scores import ScoreMatrix
+from abstain.stats.intervals import DEFAULT, Interval
+from simulated.drawing import TRIALS, Array, Codes, Groups
+
+FAMILY_TRIALS = 1999
+"""For the corrected p of many pairs."""
+
+
+@dataclass
+class Drawn:
+    """Outcomes (runs, questions), perhaps with confidences and clusters, as analyses see them."""
+
+    codes: Codes
+    confidence: Array | None = None
+    groups: Groups | None = None
+    runs: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.runs = [f"r{number}" for number in range(len(self.codes))]
+        self.evaluation = self
+
+    def __len__(self) -> int:
+        return len(self.codes[0])
+
+    def overall(self) -> CountsArray:
+        """Counts of each run."""
+        return CountsArray(np.stack([(self.codes == k).sum(axis=1) for k in range(6)], axis=-1))
+
+    def clusters(self) -> Groups | None:
+        """The cluster of each question."""
+        return self.groups
+
+    def unknown(self) -> tuple[Array, npt.NDArray[np.int64]]:
+        """All responses are known."""
+        return self.overall().table.astype(np.float64), np.zeros(len(self.codes), np.int64)
+
+
+def of_runs(drawn: Drawn, name: str, **how: Any) -> float:
+    """The least corrected p of simulated runs by a measure; NaN without a verdict."""
+    own: Any = drawn
+    chosen, options = measure(name), _options(len(drawn.codes), DEFAULT, how)
+    if chosen.definition.takes == "confidence":
+        return _least(ConfidentWork(own, chosen, options))
+    return _least(OutcomeWork(own, chosen, options, ()))
+
+
+def of_scores(scores: Array, groups: Groups | None = None, **how: Any) -> float:
+    """The same of scores (runs, topics)."""
+    runs, topics = scores.shape
+    names = [str(of) for of in (np.arange(topics) if groups is None else groups)]
+    matrix = ScoreMatrix(
+        measures=("score",),
+        runs=tuple(f"r{number}" for number in range(runs)),
+        topics=tuple(str(number) for number in range(topics)),
+        values=scores[None],
+        attributes=pl.DataFrame({"doc": names}),
+        cluster=None if groups is None else "doc",
+    )
+    return _least(ScoreWork(matrix, _options(runs, "delta", {"test": "t", **how})))
+
+
+def _options(runs: int, method: str, how: dict[str, Any]) -> Options:
+    trials = TRIALS if runs == 2 else FAMILY_TRIALS
+    return Options(**{"trials": trials, "method": method, **how})
+
+
+def _least(work: Work) -> float:
+    none = [Interval.none("", "")] * len(work.wanted)
+    pairs = pairs_of(work, none, np.full(len(work.wanted), np.nan))
+    return min((p.p_adjusted for p in pairs if p.p_adjusted is not None), default=math.nan)
