@@ -136,7 +136,7 @@ def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -
     def p(shift: float) -> float:
         a, b = year(), year(shift)
         first, second = (_Means.of(own, chosen, _best_rows(own, chosen)) for own in (a, b))
-        value = _changes(a, b, first, second, 0.95)[0].p_value
+        value = _changes(a, b, first, second, 0.95, chosen)[0].p_value
         assert value is not None
         return value
 
@@ -188,3 +188,30 @@ def test_registrations_of_all_tasks_together(tmp_path: Path) -> None:
     given.write_text("edition,registered\nmain,20\nmain,30\n")
     with pytest.raises(ab.InputError, match="'main' appears twice"):
         ab.editions(tasks, registrations=given)
+
+
+def test_languages_are_over_the_questions_that_count_and_types_over_all(
+    rebuilt: ab.CampaignResult,
+) -> None:
+    """Three runs are from Spanish (Table 10); Table 15 has their scores on main questions."""
+    found = ab.editions(
+        {"2012": made_up({"aaaa1201enen": 4}), "2013": rebuilt}, on={"role": "main"}
+    )
+    parts = {(own.edition, own.by, own.level): own for own in found.parts}
+    spanish = parts["2013", "language", "es"]
+    main = [row["main"] for row in printed("qa4mre2013_table15_subsets") if "eses" in row["run"]]
+    assert (spanish.questions, spanish.runs) == (240, len(main))
+    assert spanish.all_runs == pytest.approx(sum(map(float, main)) / len(main), abs=0.005)
+    assert parts["2013", "type", "METHOD"].questions == 44  # of all 284
+    titles = str(found)
+    assert "By language, on role=main" in titles
+    assert "By type, over all questions" in titles
+    # one team in 2012: nothing tells how much teams vary
+    assert [(own.low, own.high) for own in found.changes] == [(None, None)] * 2
+
+
+def test_an_interval_ends_where_differences_do() -> None:
+    """Two teams leave one degree of freedom, and so a reach of many times the error."""
+    two = {f"{n}": made_up({"aaaa1201enen": 4, "bbbb1201enen": n}) for n in (6, 8)}
+    for own in ab.editions(two).changes:
+        assert (own.low, own.high) == (-1, 1)

@@ -569,3 +569,15 @@ def test_a_late_run_is_broken_down_on_its_teams_page(tmp_path: Path) -> None:
     assert float(tests["late"]["0"]) == pytest.approx(3 / 15)
     assert [row["status"] for row in rows(here / "teams" / "one" / "runs.csv")] == ["", "late"]
     assert "status" not in rows(here / "teams" / "two" / "runs.csv")[0]
+
+
+def test_pages_are_written_in_the_order_of_the_pseudonyms(tmp_path: Path) -> None:
+    """The order in which files are made can be read off a disk or an archive."""
+    from abstain.report.campaign.team import Teams
+
+    asked = Asked(tmp_path)
+    names = {"a": "wren", "b": "lark", "c": "tern"}
+    for at, team in enumerate(names):
+        asked.run(f"{team}/run.csv", dict.fromkeys(range(60), "ABC"[at]))
+    result = ab.campaign(tmp_path / "gold.csv", tmp_path / "in")
+    assert [own.folder for own in Teams(result, names).pages()] == ["lark", "tern", "wren"]

@@ -95,11 +95,15 @@ def editions(
             )
             for own, mean in zip(views, means, strict=True)
         ),
-        parts=tuple(part for own in found for part in _parts(own, names, chosen)),
+        parts=tuple(
+            part
+            for own, view in zip(found, views, strict=True)
+            for part in _parts(own, view, names, chosen)
+        ),
         changes=tuple(
             change
             for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True)
-            for change in _changes(a, b, first, second, level)
+            for change in _changes(a, b, first, second, level, chosen)
         ),
         teams=len({team for own in found for team in own.teams}),
         registered=said.get(ALL, {}) if ALL not in campaigns else {},
@@ -225,11 +229,21 @@ def _question_error(asked: Asked | None, measure: Measure) -> float:
 
 
 def _changes(
-    before: Campaign, after: Campaign, first: _Means, second: _Means, level: float
+    before: Campaign,
+    after: Campaign,
+    first: _Means,
+    second: _Means,
+    level: float,
+    measure: Measure,
 ) -> list[Change]:
-    """An edition against the one before, over all runs and over best runs."""
+    """An edition against the one before, over all runs and over best runs.
+
+    An interval ends where differences of the measure do.
+    """
     from scipy.special import stdtr, stdtrit
 
+    lowest, highest = measure.bounds
+    most = highest - lowest
     questions = (first.question_error, second.question_error)
     known = [own for own in questions if not np.isnan(own)]
     degrees = max(1, min(first.degrees, second.degrees))
@@ -249,8 +263,8 @@ def _changes(
                 after=after.name,
                 what=what,
                 difference=number(difference),
-                low=number(difference - reach),
-                high=number(difference + reach),
+                low=number(float(np.clip(difference - reach, -most, most))),
+                high=number(float(np.clip(difference + reach, -most, most))),
                 p_value=number(p),
                 question_error=number(float(np.hypot(*questions))),
                 run_error=number(of_runs),
@@ -262,8 +276,11 @@ def _changes(
 # -------------------------------------------------------------------------------------- parts
 
 
-def _parts(own: Campaign, names: Sequence[str], measure: Measure) -> list[Part]:
-    """An edition by attributes of its questions, and by the language of its runs."""
+def _parts(own: Campaign, view: Campaign, names: Sequence[str], measure: Measure) -> list[Part]:
+    """An edition by attributes of all its questions, and by the language of its runs.
+
+    Languages go by `view`, the questions that count; slices are not known within them.
+    """
     found = []
     for attribute in names:
         if attribute not in own.slices:
@@ -277,9 +294,8 @@ def _parts(own: Campaign, names: Sequence[str], measure: Measure) -> list[Part]:
             found.append(_part(own, attribute, level, size, counts, every, base, measure))
     for language in sorted({said for said in own.languages if said}):
         rows = [at for at, said in enumerate(own.languages) if said == language]
-        counts = CountsArray(own.counts.table[rows])
-        size = own.questions
-        found.append(_part(own, LANGUAGE, language, size, counts, rows, own.baselines, measure))
+        counts, size = CountsArray(view.counts.table[rows]), view.questions
+        found.append(_part(own, LANGUAGE, language, size, counts, rows, view.baselines, measure))
     return found
 
 

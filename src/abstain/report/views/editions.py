@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from abstain.analyses.editions.comparing import LANGUAGE
 from abstain.analyses.editions.result import EditionsResult, Part
 from abstain.errors import plural
 from abstain.report import view
@@ -74,7 +75,13 @@ class View(view.View[EditionsResult]):
 
     def _parts(self) -> list[Grid]:
         names = dict.fromkeys(own.by for own in self.result.parts)
-        return [_part_grid(n, [p for p in self.result.parts if p.by == n]) for n in names]
+        over = f"on {self.result.on}" if self.result.on else ""
+        grids = []
+        for name in names:
+            where = over if name == LANGUAGE else over and "over all questions"
+            parts = [own for own in self.result.parts if own.by == name]
+            grids.append(_part_grid(name, parts, f"By {name}{where and ', '}{where}"))
+        return grids
 
     def _said(self) -> Iterable[str]:
         level = 100 * (1 - self.result.level)
@@ -102,7 +109,7 @@ class View(view.View[EditionsResult]):
             )
 
 
-def _part_grid(by: str, parts: list[Part]) -> Grid:
+def _part_grid(by: str, parts: list[Part], title: str) -> Grid:
     base = list(dict.fromkeys(key for own in parts for key in own.baselines))
     columns = [Column("edition"), Column(by), Column("questions", "count"), Column("runs", "count")]
     columns += [Column("right %", "percent"), Column("unanswered %", "percent")]
@@ -114,4 +121,4 @@ def _part_grid(by: str, parts: list[Part]) -> Grid:
         ]
         for own in parts
     ]
-    return Grid(columns, rows, title=f"By {by}")
+    return Grid(columns, rows, title=title)
