@@ -385,9 +385,11 @@ def recorded(modules: list[str], jobs: int, folder: Path, *, stale: bool) -> dic
         return fork(copies[slot], work)
 
     try:
-        for number, (name, _) in enumerate(in_turn(jobs, waiting, record), 1):
-            files[name] = json.loads((folder / name.replace("/", ".")).read_text("utf-8"))
-            print(f"recorded {number}/{len(waiting)} {name}", flush=True)
+        for number, (name, code) in enumerate(in_turn(jobs, waiting, record), 1):
+            said = folder / name.replace("/", ".")
+            nothing = {"digest": digests[name], "tests": {}, "failed": [name]}
+            files[name] = json.loads(said.read_text("utf-8")) if said.exists() else nothing
+            print(f"recorded {number}/{len(waiting)} {name} ({code})", flush=True)
     finally:
         KEPT.write_text(json.dumps(kept), encoding="utf-8")
     return kept
