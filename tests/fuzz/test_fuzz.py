@@ -476,6 +476,15 @@ def test_slices_of_frames_are_trimmed_as_those_of_files() -> None:
     assert [row.slice["topic"] for row in ab.score(gold, run, by="topic").rows] == ["x"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_in_a_folder_of_runs_is_no_run(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("runs/a.csv", RUN)
+    os.mkfifo(here.folder / "runs" / "b.csv")
+    said = here("score", "gold.csv", "runs", "-f", "json")
+    assert [row["run"] for row in said.data["results"]] == ["a"]
+
+
 LIMITED = 'exec "$0" -m abstain score gold.csv a.csv'
 
 
