@@ -143,6 +143,14 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         "cut q.txt r.txt --folds 2",
         0,
     ),
+    "Parquet lists in another engine, cut": (
+        {
+            "q.txt": QRELS,
+            "r.parquet": parquet(query=["q0", "q0", "q1"], doc=["d1", "d2", "d1"], score=[3, 2, 1]),
+        },
+        "cut q.txt r.parquet --folds 2 --engine duckdb",
+        0,
+    ),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }
