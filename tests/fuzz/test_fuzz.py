@@ -493,6 +493,15 @@ def test_a_pipe_in_a_folder_of_runs_is_no_run(here: Here) -> None:
     assert [row["run"] for row in said.data["results"]] == ["a"]
 
 
+def test_a_query_that_cannot_be_run_is_refused_in_a_line() -> None:
+    import abstain as ab
+
+    gold = pl.DataFrame({"question": ["1"], "correct": ["a"]})
+    run = pl.LazyFrame({"question": ["1"], "answer": ["a"]}).with_columns(x=pl.col("nowhere"))
+    with pytest.raises(ab.InputError, match=r"^the frame: cannot be read: .*nowhere"):
+        ab.score(gold, run)
+
+
 LIMITED = 'exec "$0" -m abstain score gold.csv a.csv'
 
 
