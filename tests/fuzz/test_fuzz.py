@@ -143,6 +143,14 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         "cut q.txt r.txt --folds 2",
         0,
     ),
+    "Parquet lists in another engine, cut": (
+        {
+            "q.txt": QRELS,
+            "r.parquet": parquet(query=["q0", "q0", "q1"], doc=["d1", "d2", "d1"], score=[3, 2, 1]),
+        },
+        "cut q.txt r.parquet --folds 2 --engine duckdb",
+        0,
+    ),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }
@@ -474,6 +482,24 @@ def test_slices_of_frames_are_trimmed_as_those_of_files() -> None:
     gold = pl.DataFrame({"question": ["1", "2"], "correct": ["a", "b"], "topic": [" x ", "x"]})
     run = pl.DataFrame({"question": ["1", "2"], "answer": ["a", "b"]})
     assert [row.slice["topic"] for row in ab.score(gold, run, by="topic").rows] == ["x"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_in_a_folder_of_runs_is_no_run(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("runs/a.csv", RUN)
+    os.mkfifo(here.folder / "runs" / "b.csv")
+    said = here("score", "gold.csv", "runs", "-f", "json")
+    assert [row["run"] for row in said.data["results"]] == ["a"]
+
+
+def test_a_query_that_cannot_be_run_is_refused_in_a_line() -> None:
+    import abstain as ab
+
+    gold = pl.DataFrame({"question": ["1"], "correct": ["a"]})
+    run = pl.LazyFrame({"question": ["1"], "answer": ["a"]}).with_columns(x=pl.col("nowhere"))
+    with pytest.raises(ab.InputError, match=r"^the frame: cannot be read: .*nowhere"):
+        ab.score(gold, run)
 
 
 LIMITED = 'exec "$0" -m abstain score gold.csv a.csv'

@@ -50,7 +50,9 @@ def open_table(
             native = native.with_row_index(ROW)
         elif frame.implementation.is_duckdb():
             native = with_every_nan(native)
-        return Table(label, "frame", tuple(frame.collect_schema().names()), native)
+        with reading(label, engine=True):  # a query may be wrong before it is run
+            columns = tuple(frame.collect_schema().names())
+        return Table(label, "frame", columns, native)
     eager = to_polars(frame, label)
     if eager.is_empty() and not may_be_empty:
         raise InputError("has no rows", label)

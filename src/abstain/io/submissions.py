@@ -127,7 +127,7 @@ def files_in(bundle: str | os.PathLike[str]) -> list[File]:
     if not os.path.isdir(name):
         return list(_unpacked(name))
     found = sorted(os.path.join(place, own) for place, _, files in os.walk(name) for own in files)
-    found = [own for own in found if _is_wanted(os.path.relpath(own, name))]
+    found = [own for own in found if _is_wanted(os.path.relpath(own, name)) and not _waits(own)]
     if len(found) > MAX_FILES:
         raise InputError(f"has more than {MAX_FILES:,} files, expected a folder of runs", name)
     return [file for own in found for file in _in_folder(own)]
@@ -146,6 +146,11 @@ def without_runs(given: Any, runs: Sequence[str]) -> list[str]:
             if some and not any(run.startswith(os.path.join(place, "")) for run in runs):
                 found.append(place)
     return found
+
+
+def _waits(path: str) -> bool:
+    """Whether it is a pipe, a socket or a device: to read one may never end."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def _in_folder(path: str) -> list[File]:

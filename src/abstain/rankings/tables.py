@@ -247,9 +247,12 @@ def chosen_columns(
 
 
 def _batches(table: Table, texts: tuple[str, ...], number: str) -> Iterator[pl.DataFrame]:
-    """The rows, some at a time; of a Parquet file, which can be read from any row on, no more."""
+    """The rows, some at a time; of a Parquet file, which can be read from any row on, no more.
+
+    Another engine than polars hands them over as a whole: it keeps no order to go on from.
+    """
     for chosen in _parts(table, texts, number):
-        if table.format != "parquet":
+        if table.format != "parquet" or not chosen.implementation.is_polars():
             yield from collect(chosen, table.name).iter_slices(BATCH)
             continue
         start, native = 0, chosen.to_native()
