@@ -15,6 +15,10 @@ from tests.helpers import Here
         ("run,right,wrong,unanswered\na,-1,2,3\n", "c.csv:2: right is '-1', expected 0 or more"),
         ("run,right,wrong,unanswered\na,1.5,2,3\n", "c.csv:2: right is '1.5', expected a whole"),
         ("run,right,wrong,unanswered\na,x,2,3\n", "c.csv:2: right is 'x', expected a whole"),
+        (
+            "run,right,wrong,unanswered\na,x,1,1\nb,1,1,1\nc,y,1,1\nd,z,1,1\n",
+            "c.csv:2: right is 'x', expected a whole number (and 2 more)",
+        ),
         ("run,right,wrong,unanswered\na,nan,2,3\n", "c.csv:2: right is 'nan', expected a whole"),
         ("run,right,wrong,unanswered\na,inf,2,3\n", "c.csv:2: right is 'inf', expected a whole"),
         ("run,right,wrong,unanswered\na,,2,3\n", "c.csv:2: right is empty"),

@@ -151,6 +151,11 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         "cut q.txt r.parquet --folds 2 --engine duckdb",
         0,
     ),
+    "a column without a name, in an engine that gives it one": (
+        {"b.csv": b'questio,""\nq1,a\n'},
+        "score gold.csv b.csv --engine duckdb",
+        2,
+    ),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }

@@ -367,7 +367,9 @@ def _free(table: Table) -> list[str]:
     return [
         column
         for column in table.columns[:MOST_COLUMNS]
-        if column not in KNOWN and (schema[column] in names or schema[column].is_numeric())
+        if column not in KNOWN
+        and column in schema
+        and (schema[column] in names or schema[column].is_numeric())
     ]
 
 
