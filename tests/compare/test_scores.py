@@ -253,7 +253,7 @@ def test_the_default_interval_covers_with_few_topics_that_differ() -> None:
 
 @pytest.mark.slow
 def test_a_bootstrap_p_as_the_normal_one() -> None:
-    scores = RNG.normal(size=(2, 400))
+    scores = np.random.default_rng(2).normal(size=(2, 400))
     scores[1] += 0.1
     gap = scores[1] - scores[0]
     found = compared(frame(scores), test="bootstrap", interval="delta", trials=20_000)

@@ -211,8 +211,8 @@ def notes(c: CompareResult) -> list[str]:
     if held:
         said.append(
             f"{plural(held, 'pair')}: p is that of the interval; {TESTS.get(c.test, c.test)} alone "
-            "would find a difference, which it does too often where few questions are answered or "
-            "a rare outcome weighs much"
+            "would find a difference, which it does too often where few questions are answered, "
+            "few differ or a rare outcome weighs much"
         )
     said += c.notes
     return [*said, RULES_ERR] if c.reading is not None and c.reading.detect_refusals else said

@@ -13,7 +13,6 @@ import numpy as np
 from abstain.measures import Measure
 from abstain.measures.arrays import Array
 from abstain.stats.agreement import rounded
-from abstain.stats.functional import Functional, beta
 from abstain.stats.randomisation import (
     AT_ONCE,
     BLOCK_BYTES,
@@ -232,12 +231,17 @@ def bootstrap_p(values: Array) -> float:
     return min(1.0, 2 * (min(low, high) + 1) / (len(values) + 1))
 
 
-def interval_p(f: Functional, cells: Array, clusters: Array | None) -> float:
-    """The p of no difference by the default interval: what is left of the level that reaches 0."""
+def interval_p(limits: Callable[[float], tuple[Array, Array]]) -> float:
+    """The p of no difference by an interval of any level: what is left of that which reaches 0.
+
+    >>> from scipy.special import ndtri
+    >>> round(interval_p(lambda level: (1.96 - ndtri((1 + level) / 2), np.array(np.inf))), 3)
+    0.05
+    """
     inside, outside = 1.0, 0.0
     for _ in range(ROUNDS):
         level = (inside + outside) / 2
-        low, high = beta(f, cells, clusters, level=level)
+        low, high = limits(level)
         inside, outside = (level, outside) if low <= 0 <= high else (inside, level)
     return 1 - inside
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,9 +114,9 @@ class OutcomeWork(JointOutcomes):
             errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
             if enough and options.method in SMOOTH:
                 method = options.method
-                if self.of_two_trials and method == DEFAULT:
-                    method, wanted = "mover", [self.wanted[k] for k in some]
-                    low, high = self._mover(cells, groups, wanted)
+                if method == DEFAULT:
+                    method = "mover" if self.of_two_trials else method
+                    low, high = self._default_limits(some, cells, groups, options.level)
                 else:
                     low, high = SMOOTH[method](f, cells, groups, level=options.level)
                 spans += [
@@ -143,7 +143,7 @@ class OutcomeWork(JointOutcomes):
         return known.studentised and known.proportion is not None
 
     def _mover(
-        self, cells: Array, groups: Array | None, wanted: Sequence[tuple[int, int]]
+        self, cells: Array, groups: Array | None, wanted: Sequence[tuple[int, int]], level: float
     ) -> tuple[Array, Array]:
         """Intervals of differences of proportions, from one of each."""
         k = len(self.cells)
@@ -156,7 +156,7 @@ class OutcomeWork(JointOutcomes):
         assert own is not None
         worth = [np.array([self.worth[pair[side]] for pair in wanted]) for side in (0, 1)]
         together = proportions.correlation(own, clustered)
-        return proportions.mover(own, (worth[0], worth[1]), together, level=self.options.level)
+        return proportions.mover(own, (worth[0], worth[1]), together, level=level)
 
     def too_few(self, run: int) -> str:
         known, test = self.chosen.definition, self.options.test
@@ -200,20 +200,31 @@ class OutcomeWork(JointOutcomes):
     def found(self) -> list[PValue]:
         """The p of each pair; not below that of its interval where that shows no difference.
 
-        Swaps and resamples err where runs of equal score answer unlike parts of few questions, or
-        where an outcome that was not seen would weigh much. The interval allows for both.
+        Swaps and resamples err where runs of equal score answer unlike parts of few questions or
+        clusters, or where an outcome that was not seen would weigh much. The interval allows for
+        both. Of many pairs it is looked at where their correction does, far out.
         """
-        tested, f, alpha = self._tested(), difference(self.chosen), self.options.alpha
-        if self.options.test == "mcnemar" or self.of_two_trials or not self.shows_spread:
+        tested, options = self._tested(), self.options
+        sound = options.test == "mcnemar" or (self.of_two_trials and self.of is None)
+        if sound or not self.shows_spread:
             return tested
-        loud = [k for k, own in enumerate(tested) if own.p <= alpha + CLOSE]
+        loud = [k for k, own in enumerate(tested) if own.p <= options.alpha + CLOSE]
         for some, cells, groups in self.joint_cells(loud):
-            low, high = beta(f, cells, groups, level=self.options.level)
+            low, high = self._default_limits(some, cells, groups, 1 - self.aim)
             for at in np.flatnonzero((low <= 0) & (high >= 0)):
-                own = None if groups is None else groups[at]
-                p = interval_p(f, cells[at], own)
+                one = slice(at, at + 1)
+                own = some[one], cells[one], None if groups is None else groups[one]
+                p = max(tested[some[at]].p, interval_p(partial(self._default_limits, *own)))
                 tested[some[at]] = replace(tested[some[at]], p=p, of_interval=True)
         return tested
+
+    def _default_limits(
+        self, some: Sequence[int], cells: Array, groups: Array | None, level: float
+    ) -> tuple[Array, Array]:
+        """The ends of the default interval of some pairs."""
+        if self.of_two_trials:
+            return self._mover(cells, groups, [self.wanted[k] for k in some], level)
+        return beta(difference(self.chosen), cells, groups, level=level)
 
     def tested(self) -> list[PValue]:
         return self.found
@@ -236,25 +247,13 @@ class OutcomeWork(JointOutcomes):
             ]
         if options.test == "bootstrap":
             return self._bootstrapped(step)
-        if self.of is None and not self.of_two_trials:
-            return randomise(
-                self.chosen, joint, trials=options.trials, seed=options.seed, progress=step
-            )
-        found: list[PValue] = []
+        made: Any = {"trials": options.trials, "seed": options.seed, "progress": step}
+        if self.of is not None:
+            tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
+            return randomise_clusters(self.chosen, tables, wanted, self.flips, step)
         if self.of_two_trials:
-            own = proportions.tables(self.chosen, joint)
-            worth = [min(self.worth[i], self.worth[j]) for i, j in wanted]
-            own = own * np.array(worth)[:, None, None]
-            found = proportions.p_values(
-                own, trials=options.trials, seed=options.seed, progress=step
-            )
-        if self.of is None:
-            return found
-        done = 0
-        tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
-        swapped = randomise_clusters(self.chosen, tables, wanted, self.flips, step)
-        both = zip(swapped, found or swapped, strict=True)
-        return [max(pair, key=lambda own: own.p) for pair in both]
+            return proportions.p_values(proportions.tables(self.chosen, joint), **made)
+        return randomise(self.chosen, joint, **made)
 
     def _bootstrapped(self, step: Callable[[int], None]) -> list[PValue]:
         f = difference(self.chosen)

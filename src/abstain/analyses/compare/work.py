@@ -171,6 +171,11 @@ class Work(ABC):
         return ""
 
     @property
+    def aim(self) -> float:
+        """The p that the first of all pairs needs after correction."""
+        return self.options.alpha / max(1, len(self.wanted))
+
+    @property
     def too_few_units(self) -> str:
         """Why a bootstrap would not hold its level; nothing where it does, or for other tests."""
         units = self.clusters or self.questions
