@@ -127,7 +127,7 @@ def judges(samples: int, seed: int) -> None:
         both = true[:, None] * rates
         for design in get_args(JudgeDrawn):
             off, before, holds = [], [], 0
-            for _ in range(samples):
+            for number in range(samples):
                 cells = generator.multinomial(500, both.sum(axis=0)).astype(np.float64)
                 score, span = correct_for_judge(
                     measure("accuracy"),
@@ -135,6 +135,7 @@ def judges(samples: int, seed: int) -> None:
                     checked(design, both, generator),
                     drawn=design,
                     draws=1000,
+                    seed=number,  # the same draws in every sample would err the same way in all
                 )
                 off.append(score - true[0])
                 before.append(cells[0] / 500 - true[0])
