@@ -47,7 +47,7 @@ def team_of_unranked(own: UnrankedRun) -> str:
 
 
 def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
-    """Runs whose score would tell of few answers, each with the reason; the first of two stays."""
+    """Runs whose score would reveal a few answers, each with the reason; the first of two stays."""
     teams: dict[str, list[str]] = {}
     for row in result.rows:
         teams.setdefault(team_of_row(row), []).append(row.run)

@@ -101,7 +101,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 @of_relevant(
     "RNDCG",
     formula="mean of NDCG at the ranks where the gain of the ideal list drops, and at the end of "
-    "the run's list",
+    "the run's list if that has at least two documents more than the ideal list",
     example="RNDCG = 1.5 / 2.1309 = 0.7039",
     latex=r"\frac1{|B|}\sum_{b\in B}\mathrm{NDCG@}b",
     gaming=LONGER_IS_FREE,

@@ -271,8 +271,8 @@ def rbp(
 def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
     """What RBP could still gain: the weight of all ranks whose document is not judged.
 
-    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too, and
-    those after k: RBP(p)@k is a lower bound of RBP(p), and this says how far below it may be.
+    It is 1 − (1 − p) Σ p^(rank − 1) over the judged documents. So the ranks after k and after the
+    list's end count too. RBP(p)@k is a lower bound of RBP(p), at most this much below it.
     """
     judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
     return np.maximum(1 - judged, 0.0)

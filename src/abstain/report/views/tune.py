@@ -114,7 +114,7 @@ class View(view.View[TuneResult]):
             f"{own.run}: the threshold gains {_points(own.gain)} of {result.measure} over "
             f"answering everything, on questions it was not tuned on{_within(own)}. On the "
             "questions it was tuned on it would look "
-            f"{_better(own.optimism_avoided)}: that is optimism, not a result."
+            f"{_better(own.optimism_avoided)}."
         ]
 
     def _of_risk(self, own: Tuned, risk: float) -> list[str]:
@@ -125,8 +125,7 @@ class View(view.View[TuneResult]):
             f"{own.run}: on the judged questions, the share of wrong answers is "
             f"{own.judged.risk:.4f}; if the run answered everything, the share would be "
             f"{own.answer_everything.risk or 0:.4f}. On the questions that the threshold was tuned "
-            f"on, the share would look {_better(own.risk_optimism_avoided or 0.0)}: that is "
-            "optimism, not a result."
+            f"on, the share would look {_better(own.risk_optimism_avoided or 0.0)}."
         ]
         kept, bound = own.kept, f"at most {risk:g}"
         test = "test by clusters" if self.result.cluster else "exact binomial test"
@@ -279,4 +278,12 @@ def _points(value: float) -> str:
 
 
 def _better(value: float) -> str:
-    return f"{100 * abs(value):.2f} points {'better' if value >= 0 else 'worse'}"
+    """How the tuning questions would look, which is no result.
+
+    >>> _better(0.0162)
+    '1.62 points better: that is optimism, not a result'
+    >>> _better(-0.0162)
+    '1.62 points worse: that is not a result'
+    """
+    what = "better: that is optimism, not a result" if value >= 0 else "worse: that is not a result"
+    return f"{100 * abs(value):.2f} points {what}"
