@@ -285,7 +285,7 @@ def test_where_nothing_is_right() -> None:
         pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "answer": ["none", "a", "none", ""]}),
     )
     assert counts_of(result)["run"] == (1, 2, 0, 0, 1)
-    assert any("3 questions have no right answer" in note for note in result.notes)
+    assert any("the gold has no right answer for 3 questions" in note for note in result.notes)
     other = judged(gold, question=["q1", "q2", "q4"], answer=["NIL", "nil", "None"])
     assert other == (3, 0, 0, 0, 1)
 

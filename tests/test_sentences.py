@@ -31,6 +31,17 @@ READ_TWICE = (
     *("set most to 0", "what came true", "makes no gate", "pays for a chance", "share wrong of"),
     *("as many random blanks", "each is judged with", "whether that is sure", "known of."),
     *("on queries it was not", "they show at least", "slices dropped", "nothing: it counts"),
+    *("as many as are judged", "whole or not at all", "by clusters, 5 %", "has the original"),
+    *("from or to a blank", "that is more than", "over all its answers", "tend to keep"),
+    *("reached by then", "cut by then", "from which on", "other role", "tell of", "in no mean"),
+    *("clusters only estimate", "judged otherwise", "turns on", "takes whether", "no run got {"),
+    *(
+        "disagreement seen",
+        "median disagreement",
+        "makes them one",
+        "of both, and",
+        "what that lacks",
+    ),
 )
 """Turns that a reader marked."""
 

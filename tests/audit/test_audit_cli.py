@@ -160,7 +160,7 @@ def test_cells_that_are_no_numbers_and_counts_that_are_none(tmp_path: Path) -> N
     text = "run,right,wrong,answered\na,3,1,4\nb,2.5,1,4\nc,l0,1,11\nd,3,–,4\n"
     assert audit_of(tmp_path, text) == [
         ("b", "right", "a count is a whole number, 0 or more"),
-        ("c", "right", "expected a number as in its column"),
+        ("c", "right", "expected a number, like the other cells of its column"),
     ]
 
 

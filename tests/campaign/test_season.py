@@ -514,13 +514,14 @@ def test_runs_beyond_the_limit_are_the_last_by_name(tmp_path: Path) -> None:
     info = tmp_path / "info.csv"
     assert ab.validate(tmp_path / "gold.csv", given, max_runs=3, runs_info=info).valid
     result = ab.campaign(tmp_path / "gold.csv", given, skip_invalid=True, max_runs=4)
-    assert "runs were counted by team: 5 by the folder" in result.notes
+    assert "runs were counted per team; the team was found for 5 runs by the folder" in result.notes
 
 
 def test_folders_inside_that_of_one_team_are_no_teams(tmp_path: Path) -> None:
     given = handed_in(tmp_path, "final/abcd1301enen.csv", "abcd1302enen.csv")
     found = ab.validate(tmp_path / "gold.csv", given, max_runs=1)
-    assert found.notes == ("runs were counted by team: 2 by the run id",)
+    told = "runs were counted per team; the team was found for 2 runs by the run id"
+    assert found.notes == (told,)
     assert [own.team for own in found.problems] == ["abcd"]
 
 

@@ -667,15 +667,18 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     assert plain["aim"] == {"risk": 0.3, "level": 0.9}
     kept = plain["results"][0]["kept"]
     out = " ".join(here(*say).out.split())
-    assert f"the share of wrong ones was at most 0.3 in {kept['over_all']} of 10 parts" in out
-    assert "The bound holds with a probability of at least 0.9 over the questions tuned on:" in out
+    assert f"the share of wrong answers was at most 0.3 in {kept['over_all']} of 10 parts" in out
+    assert "is at most 0.3, with a probability of at least 0.9 (over the random choice of" in out
     following = here(*say, "--next", "-f", "json").data
     assert following["aim"]["next_questions"] is True
     own = following["results"][0]
     assert own["judged"]["coverage"] <= plain["results"][0]["judged"]["coverage"]
     out = " ".join(here(*say, "--next").out.split())
     assert f"among the judged ones was at most 0.3 in {own['kept']['seen']} of 10 parts" in out
-    assert "a share of 0.3 of the answers to the next 200 questions of this kind is wrong." in out
+    assert (
+        "Of the answers to the next 200 questions of this kind, the share of wrong ones is at most "
+        "0.3, with a probability of at least 0.9"
+    ) in out
 
 
 def test_silence_promises_nothing(here: Here) -> None:

@@ -472,7 +472,7 @@ def test_table_curve_and_advice_name_one_difference(files: Here) -> None:
     assert f"{row['required']:g} or more between two runs" in text
     assert f"m {row['required']:.2f} " in text
     assert "the same width" in text
-    assert "beyond the 21 bins listed (the last one is open and starts at 0.2)" in text
+    assert "beyond the 21 listed bins (the last one is open and starts at 0.2)" in text
     more = files(*how, "--bins", "101", "-f", "json").data["sensitivity"][0]
     names = ("required", "required_range", "sensitivity", "relative")
     assert [more[n] for n in names] == [row[n] for n in names]

@@ -265,7 +265,7 @@ def test_a_reference_that_scores_more_is_told() -> None:
     assert rows["nothing"].score == pytest.approx(0.8)
     assert rows["gap"].score == pytest.approx(0.2)  # the first document, right for two of ten
     said = " ".join(str(result).split())
-    assert "over the best reference, nothing, −0.6000, [" in said
+    assert "gain over the best reference (nothing): −0.6000, [" in said
     assert "But the reference nothing scores more (0.8000)." in said
 
 

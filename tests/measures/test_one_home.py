@@ -304,10 +304,10 @@ def test_a_list_at_the_limit_has_the_score_of_the_original(name: str) -> None:
     ("facts", "said"),
     [
         ({"original": "nobody"}, "which is not a measure"),
-        ({"original": "c@1"}, "expected two measures of rankings"),
-        ({"original": "recall"}, "expected its main name: R"),
+        ({"original": "c@1"}, "both must be measures of rankings"),
+        ({"original": "recall"}, "expected the main name of that measure: R"),
         ({"original": "P"}, "the parameter k needs a default"),
-        ({"original": "Rprec", "ideal_ends": True}, "expected one that takes a cutoff"),
+        ({"original": "Rprec", "ideal_ends": True}, "expected an original that takes a cutoff"),
         ({"original": "", "ideal_ends": True}, "names no original measure"),
     ],
 )

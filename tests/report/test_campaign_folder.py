@@ -1,4 +1,4 @@
-"""The folder of a campaign: whole or not at all, and harmless whatever the names are."""
+"""The folder of a campaign: never written in part, and harmless whatever the names are."""
 
 from __future__ import annotations
 

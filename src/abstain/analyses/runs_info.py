@@ -132,8 +132,8 @@ def alike(teams: Iterable[str]) -> list[str]:
     for team in sorted(set(teams)):
         found.setdefault(team.casefold(), []).append(team)
     return [
-        f"teams {' and '.join(map(shown, own))} are counted as {len(own)}: a column team of the "
-        "table of runs makes them one"
+        f"teams {' and '.join(map(shown, own))} are counted as {len(own)} teams; to count them as "
+        "one, give their runs the same team in a column 'team' of the table of runs"
         for own in found.values()
         if len(own) > 1
     ]

@@ -181,7 +181,8 @@ LISTS = {
     ),
     "relevance_level": (
         "-l --relevance-level GRADE",
-        "The lowest relevant grade, for every measure that takes rel= and has no rel= of its own.",
+        "The lowest grade that counts as relevant, for every measure with a parameter rel, unless "
+        "the name of the measure sets it: 'P(rel=2)@10'.",
     ),
     "judged_only": (
         "-J --judged-only",

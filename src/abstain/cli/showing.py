@@ -81,7 +81,7 @@ def shows(
     chart: bool = False,
     page: bool = True,
     also: Sequence[Format] = (),
-    output: str = "Write the result to a file, whole or not at all.",
+    output: str = "Write the result to a file. If that fails, no partial file is left.",
     any_name: bool = False,
 ) -> Callable[[F], F]:
     """A decorator: give a command the options of showing; it gets an `out`.

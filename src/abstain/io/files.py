@@ -1,4 +1,4 @@
-"""Files as they come: opened with care, unpacked within bounds, written whole or not at all."""
+"""Files as they come: opened with care, unpacked within bounds, and never written in part."""
 
 from __future__ import annotations
 
@@ -389,7 +389,7 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file whole or not at all."""
+    """Write a text file; a failure leaves no partial file."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8", newline="\n")
 

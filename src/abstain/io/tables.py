@@ -254,7 +254,7 @@ def format_of_name(name: str) -> str | None:
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
-    """Write a table in the format that its name says, whole or not at all."""
+    """Write a table in the format that its name says; a failure leaves no partial file."""
     chosen = format or format_of_name(str(path))
     if chosen not in FORMATS:
         raise UsageError(

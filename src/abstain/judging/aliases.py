@@ -330,8 +330,9 @@ def telling_apart(table: Table) -> str:
             continue
         if {*_words(column)} & {*REPEATS}:
             return (
-                f"; column '{column}' numbers the repeats of a question: make a column 'question' "
-                "of both, and name the column of the ids 'cluster'"
+                f"; column '{column}' numbers the repeats of a question: rename the column of the "
+                "question ids to 'cluster', and make a new column 'question' from the id and this "
+                "number"
             )
         if "run" in key and not _apart(table, ["question", column], rows):
             return (

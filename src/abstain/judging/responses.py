@@ -110,8 +110,10 @@ def describe(gold: Gold, sources: Sequence[Responses] = ()) -> list[str]:
             "not by their own verdicts"
         )
     if gold.without_answer and not gold.verdicts:
-        count = plural(gold.without_answer, "question has", "questions have")
-        notes.append(f"{count} no right answer: only an answer such as 'none' is right there")
+        notes.append(
+            f"the gold has no right answer for {plural(gold.without_answer, 'question')}: there, "
+            "only an answer such as 'none' counts as right"
+        )
     return notes
 
 

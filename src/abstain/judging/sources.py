@@ -211,8 +211,8 @@ def golds_of(gold: Any, reading: Reading, *, answers: bool = True) -> tuple[list
     for own in golds if answers else ():
         if own.table.format == "qa4mre" and own.without_answer == len(own):
             raise InputError(
-                "marks no answer as correct, expected the gold: the test set without its answers "
-                "is enough for validate alone",
+                "marks no answer as correct, expected the gold: only `validate` accepts the test "
+                "set without its answers",
                 own.name,
             )
     return golds, joined_gold(golds)

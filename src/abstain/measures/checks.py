@@ -171,26 +171,23 @@ def _check_original(item: Measure) -> None:
                 item, "declares ideal_ends, but names no original measure to apply with that cutoff"
             )
         return
+    named = f"names {shown(d.original)} as its original"
     try:
         original = example_measure(d.original).definition
     except UsageError:
-        _refuse(item, f"has the original {shown(d.original)}, which is not a measure")
+        _refuse(item, f"{named}, which is not a measure")
     if original.name != d.original:
-        _refuse(
-            item, f"has the original {shown(d.original)}, expected its main name: {original.name}"
-        )
+        _refuse(item, f"{named}, expected the main name of that measure: {original.name}")
     if original.takes != "ranking" or not d.knows_end:
         _refuse(
             item,
-            f"has the original {shown(d.original)}: expected two measures of rankings, and "
-            "this one must know where a list ends",
+            f"{named}: both must be measures of rankings, and this one must know where a list ends",
         )
     for own in (*original.parameters, *d.parameters):
         if own.default is None and not own.optional:
             _refuse(
                 item,
-                f"has the original {shown(d.original)}: the parameter {own.name} needs a default "
-                "in both measures",
+                f"{named}: the parameter {own.name} needs a default in both measures",
             )
     if d.ideal_ends and not any(p.cutoff for p in original.parameters):
-        _refuse(item, f"has the original {shown(d.original)}, expected one that takes a cutoff")
+        _refuse(item, f"{named}, expected an original that takes a cutoff")

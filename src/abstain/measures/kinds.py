@@ -179,8 +179,8 @@ class ConfidenceMeasure(Measure):
             return self._of_answers(right)
         if confidence is None:
             raise UsageError(
-                f"{self} takes whether each answer is right and the confidence of each "
-                f"(got {type(right).__name__} alone); for files there is `abstain curve`"
+                f"{self} takes two lists: whether each answer is right, and how confident it is "
+                f"(got only {type(right).__name__}); for files there is `abstain curve`"
             )
         if np.ndim(right) == 2:
             if np.shape(right) != np.shape(confidence):

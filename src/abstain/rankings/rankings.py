@@ -170,8 +170,8 @@ class Rankings:
             return self
         if self._again is None:
             raise UsageError(
-                "these rankings were not read from runs, so they cannot be read again with NIL in "
-                "its other role"
+                "these rankings were not read from runs, so they cannot be read again to change "
+                "what NIL means (an answer, or the end of a list)"
             )
         settings = structs.replace(self.settings, nil_as_answer=as_answer)
         lists, origins = self._again(settings)
@@ -204,8 +204,8 @@ class Rankings:
         for item in chosen:
             if item.definition.geometric:
                 raise UsageError(
-                    f"{item} is a geometric mean over queries, and tests compare means: use the "
-                    "measure that it averages"
+                    f"{item} is a geometric mean over queries, but tests compare arithmetic means: "
+                    "use the measure whose geometric mean it is"
                 )
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted

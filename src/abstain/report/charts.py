@@ -242,7 +242,7 @@ def _by_run(layer: Mapping[str, Any]) -> bool:
 
 
 def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
-    """Draw a chart into a file, whole or not at all."""
+    """Draw a chart into a file; a failure leaves no partial file."""
     target = Path(path)
     ending = target.suffix.lower()
     if ending not in ENDINGS:

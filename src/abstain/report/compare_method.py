@@ -35,9 +35,9 @@ DRAWN = {
 BY_TRIALS = ("randomisation", "bootstrap")
 """Tests by random trials, where they are not exact."""
 RULES_ERR = (
-    "the rules that find refusals make errors: `abstain refusals --check` measures how many, and "
-    "the corrected scores take them into account if its table is given as that of the judge's "
-    "errors (`--judge-error`)"
+    "the rules that find refusals make errors: `abstain refusals --check` measures how many; give "
+    "the table that it writes to `--judge-error`, and the corrected scores take these errors into "
+    "account"
 )
 
 
@@ -91,17 +91,18 @@ def plan(c: CompareResult) -> list[str]:
         return []
     if p.visible is not None and c.widest is not None and p.visible > c.widest:
         return ["This test set is too small to show any difference reliably."]
-    whose = "at the disagreement seen" if len(c.pairs) == 1 else "at the median disagreement"
+    one = len(c.pairs) == 1
+    error = "the standard error of this pair" if one else "the median standard error of the pairs"
     said = []
     if p.visible is not None:
         size = f"{p.visible:.3f}" if p.visible >= SHORT else "less than 0.001"
         if p.visible_range is not None:
-            size += " ({:.3f} to {:.3f}, as clusters only estimate the standard error)".format(
-                *p.visible_range
-            )
+            low, high = p.visible_range
+            why = "because the standard error is only an estimate from the clusters"
+            size += f" ({low:.3f} to {high:.3f}, {why})"
         said.append(
             f"This test set could detect a difference of {size} (power {100 * p.power_asked:g} %, "
-            f"{whose}, one comparison)."
+            f"with {error}, one comparison)."
         )
     if p.detect is not None and p.power is not None and p.needed is not None:
         said.append(

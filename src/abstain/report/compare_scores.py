@@ -56,7 +56,9 @@ def _assumptions(c: CompareResult) -> list[str]:
         )
     tied = [own for own in effects if 2 * own.ties > c.questions or own.distinct < DISTINCT]
     if tied:
-        against.append(f"{_which(tied, effects)} mostly ties or have fewer than {DISTINCT} values")
+        against.append(
+            f"{_which(tied, effects)} mostly ties or have fewer than {DISTINCT} distinct values"
+        )
     if not against:
         return [
             "The t-test assumes that means of differences are approximately normal; nothing here "

@@ -275,12 +275,13 @@ def origin(c: CompareResult) -> list[str]:
     if o is None or not o.contributions:
         return []
     without = o.without_candidate
-    moves, verb = plural(without, "move"), "is" if without == 1 else "are"
+    where = plural(without, "question")
     if o.knowing is None or o.abstaining is None:
         said = [
             "The difference cannot be split into a part from knowing and a part from abstaining: "
-            f"{moves} {verb} from or to a blank without a candidate. A column candidate, with the "
-            "answers behind the blanks, would make it possible."
+            f"on {where} where the outcomes of the two runs differ, one of them is a blank without "
+            "a candidate. A column candidate, with the answers behind the blanks, would make it "
+            "possible."
         ]
     else:
         text = (
@@ -290,7 +291,10 @@ def origin(c: CompareResult) -> list[str]:
         )
         if without:
             counts = "counts" if without == 1 else "count"
-            text += f" ({moves} from or to a blank without a candidate {counts} as abstaining)"
+            text += (
+                f" ({where} where one of the two outcomes is a blank without a candidate {counts} "
+                "as abstaining)"
+            )
         said = [text + "."]
     sizes = [abs(value) for value in o.contributions.values()]
     if sum(abs(size - sizes[0]) < SAME for size in sizes) <= MOST_QUESTIONS:

@@ -34,7 +34,10 @@ def bootstrap(result: MetaResult) -> str:
     """Which bootstrap tests pairs: of scores that of Student's t, of counts that of differences."""
     if result.given_scores:
         return "studentised, Sakai 2006"
-    return "shifted: differences re-scored, not studentised"
+    return (
+        "shifted to no difference: every resample is scored anew, and its difference is not "
+        "studentised"
+    )
 
 
 def percent(share: float) -> str:
@@ -109,10 +112,10 @@ def _beyond(result: MetaResult) -> Iterator[str]:
         if row.required is not None and row.required > last:
             found = "no required difference" if row.within_bins is None else f"{row.within_bins:g}"
             yield (
-                f"{row.measure} requires {row.required:g}, which is beyond the {len(row.bins):,} "
-                f"bins listed (the last one is open and starts at {last:g}); it was found with "
-                f"more bins of the same width. The listed bins alone give {found}; a larger number "
-                "of bins lists more"
+                f"{row.measure} requires a difference of {row.required:g}. This is beyond the "
+                f"{len(row.bins):,} listed bins (the last one is open and starts at {last:g}); it "
+                "was computed with more bins of the same width. From the listed bins alone the "
+                f"result would be {found}; set a larger number of bins to list more of them"
             )
 
 

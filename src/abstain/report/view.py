@@ -151,7 +151,7 @@ class View(Generic[R]):
         return notebook(self.tables(), self.charts())
 
     def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
-        """Write the look that the name ends in, whole or not at all."""
+        """Write the look that the name ends in; a failure leaves no partial file."""
         ending = path.suffix.lower()
         if ending in PICTURES:
             self.draw(path, **options)

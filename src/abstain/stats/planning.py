@@ -20,7 +20,7 @@ ROUNDS = 50
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What it takes to find a difference at the disagreement seen."""
+    """What it takes to find a difference, with the standard error that was seen."""
 
     visible: float | None
     """The smallest difference that the test set shows with the power asked for; None: so few

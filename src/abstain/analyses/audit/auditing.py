@@ -82,7 +82,13 @@ def _check_readable(sheet: Sheet, audit: Audit) -> None:
     for row, texts in enumerate(sheet.texts):
         for column in sheet.figures:
             if sheet.number(row, column) is None and not is_missing(texts[column]):
-                audit.find(READABLE, sheet, row, column, "expected a number as in its column")
+                audit.find(
+                    READABLE,
+                    sheet,
+                    row,
+                    column,
+                    "expected a number, like the other cells of its column",
+                )
 
 
 def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:

@@ -3,7 +3,7 @@
 What is left out, and why: what is right and what was answered; every number by question; curves
 over confidences, whose steps are single answers; comparisons and resamples, which go by question;
 baselines that count how often an option is right; attributes that follow from the answers;
-slices so small, by themselves or by subtraction, that their score tells of single questions; and
+slices so small, by themselves or by subtraction, that their score reveals single answers; and
 what `withheld.py` says of few answers.
 """
 
@@ -158,7 +158,7 @@ def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
 
 
 def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
-    """The breakdowns of which no slice, and no difference of two, tells of few questions."""
+    """The breakdowns in which no slice, and no difference of two, is of few questions."""
     frame = pl.DataFrame(
         result.questions.attributes, schema=dict.fromkeys(result.questions.attributes, pl.String)
     )

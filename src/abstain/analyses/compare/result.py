@@ -136,10 +136,10 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """By outcome of the other run and of the run itself: `wrong → right`."""
     knowing: float | None
     abstaining: float | None
-    """None where there is no difference, or where most moves are from or to a blank without a
-    candidate: then nobody knows what is which."""
+    """None where there is no difference, or where one outcome of most questions that differ is a
+    blank without a candidate: then nobody knows what is which."""
     without_candidate: int
-    """Moves from or to a blank whose candidate nobody knows."""
+    """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
     slices: tuple[SliceShare, ...]
     reversals: tuple[str, ...]
     """Attributes whose slices, where they show a difference, all show it the other way."""

@@ -53,7 +53,7 @@ class Moves:
     knowing: float
     abstaining: float
     without_candidate: int
-    """Moves from or to a blank whose candidate nobody knows."""
+    """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
 
 
 def origin_of(

@@ -57,8 +57,8 @@ def cut(
         keep: Instead of the best score, promise that at least this share of the relevant documents
             in the lists is kept, with as few documents as possible.
         delta: With `keep`, the probability that the promise is broken.
-        next_queries: With `keep`, whether to promise the share on the next queries (as many as are
-            judged on), not only the expected share.
+        next_queries: With `keep`, whether to promise the observed share on the next queries (as
+            many as a fold has with a relevant document in their list), not only the expected share.
         budget: At most this many documents per query on average.
         folds: Judge each of so many parts with rules tuned on the others (5).
         repeats: So many times, with new random folds each time.

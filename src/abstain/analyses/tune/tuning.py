@@ -73,8 +73,8 @@ def tune(
             on, unless something else is asked for.
         maximise: The measure of counts to tune for (c@1).
         risk: Or the share of wrong answers to stay below, answering as much as that allows.
-        next_questions: With `risk`, whether to bound the share of wrong answers on the next
-            questions (as many as are judged on), not only the expected risk.
+        next_questions: With `risk`, whether to bound the observed share of wrong answers on the
+            next questions (as many as each threshold is judged on), not only the expected share.
         level: With `risk`, the probability that the bound holds.
         tune_on: Attribute to value: tune on questions that have it, judge on the others.
         folds: Otherwise: judge each of so many parts with what the others say (5).

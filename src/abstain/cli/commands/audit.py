@@ -30,7 +30,9 @@ from abstain.judging.reading import OPTIONS
     multiple=True,
 )
 @options.measure(
-    "The measure of a column whose name gives only the questions, not the measure.", default="c@1"
+    "The measure of a column of scores whose name says only which questions it is about (such as "
+    "'auxiliary'), not which measure.",
+    default="c@1",
 )
 @option(
     "-c --column NAME=COLUMN",

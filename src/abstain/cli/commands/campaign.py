@@ -49,7 +49,12 @@ if TYPE_CHECKING:
 @options.interval
 @options.level()
 @options.seed("The seed of the random reference run.")
-@options.output("The folder to write, whole or not at all.", "DIR", writes=False, required=True)
+@options.output(
+    "The folder to write. If that fails, no partial folder is left.",
+    "DIR",
+    writes=False,
+    required=True,
+)
 @options.force("Replace the folder.")
 @option("--title TEXT", "The title of the page.", default="Campaign", section=SHOWING)
 @option(

@@ -24,8 +24,8 @@ COUNTED = SHOWN[:3]
 @command
 @reads("judged", runs="Runs with a confidence.")
 @options.measures(
-    "Measures of confidence for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; and one of "
-    "counts to follow over the threshold (default: c@1)."
+    "Measures of confidence for the summary: AUROC, ECE, 'risk@coverage(c=0.8)', …; also one "
+    "measure of counts, which is followed over the threshold (default: c@1)."
 )
 @option(
     "--show WHAT",

@@ -55,8 +55,8 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 )
 @option(
     "--next",
-    "With --keep: promise the share on the next queries (as many as are judged on), not only the "
-    "expected share.",
+    "With --keep: promise the observed share on the next N queries, not only the expected share. N "
+    "is the number of queries in a fold (those with a relevant document in their list).",
     to="next_queries",
 )
 @option("--budget N", "At most N documents per query on average.", type=float)
@@ -97,7 +97,7 @@ def cut(
     out: Showing,
     **how: Any,
 ) -> None:
-    """Choose where a ranking stops on some queries, and judge it on others.
+    """Choose, on some queries, where a ranking stops, and judge that choice on others.
 
     \b
     abstain cut qrels.txt run.txt                     (AP', five folds, the rule that does best)

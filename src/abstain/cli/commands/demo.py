@@ -30,4 +30,4 @@ def demo(context: click.Context, output: Path, force: bool) -> None:
         result = bundled()
     click.echo(f"{result.title}\n")
     write(result, output, Showing(command=str(context.obj or "")), force=force)
-    click.echo("The responses are reconstructed from published figures, not the original ones.")
+    click.echo("The responses are not original: they are reconstructed from published figures.")

@@ -20,8 +20,9 @@ from abstain.errors import UsageError
 @option(
     "--truncation",
     "Report what truncation does, as in the paper “Quit While Ahead” (Liu et al. 2016): list "
-    "lengths; original scores with NIL as an answer, compared with primed scores of the lists cut "
-    "at NIL; inverted pairs; Kendall's τ.",
+    "lengths; scores of the original measures, which count NIL as an answer, next to scores of the "
+    "primed measures, which see the lists cut at NIL; pairs of runs that change places; Kendall's "
+    "τ.",
 )
 @option("--same-lists", "As --truncation, but original and primed measures score the same lists.")
 @shows(chart=True, also=["trec_eval"])

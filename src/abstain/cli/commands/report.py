@@ -19,7 +19,8 @@ from abstain.errors import UsageError
     help="What score, rank, compare, curve or meta wrote as JSON, or a campaign's results.json.",
 )
 @options.output(
-    "The page to write, whole or not at all (default: beside the results).", "FILE.html"
+    "The page to write (default: beside the results). If that fails, no partial file is left.",
+    "FILE.html",
 )
 @option("--title TEXT", "The title of the page.", default="", show_default=False, section=SHOWING)
 def report(results: str, output: Path | None, title: str) -> None:

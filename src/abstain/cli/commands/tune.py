@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 @options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
 @option(
     "--next",
-    "With --risk: bound the share of wrong answers on the next questions (as many as are "
-    "judged on), not only the expected risk.",
+    "With --risk: bound the observed share of wrong answers on the next N questions, not only the "
+    "expected share. N is the number of questions that each threshold is judged on.",
     to="next_questions",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")
@@ -88,7 +88,7 @@ def tune(
     out: Showing,
     **how: Any,
 ) -> None:
-    """Choose the threshold to abstain at on some questions, and judge it on others.
+    """Choose, on some questions, the threshold to abstain at, and judge it on others.
 
     \b
     abstain tune gold.csv run.csv                              (c@1, five folds)
@@ -123,7 +123,7 @@ def tune(
 
 
 def _read(given: Input, test_gold: str | None, how: dict[str, Any]) -> Evaluation:
-    """The runs, judged against their gold and perhaps against one of its own to judge on."""
+    """The runs, judged against their gold, and perhaps a second gold with questions to judge on."""
     from abstain.analyses.asking import both_golds
     from abstain.judging.sources import evaluate
 

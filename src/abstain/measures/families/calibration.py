@@ -40,8 +40,8 @@ def width_bins(confidence: Array, bins: int) -> IntArray:
 def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> IntArray:
     """The bin of each confidence among equally full ones; tied ones stay together.
 
-    A group of tied answers goes where its middle would: nothing depends on the order of rows.
-    `times` says how often each is there in each of some resamples, which have bins of their own.
+    A group of tied answers goes into the bin of its middle: nothing depends on the order of rows.
+    `times` says how often each resample contains each answer; every resample has its own bins.
     """
     _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
     if times is not None:

@@ -62,7 +62,7 @@ def aurc(a: Answers) -> Numeric:
     note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
 def excess_aurc(a: Answers) -> Numeric:
-    """What the order of the answers costs: the area above that of the best order."""
+    """What the order of the answers costs: how much larger AURC is than with the best order."""
     return np.maximum(0.0, aurc(a) - least_area(a.count(a.right), a.size))
 
 

@@ -1,4 +1,4 @@
-"""The family of M = c + κ·u: each measure is what it credits a blank.
+"""The family of M = c + κ·u: the measures differ only in κ, what they credit a blank.
 
 c, w and u are the shares right, wrong and unanswered. The functions take them as counts of n
 questions and divide once, so that a score is the double nearest to its exact value wherever the
@@ -220,5 +220,5 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Num
     ),
 )
 def penalised(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
-    """Right answers minus a penalty for each wrong one that makes answering pay above t."""
+    """Right answers minus a penalty per wrong one, such that answering pays above a chance of t."""
     return (c - t / (1 - t) * w) / n

@@ -41,7 +41,7 @@ of_gains = partial(
     trec=(TrecName("binG", 19),),
 )
 def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """G with gains 1 and 0: a relevant document is discounted by those not relevant above it."""
+    """G with gains 1 and 0: a document is discounted by how many above it are not relevant."""
     chosen = found_relevant(rankings, rel)
     others = rankings.rank + 2 - rankings.running(chosen)
     each = np.zeros(len(others))
@@ -59,7 +59,8 @@ def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
 def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
     """The gain of the list; each gain is discounted by how far the list is behind the ideal.
 
-    A rank of the ideal list counts at least 1, and so do those after its end.
+    Every rank of the ideal list adds at least 1 to its running gain, and so does every rank after
+    its end.
     """
     listed, ideal = listed_and_ideal(rankings, gains)
     place = np.minimum(rankings.rank, np.diff(ideal.offsets)[rankings.query][rankings.row])
@@ -99,7 +100,8 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 
 @of_relevant(
     "RNDCG",
-    formula="mean of NDCG at the ranks where the gain of the ideal list drops, and at the end",
+    formula="mean of NDCG at the ranks where the gain of the ideal list drops, and at the end of "
+    "the run's list if that has at least two documents more than the ideal list",
     example="RNDCG = 1.5 / 2.1309 = 0.7039",
     latex=r"\frac1{|B|}\sum_{b\in B}\mathrm{NDCG@}b",
     gaming=LONGER_IS_FREE,
@@ -110,7 +112,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 def r_ndcg(
     rankings: RankedLists, *, rel: float = 1, gains: Mapping[int, float] | None = None
 ) -> Floats:
-    """NDCG averaged over the ranks where the gain of the ideal list drops, and the list's end.
+    """The mean of NDCG where the gain of the ideal list drops, and at the end of the run's list.
 
     The end counts where the list goes on for more than one document after the ideal one.
     """

@@ -170,7 +170,7 @@ def pearson(a: Answers) -> Numeric:
 
 
 def said_before(a: Answers, question: IntArray) -> BoolArray:
-    """Which answers repeat: those marked, and right ones beyond what a question has of them.
+    """Which answers are repeats: those marked, and right ones beyond the number of known answers.
 
     Where two answers are known and three right ones were given, one of them says again what
     another said; the surest are taken as the first to say it.

@@ -62,7 +62,7 @@ EMPTY_LIST = Undefinedness(lambda r, **_: r.depth == 0, "the list is empty")
 
 OFFICIAL = ("official", "all_trec")
 COUNTED = ("official", "set", "all_trec")
-"""The sets of trec_eval's measures that nearly all, and that all counts belong to."""
+"""The sets of trec_eval that nearly all measures belong to, and those that all counts belong to."""
 
 
 def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
@@ -213,7 +213,9 @@ def ndcg(
 
 @of_relevant(
     "bpref",
-    formula="(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed",
+    formula="(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed; n: documents "
+    "judged not relevant that are ranked above the relevant one, N: all documents of the query "
+    "judged not relevant",
     example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
     latex=r"\frac1R\sum_{r}1-\frac{\min(n_r,R)}{\min(N,R)}",
     source="Buckley & Voorhees 2004, Retrieval Evaluation with Incomplete Information; as in "
@@ -223,10 +225,7 @@ def ndcg(
     trec=(TrecName("bpref", 8, sets=OFFICIAL),),
 )
 def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """(1/R) Σ 1 − min(n, R) / min(N, R) over the relevant documents listed.
-
-    n counts the documents judged not relevant that stand before, N all of the query.
-    """
+    """How rarely documents that were judged not relevant are ranked above relevant ones."""
     pool = rankings.pool
     chosen = found_relevant(rankings, rel)
     relevant = num_rel(rankings, rel=rel)
@@ -272,8 +271,8 @@ def rbp(
 def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
     """What RBP could still gain: the weight of all ranks whose document is not judged.
 
-    1 − (1 − p) Σ p^(rank − 1) over the judged, so the ranks after the list's end count too, and
-    those after k: RBP(p)@k is a lower bound of RBP(p), and this says how far below it may be.
+    It is 1 − (1 − p) Σ p^(rank − 1) over the judged documents. So the ranks after k and after the
+    list's end count too. RBP(p)@k is a lower bound of RBP(p), at most this much below it.
     """
     judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
     return np.maximum(1 - judged, 0.0)
@@ -281,7 +280,9 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
 
 @of_relevant(
     "Q",
-    formula="(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents",
+    formula="(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents; "
+    "C(i): relevant documents up to rank i, cg(i): the sum of their grades, cg*(i): the same sum "
+    "in the ideal ranking",
     example="Q(beta=1) = ((1 + 1)/(1 + 1) + (2 + 2)/(3 + 3)) / 3 = 0.5556",
     latex=(
         r"\frac1R\sum_{i:\,r_i\ge \mathrm{rel}}"
@@ -293,10 +294,7 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     parameters=(BETA, REL),
 )
 def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Floats:
-    """(1/R) Σ (C(i) + β cg(i)) / (i + β cg*(i)) over the ranks i of relevant documents.
-
-    C counts the relevant up to i, cg adds their grades, cg* those of the ideal ranking.
-    """
+    """Average precision in which the grades of the relevant documents count too, weighted by β."""
     pool = rankings.pool
     chosen = found_relevant(rankings, rel)
     found = rankings.running(chosen)

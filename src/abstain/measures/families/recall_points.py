@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 POINTS = tuple(i / 10 for i in range(11))
 LEAST = 0.00001
-"""A geometric mean takes no score for less."""
+"""A geometric mean takes every score below this as this."""
 EPSILON = 0.00001
 RECALL = Parameter("recall", "the point of recall", low=0, high=1, cutoff=True)
 GEOMETRIC = "Never score near 0: the query that a run is worst at counts for more than the others."
@@ -79,8 +79,9 @@ def eleven_points(
 def at_points(rankings: RankedLists, points: Sequence[float], rel: float) -> list[Floats]:
     """Interpolated precision at each point.
 
-    trec_eval goes through the points from the last to the first, which it takes to fall. A point
-    above the one before has the highest precision of all, and so have those that follow.
+    trec_eval goes through the points from the last to the first and assumes that they fall. A point
+    that is above the one before it gets the highest precision of the whole list, and so do all
+    points after it.
     """
     chosen = found_relevant(rankings, rel)
     precision = np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0)

@@ -128,7 +128,7 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
 
 @primed(
     "NDCG'",
-    formula="DCG of r_1 … r_d, r_t / DCG of the ideal d + 1",
+    formula="DCG(r_1, …, r_d, r_t) / DCG(the d + 1 gains of the ideal list)",
     example="NDCG' = (1 + 1/2 + 2/3 · 0.4307) / (1 + 0.6309 + 1/2 + 0.4307) = 0.6977",
     latex=r"\frac{\sum_{i\le d+1} r_i/\log_2(1+i)}{\sum_{i\le d+1} r^*_i/\log_2(1+i)}",
     aliases=("NDCGt",),
@@ -144,9 +144,9 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
 def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
 
-    The ideal is the pool in descending order, then one 1 in the first empty place if there
-    is one up to d + 1. Without a terminal document both are of d gains: at a limit of 10 a list
-    that reaches it has its NDCG@10.
+    The ideal is the pool in descending order, then a gain of 1 in the first empty place, if there
+    is such a place up to d + 1. Without a terminal document, list and ideal have d gains each: at a
+    limit of 10 a list that reaches it has its NDCG@10.
     With graded gains it can pass 1, as r_t may be worth more than the ideal's last document.
     """
     pool, stopped = rankings.pool, rankings.stopped
@@ -188,7 +188,11 @@ def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> F
 
 
 def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
-    """Sums of grades, which are exact, made gains at the end: all found is exactly r_t = 1."""
+    """The gains of every list.
+
+    Sums of grades, which are exact, are turned into gains only at the end, so that r_t is exactly 1
+    if everything was found.
+    """
     pool = rankings.pool
     top = pool.top if rel is None and pool.top > 0 else 1.0
     grade = rankings.grade if rel is None else gains(rankings.grade, pool, rel)

@@ -2,8 +2,8 @@
 
 In C/W/L (Moffat, Bailey, Scholer & Thomas 2017) a user goes on after rank i with the chance C(i).
 V(i) = C(1) … C(i−1) is the chance of reaching rank i, and V(1) + V(2) + … the expected depth. The
-expected total gain is Σ r_i V(i); the score is the gain a document read, Σ r_i V(i) / Σ V(i). Sums
-run over all ranks, those after the end of the list too.
+expected total gain is Σ r_i V(i); the score is the gain per document read, Σ r_i V(i) / Σ V(i).
+Sums run over all ranks, those after the end of the list too.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def inst_residual(rankings: RankedLists, *, t: float = 1, rel: float | None = No
 def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
     """Sums over all ranks, unjudged ones without a gain.
 
-    Between two documents with a gain t_i stays what it is, and the product of the chances is
+    Between two documents with a gain, t_i stays the same, and the product of the chances is
     V_i = A / (i + a − 1)², a = t + t_i. So a stretch adds A (ψ'(first + a − 1) − ψ'(last + a)), ψ'
     the trigamma function, and the one that never ends A ψ'(first + a − 1).
     """
@@ -249,8 +249,8 @@ def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
 def _read_at_best(rankings: RankedLists, t: float, rel: float | None) -> _Read:
     """The same where every rank that is not judged has a gain of 1.
 
-    There i + t + t_i stays what it is, and grows at a judged document by what that lacks of 1; so
-    the chance of going on is one number between two judged documents.
+    There i + t + t_i stays the same, and at a judged document it grows by 1 minus the gain of that
+    document; so the chance of going on is one number between two judged documents.
     """
     gain = gains(rankings.grade, rankings.pool, rel)
     size, row, rank = rankings.size, rankings.row, rankings.rank

@@ -12,7 +12,7 @@ from abstain.report.shared import known_measure
 
 ATTRIBUTES = {
     "nca": "no option is correct except “none of the above”",
-    "modality": "the question turns on modality or negation",
+    "modality": "the answer to the question depends on modality or negation",
     "knowledge": "what it takes to find the answer",
     "role": "main questions, and auxiliary ones: their simplified twins",
     "main": "the questions of the task itself",
@@ -23,7 +23,8 @@ ATTRIBUTES = {
     "source": "the language of the questions",
     "target": "the language of the documents",
     "late": "handed in after the deadline",
-    "status": "official runs are ranked; late and unofficial runs are not, and are in no mean",
+    "status": "official runs are ranked; late and unofficial runs are not ranked and are left out "
+    "of every mean",
     "language": "the language of the questions, from the run's id",
     "team": "who handed the run in: by the table of runs, its folder or its id",
     "test": "a reading test: a text with its questions",
@@ -305,7 +306,7 @@ def told(attribute: str, values: Sequence[str]) -> str:
     """What an attribute means, if it is the one that is known by that name.
 
     >>> told("modality", ["yes", "no"]), told("modality", ["image", "text"])
-    ('the question turns on modality or negation', '')
+    ('the answer to the question depends on modality or negation', '')
     """
     form = FORMS.get(attribute, ".*")
     known = all(re.fullmatch(form, value) for value in values)

@@ -38,8 +38,8 @@ def question_table(c: Overview) -> PageTable:
         "questions",
         "Questions",
         f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first "
-        "(ties: the question with more wrong answers first). No run got "
-        f"{nobody} of {plural(len(right), 'question')} right ({100 * nobody / len(right):.1f} %)."
+        "(ties: the question with more wrong answers first). Questions that no run got right: "
+        f"{nobody} of {len(right):,} ({100 * nobody / len(right):.1f} %)."
         + (brackets if "correct" in more else ""),
         Grid.of(zip(columns, cells, strict=True)),
     )

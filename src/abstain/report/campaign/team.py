@@ -189,7 +189,9 @@ class Teams:
             rows = [row[:-1] for row in rows]
         reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
         if held:
-            reading += " A run is held back where its score would tell of single answers."
+            reading += (
+                " A run is held back if its score would reveal whether single answers are right."
+            )
         return PageTable("runs", "Runs", reading, Grid(columns, rows))
 
     def _breakdown(

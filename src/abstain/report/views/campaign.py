@@ -124,7 +124,7 @@ WIDEST, LONGEST = 40, 2_000
 def write_campaign(
     result: CampaignResult, folder: str | Path, *, force: bool = False
 ) -> list[PageTable]:
-    """Write everything, whole or not at all; the tables that were written."""
+    """Write everything, or nothing if that fails; the tables that were written."""
     whole_folder_free(Path(folder), force=force)
     with whole_folder(folder) as draft:
         c = Overview(result)

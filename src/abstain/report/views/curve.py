@@ -33,15 +33,15 @@ TITLES = {
 """Of the charts in files."""
 POINTS = (
     "There is one point for each distinct confidence; long curves are thinned. The column "
-    'threshold: answers with at least this confidence are given. "nothing" means that no answer '
-    'is given, "none" that all are, even those without a confidence.'
+    'threshold: answers with at least this confidence are given. "nothing": no answer is given. '
+    '"none": there is no threshold, so all answers are given, even those without a confidence.'
 )
 NOTES = {
     **dict.fromkeys(("risk", "roc", "measure"), POINTS),
     "parts": "{along} = knowing + silence + choosing. knowing: the score if everything is "
     "answered. silence: what the same number of random blanks would add. choosing: what the actual "
-    "blanks add beyond that. left: what an oracle would still add that answers exactly the "
-    "questions that the run gets right.",
+    "blanks add beyond that. left: what would still be added by an oracle that answers exactly "
+    "the questions that the run gets right.",
     "blanks": "precision: the share of the blanks that were due; recall: the share of the due "
     "blanks that the run left blank; F1: their harmonic mean. over-abstention: the share left "
     "blank where an answer was due; under-abstention: the share answered where a blank was due. If "

@@ -114,15 +114,15 @@ class View(view.View[CutResult]):
         row, every = self._row(own.run, result.asked), self._row(own.run, "everything")
         many = f"{own.run}: " if len(result.runs) > 1 else ""
         gained = (
-            f"{result.measure} {_score(row.score)} instead of {_score(every.score)} with "
-            f"{row.kept:.1f} instead of {every.kept:.1f} documents per query"
+            f"{result.measure} {_score(row.score)} with {row.kept:.1f} documents per query, "
+            f"instead of {_score(every.score)} with {every.kept:.1f}"
         )
         span = f"gain {_signed(row.gain)}, {_range(row.gain_low, row.gain_high)}"
         best = own.best_reference
         behind = ""
         if best != "everything" and row.over_best is not None:
             ahead = f"{_signed(row.over_best)}, {_range(row.over_best_low, row.over_best_high)}"
-            span += f"; over the best reference, {best}, {ahead}"
+            span += f"; gain over the best reference ({best}): {ahead}"
             if row.over_best < 0:
                 score = _score(self._row(own.run, best).score)
                 behind = f" But the reference {best} scores more ({score})."
@@ -169,12 +169,15 @@ class View(view.View[CutResult]):
     def _promise(self, own: CutRun) -> str:
         promise = own.promise
         assert promise is not None
-        what = "the next queries keep" if promise.next_queries else "queries tend to keep"
+        lists, queries = "lists are expected to keep", "queries"
+        if promise.next_queries:
+            lists, queries = "lists keep", "the next queries"
         return (
-            f"With a probability of at least {1 - promise.delta:g}, {what} "
-            f"{100 * promise.keep:g} % of the relevant documents in their lists, on average over "
-            f"queries that have any ({promise.queries:,} here). This was true on the judged "
-            f"queries of {promise.held} of {promise.parts} folds."
+            f"With a probability of at least {1 - promise.delta:g}, {lists} at least "
+            f"{100 * promise.keep:g} % of their relevant documents, on average over {queries}; "
+            "only queries with a relevant document in their list count ("
+            f"{promise.queries:,} in this data). On the judged queries, this was true in "
+            f"{promise.held} of {promise.parts} folds."
         )
 
     # -------------------------------------------------------------------------------- charts, page
@@ -212,15 +215,15 @@ class View(view.View[CutResult]):
                 {
                     "depth": point.depth,
                     "value": share / total,
-                    "what": "share of queries best cut by then",
+                    "what": "share of queries best cut there or before",
                 }
             )
         titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
         layer = lines("depth", "value", colour="what", **titles)
         spec = chart(f"{measure} over depth{many}", rows, [layer])
         caption = (
-            f"{measure} if every list is cut at one depth, and the share of queries whose best "
-            "depth is reached by then."
+            f"{measure} if every list is cut at this depth, and the share of queries whose best "
+            "depth is this depth or less."
         )
         return Figure("depths", caption, spec, title=f"{measure} over depth")
 

@@ -110,10 +110,11 @@ class View(view.View[MetaResult]):
         notes = [f"{row.measure}: {row.reason}." for row in rows if row.reason]
         notes.append(
             f"{words.how_drawn(result)}; the two subsets of a comparison are disjoint. The "
-            "required difference is the smallest one from which on at most "
-            f"{words.percent(1 - result.level)} % of the comparisons swap; its range allows for "
-            "two Monte Carlo errors. Relative: the required difference divided by the highest "
-            "score. Sensitivity: the share of the comparisons that reach the required difference."
+            "required difference is the smallest one such that, at this difference and above it, "
+            f"at most {words.percent(1 - result.level)} % of the comparisons swap; its range "
+            "allows for two Monte Carlo errors. Relative: the required difference divided by the "
+            "highest score. Sensitivity: the share of the comparisons that reach the required "
+            "difference."
         )
         title = f"Sensitivity: the difference required at {words.percent(result.level)} %"
         return [Grid.of(columns, title=title, notes=notes), self._required()]

@@ -30,9 +30,7 @@ class View(view.View[RefusalsResult]):
             return f"<RefusalsResult: {plural(len(result.rules), 'rule')}>"
         if result.confusion:
             checked = plural(result.checked or 0, "response")
-            return (
-                f"<RefusalsResult: {checked} checked, {result.judged_otherwise} judged otherwise>"
-            )
+            return f"<RefusalsResult: {checked} checked, {result.judged_otherwise} misjudged>"
         found = plural(result.refusals or 0, "refusal")
         return f"<RefusalsResult: {found} in {plural(result.responses or 0, 'response')}>"
 
@@ -67,8 +65,8 @@ class View(view.View[RefusalsResult]):
         ]
         heads = [Column("true"), *(Column(word, "count") for word in WORDS)]
         notes = [
-            f"{plural(result.checked or 0, 'response')} checked by hand, "
-            f"{result.judged_otherwise or 0:,} judged otherwise.",
+            f"{plural(result.checked or 0, 'response')} checked by hand; the verdict in the files "
+            f"was different for {result.judged_otherwise or 0:,} of them.",
             "As CSV this is what `abstain compare --judge-error` takes.",
         ]
         return Grid(heads, rows, notes=notes)

@@ -114,7 +114,7 @@ class View(view.View[TuneResult]):
             f"{own.run}: the threshold gains {_points(own.gain)} of {result.measure} over "
             f"answering everything, on questions it was not tuned on{_within(own)}. On the "
             "questions it was tuned on it would look "
-            f"{_better(own.optimism_avoided)}: that is optimism, not a result."
+            f"{_better(own.optimism_avoided)}."
         ]
 
     def _of_risk(self, own: Tuned, risk: float) -> list[str]:
@@ -123,23 +123,21 @@ class View(view.View[TuneResult]):
             return []
         said = [
             f"{own.run}: on the judged questions, the share of wrong answers is "
-            f"{own.judged.risk:.4f}; if it answered everything, it would be "
-            f"{own.answer_everything.risk or 0:.4f}. On the questions it was tuned on it would "
-            f"look {_better(own.risk_optimism_avoided or 0.0)}: that is optimism, not a result."
+            f"{own.judged.risk:.4f}; if the run answered everything, the share would be "
+            f"{own.answer_everything.risk or 0:.4f}. On the questions that the threshold was tuned "
+            f"on, the share would look {_better(own.risk_optimism_avoided or 0.0)}."
         ]
         kept, bound = own.kept, f"at most {risk:g}"
+        test = "test by clusters" if self.result.cluster else "exact binomial test"
+        above = f"{own.run}: the share of wrong answers on the judged questions is more than"
         if kept.parts == 1:
             if not kept.seen and self.result.cluster:
                 shown = "contradicts" if kept.refuted else "does not contradict"
-                said.append(
-                    f"{own.run}: that is more than {risk:g}; it {shown} the bound (by "
-                    "clusters, 5 %)."
-                )
+                said.append(f"{above} {risk:g}; this {shown} the bound ({test}, 5 % level).")
             elif not kept.seen:
                 said.append(
-                    f"{own.run}: that is more than {risk:g}; if the risk were {risk:g}, this many "
-                    f"wrong answers or more would have a chance of {kept.chance or 0:.3f} (exact "
-                    "binomial test)."
+                    f"{above} {risk:g}; if the risk were {risk:g}, this many wrong answers or more "
+                    f"would have a chance of {kept.chance or 0:.3f} ({test})."
                 )
             return said
         silent = f" (answering nothing in {kept.silent})" if kept.silent else ""
@@ -149,12 +147,12 @@ class View(view.View[TuneResult]):
                 f"{kept.seen} of {kept.parts} parts{silent}."
             )
         else:
-            test = "by clusters" if self.result.cluster else "exact binomial test"
+            against = plural(kept.refuted, "part")
             said.append(
-                f"{own.run}: over all its answers, the share of wrong ones was {bound} in "
-                f"{kept.over_all} of {kept.parts} parts{silent}; over the judged answers alone, in "
-                f"{kept.seen}. In {kept.refuted} parts the judged answers contradict the bound "
-                f"({test}, 5 %)."
+                f"{own.run}: on the tuning and the judged questions together, the share of wrong "
+                f"answers was {bound} in {kept.over_all} of {kept.parts} parts{silent}; on the "
+                f"judged questions alone, it was so in {plural(kept.seen, 'part')}. In {against} "
+                f"the answers to the judged questions contradict the bound ({test}, 5 % level)."
             )
         return said
 
@@ -166,14 +164,14 @@ class View(view.View[TuneResult]):
         if aim.next_questions:
             size = result.questions - result.runs[0].parts[0].tuned_on
             return (
-                f"W{sure[1:]} (over the {units} tuned on and the new ones), at most a share of "
-                f"{aim.risk:g} of the answers to the next {plural(size, 'question')} of this kind "
-                "is wrong."
+                f"Of the answers to the next {plural(size, 'question')} of this kind, the share of "
+                f"wrong ones is at most {aim.risk:g}, {sure} (over the random choice of both the "
+                f"{units} tuned on and the new ones)."
             )
         return (
-            f"The bound holds {sure} over the {units} tuned on: the expected share of wrong "
-            f"answers is at most {aim.risk:g}. On few questions the observed share varies around "
-            "it; a bound for the next questions (`--next`) covers this too."
+            f"The expected share of wrong answers is at most {aim.risk:g}, {sure} (over the random "
+            f"choice of the {units} tuned on). On few questions the observed share varies around "
+            "the expected one; a bound for the next questions (`--next`) covers this too."
         )
 
     def _warnings(self) -> list[str]:
@@ -194,13 +192,16 @@ class View(view.View[TuneResult]):
         aim = self.result.aim
         if aim.risk is None:
             return f"run '{own.run}' scores best if it answers nothing"
-        worth = " that carry as much information as independent ones" if self.result.cluster else ""
+        fewest = self.result.fewest
         needed = (
-            f" (at least {self.result.fewest} answers{worth} are needed, even if all are right)"
+            f"the answers must carry as much information as at least {fewest} independent ones"
+            if self.result.cluster
+            else f"at least {fewest} answers are needed"
         )
+        why = "" if aim.next_questions else f" (even if all are right, {needed})"
         return (
             f"run '{own.run}' should answer nothing: no threshold tried keeps the risk at or below "
-            f"{aim.risk:g} with enough certainty{'' if aim.next_questions else needed}"
+            f"{aim.risk:g} with enough certainty{why}"
         )
 
     def charts(self) -> dict[str, dict[str, Any]]:
@@ -277,4 +278,12 @@ def _points(value: float) -> str:
 
 
 def _better(value: float) -> str:
-    return f"{100 * abs(value):.2f} points {'better' if value >= 0 else 'worse'}"
+    """How the tuning questions would look, which is no result.
+
+    >>> _better(0.0162)
+    '1.62 points better: that is optimism, not a result'
+    >>> _better(-0.0162)
+    '1.62 points worse: that is not a result'
+    """
+    what = "better: that is optimism, not a result" if value >= 0 else "worse: that is not a result"
+    return f"{100 * abs(value):.2f} points {what}"
