@@ -215,7 +215,7 @@ class View(view.View[CutResult]):
                 {
                     "depth": point.depth,
                     "value": share / total,
-                    "what": "share of queries best cut there or before",
+                    "what": "queries at their best",
                 }
             )
         titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
