@@ -175,5 +175,5 @@ def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> No
             with pytest.raises(ab.InputError, match="is not a complete result"):
                 ab.load(tmp_path / "broken.json")
     (tmp_path / "broken.json").write_text(json.dumps({**plain, "schema": SCHEMA + 1}))
-    with pytest.raises(ab.InputError, match="which a later abstain wrote"):
+    with pytest.raises(ab.InputError, match="written by a later abstain"):
         ab.load(tmp_path / "broken.json")

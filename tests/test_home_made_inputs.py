@@ -298,8 +298,8 @@ def test_repeats_of_a_question_are_named_as_such() -> None:
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(frame).score("c@1")
     assert (
-        "column 'epoch' numbers the repeats of a question: make a column 'question' of both, and "
-        "name the column of the ids 'cluster'"
+        "column 'epoch' numbers the repeats of a question: rename the column of the question ids "
+        "to 'cluster', and make a new column 'question' from the id and this number"
     ) in str(caught.value)
     done = frame.with_columns(question=pl.format("{}#{}", "id", "epoch")).rename({"id": "cluster"})
     result = ab.read_judged(done).score("c@1")

@@ -300,7 +300,8 @@ def test_a_flood_of_many_records_in_turn_is_refused_while_it_is_read(
     once = "".join(f"q{n},{'ab'[n % 2]}\n" for n in questions)
     here.write("b.csv", "question,answer\n" + 4 * once)
     assert here.refuses("score", "gold.csv", "b.csv").startswith(
-        "b.csv:502: the record 'q0,a' is repeated here, and the file has more than 1,000"
+        "b.csv:502: the record 'q0,a' is repeated here, and the file has more than 1,000 such "
+        "repeats"
     )
     here.write("c.csv", "question,answer\n" + 2 * once)
     assert "c.csv:502: run 'c' has question 'q0' again" in here.refuses(

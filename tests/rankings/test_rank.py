@@ -268,7 +268,8 @@ def test_csv_is_one_table_with_what_was_asked_for(files: Here) -> None:
             own = dict(both.select("run", f"{pair[kind]} (truncation)").iter_rows())
             assert own == {run: pair["scores"][run][kind] for run in ("long", "short")}
     for more in (("--per-query",), ("--by", "type", "--queries", "queries.csv")):
-        assert files.refuses(*args, "--truncation", *more).startswith("CSV is one table")
+        line = files.refuses(*args, "--truncation", *more)
+        assert line.startswith("with --truncation, CSV is one table")
 
 
 def test_a_query_may_be_called_all(here: Here) -> None:

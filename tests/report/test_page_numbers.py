@@ -208,7 +208,7 @@ def test_the_mean_that_is_drawn_is_that_of_all_runs(here: Here) -> None:
     means = {row["topic"]: row["mean"] for row in drawn if "mean" in row}
     assert means == pytest.approx({"art": 300 / 301, "law": 300 / 301})
     assert len([row for row in drawn if "run" in row]) == 2 * 300
-    assert caption(text, "topics").startswith("Each dot is one of the 300 best runs, ")
+    assert caption(text, "topics").startswith("Each dot is one of the 300 best runs; ")
 
 
 def test_ties_share_their_place_wherever_ranks_are_shown(here: Here) -> None:
@@ -347,7 +347,7 @@ def rankings(here: Here, runs: int, queries: int) -> str:
     [
         (20, 300, 16, "16 runs shown."),  # 16 · 300 ≤ 5,000 < 17 · 300
         (20, 250, 20, "20 runs shown."),
-        (2, 5_001, 1, "1 run shown, its first 5,000 queries."),
+        (2, 5_001, 1, "1 run shown (the first 5,000 queries)."),
     ],
 )
 def test_the_runs_that_are_said_to_be_shown_are(

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable
 
-from abstain.errors import checked
+from abstain.errors import UsageError, checked, option
 from abstain.measures import Definition, Measure, definitions
 from abstain.measures.definition import number_text
 from abstain.measures.registry import example_measure
@@ -19,7 +19,8 @@ SPLIT = Counts(right=79, wrong=161, unanswered_right=13, unanswered_wrong=31)
 SPLIT_NAME = "buap1305enen, QA4MRE 2013"
 RIGHT = (1, 1, 0, 1, 1, 0, 1, 0)
 SURE = (0.95, 0.9, 0.9, 0.8, 0.6, 0.5, 0.4, 0.2)
-LABEL = 13
+LABEL, LEAST = 13, 24
+"""Columns of a fact's name, and of a whole card at least."""
 
 
 def measures_grid() -> Grid:
@@ -100,6 +101,8 @@ def explain(measure: str | Measure, *, width: int = 80) -> Card:
     >>> print(explain("accuracy").splitlines()[0])
     accuracy: Right answers over all questions; a blank is worth nothing.
     """
+    if width < LEAST:
+        raise UsageError(f"{option('width')} must be {LEAST} or more (got {width})")
     item = example_measure(str(measure))
     d = item.definition
     low, high = (bound(end) for end in item.bounds)

@@ -36,8 +36,8 @@ BY_TRIALS = ("randomisation", "bootstrap")
 """Tests by random trials, where they are not exact."""
 RULES_ERR = (
     "the rules that find refusals make errors: `abstain refusals --check` measures how many; give "
-    "the table that it writes to `--judge-error`, and the corrected scores take these errors into "
-    "account"
+    "the table that it writes to `abstain compare --judge-error`, and the corrected scores take "
+    "these errors into account"
 )
 
 

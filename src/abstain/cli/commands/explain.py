@@ -21,4 +21,4 @@ def explain(measure: str) -> None:
 
     import abstain as ab
 
-    click.echo(ab.explain(measure, width=min(80, get_terminal_size().columns)))
+    click.echo(ab.explain(measure, width=max(24, min(80, get_terminal_size().columns))))

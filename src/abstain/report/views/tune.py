@@ -171,7 +171,8 @@ class View(view.View[TuneResult]):
         return (
             f"The expected share of wrong answers is at most {aim.risk:g}, {sure} (over the random "
             f"choice of the {units} tuned on). On few questions the observed share varies around "
-            "the expected one; a bound for the next questions (`--next`) covers this too."
+            "the expected one; a bound for the next questions (`abstain tune --next`) covers this "
+            "too."
         )
 
     def _warnings(self) -> list[str]:
