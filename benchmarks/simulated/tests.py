@@ -59,7 +59,7 @@ class Cell:
         covers = np.linspace(1.0 if self.kind == UNLIKE else few, few, self.runs)
         right = np.full(self.runs, self.right)
         known = measure(self.name).definition
-        if self.kind == UNLIKE and known.takes == "counts" and not known.divides_by:
+        if self.kind == UNLIKE and known.takes == "counts":
             found = [equal_by(self.name, self.right, few, share) for share in covers]
             if None in found:
                 return None
