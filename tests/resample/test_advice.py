@@ -55,7 +55,7 @@ def test_a_share_of_the_highest_score_compares_scales() -> None:
     shares = {row.measure: (row.required or 0) / (row.highest or 1) for row in result.sensitivity}
     least = min(shares, key=lambda name: shares[name])
     assert shares["percent"] != pytest.approx(shares["share"])
-    told = f"On 30 questions {least} needs the smallest difference, as a share of the highest score"
+    told = f"On 30 questions {least} needs the smallest difference to be reliable, as a share of"
     assert advice_of(result).startswith(told)
 
 

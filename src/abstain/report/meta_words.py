@@ -35,8 +35,8 @@ def bootstrap(result: MetaResult) -> str:
     if result.given_scores:
         return "studentised, Sakai 2006"
     return (
-        "shifted to no difference: every resample is scored anew, and its difference is not "
-        "studentised"
+        "every resample is scored anew; the observed difference is subtracted from the "
+        "resample's, and the result is not studentised"
     )
 
 
@@ -302,11 +302,11 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     needed = listed(list(dict.fromkeys(amounts_of_best)))
     which = "the smallest difference" if len(compared) > 1 else "this difference"
     text = (
-        f"On {size} {names} {needs} {which}"
+        f"On {size} {names} {needs} {which} to be reliable"
         f"{'' if one_scale or len(compared) < 2 else ', as a share of the highest score'}: "
         f"{needed} between two runs is "
-        f"reversed on other questions in at most {percent(1 - level)} % of cases; "
-        f"{share} of the comparisons reach it"
+        f"reversed on other questions in at most {percent(1 - level)} % of cases, and "
+        f"{share} of the comparisons reach this difference"
     )
     others = [row for row in known if row not in best]
     if others:

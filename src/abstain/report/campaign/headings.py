@@ -294,7 +294,7 @@ def _of_participants(name: str, table: str, measure_name: str, level: float) -> 
     if name in ATTRIBUTES and table in ("languages", "first_runs", "problems"):
         return ATTRIBUTES[name]
     if name == f"{measure_name} of run 01" or name == f"{measure_name} of the other":
-        return "on main questions, or on all where there are no others"
+        return "on main questions, or on all questions if none are auxiliary"
     if table == "languages_runs":
         return f"{measure_name} of the runs in this language"
     if name.startswith("team "):

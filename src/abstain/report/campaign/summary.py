@@ -245,5 +245,5 @@ def _increase(c: Overview) -> Iterator[str]:
     if not np.isnan(change):
         yield (
             f"Over all runs the mean {c.measure} is {means['main']:.2f} on main questions and "
-            f"{means['auxiliary']:.2f} on auxiliary ones, an increase of {change:+.2f}."
+            f"{means['auxiliary']:.2f} on auxiliary ones, a change of {change:+.2f}."
         )

@@ -140,7 +140,7 @@ class View(view.View[TuneResult]):
                     f"would have a chance of {kept.chance or 0:.3f} ({test})."
                 )
             return said
-        silent = f" (answering nothing in {kept.silent})" if kept.silent else ""
+        silent = f" (in {kept.silent} of these the run answers nothing)" if kept.silent else ""
         if self.result.aim.next_questions:
             said.append(
                 f"{own.run}: the share of wrong answers among the judged ones was {bound} in "
@@ -149,9 +149,9 @@ class View(view.View[TuneResult]):
         else:
             against = plural(kept.refuted, "part")
             said.append(
-                f"{own.run}: on the tuning and the judged questions together, the share of wrong "
-                f"answers was {bound} in {kept.over_all} of {kept.parts} parts{silent}; on the "
-                f"judged questions alone, it was so in {plural(kept.seen, 'part')}. In {against} "
+                f"{own.run}: the share of wrong answers was {bound} in {kept.over_all} of "
+                f"{kept.parts} parts{silent} on the tuning and the judged questions together, and "
+                f"in {plural(kept.seen, 'part')} on the judged questions alone. In {against} "
                 f"the answers to the judged questions contradict the bound ({test}, 5 % level)."
             )
         return said
