@@ -228,7 +228,7 @@ def test_few_clusters_are_told() -> None:
     read = ab.read_judged(
         answered({"one": "rwrwrwrrwwrr", "two": "rrrwrwrrwwrw"}, doc=docs), cluster="doc"
     )
-    warned = "the 4 clusters are as informative as 4.0 clusters of equal size"
+    warned = " 4 clusters are as informative as 4.0 clusters of equal size"
     assert warned in told(read.compare("accuracy"))
     assert any(warned in note for note in read.score("accuracy", interval=True).notes)
 

@@ -182,7 +182,7 @@ def test_what_speaks_against_a_t_test_is_said() -> None:
     assert f"Cochran's rule asks for {needed} topics)" in told(found)
     assert "the differences are mostly ties" in told(found)
     said = told(compared(frame(RNG.random((2, 5)))))
-    assert "5 topics are too few to see whether they are" in said
+    assert "5 topics are too few to see whether this is true" in said
     assert "no p is below" not in said
     assert "near to normal" not in told(compared(frame(RNG.random((2, 5))), test="sign"))
 

@@ -135,7 +135,7 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
         "pairs of main and auxiliary questions",
         said(
             rf"In {N} pairs .* answered right {N} times and the auxiliary one {N} times "
-            rf"\(\+{N} %\); in {N} pairs more runs got the auxiliary question right",
+            rf"\(\+{N} %\); in {N} pairs, more runs got the auxiliary question right",
             pairs=str(pairs),
             main=str(main),
             auxiliary=str(auxiliary),

@@ -226,7 +226,8 @@ def _pairs(c: Overview) -> Iterator[str]:
     yield (
         f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main question "
         f"was answered right {t.main_right:,} times and the auxiliary one {t.auxiliary_right:,} "
-        f"times{change}; in {t.better} pairs more runs got the auxiliary question right."
+        f"times{change}; in {plural(t.better, 'pair')}, more runs got the auxiliary question "
+        "right than the main one."
     )
     more = c.pairs.auxiliary_right - c.pairs.main_right
     yield (
