@@ -92,7 +92,7 @@ def _facts(d: Definition, item: Measure) -> Iterator[tuple[str, str]]:
             f"{markdown_text(p.meaning)}; in {markdown_text(p.range_text)}{default}",
         )
     if d.kappa is not None:
-        yield "κ, what a blank is credited in right answers", _code(d.kappa_text)
+        yield "κ, the credit for a blank, in right answers", _code(d.kappa_text)
     if d.break_even is not None:
         yield "p\\*, answering pays if the chance is above it", _code(d.break_even_text)
     low, high = item.bounds

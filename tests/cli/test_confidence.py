@@ -179,7 +179,7 @@ def test_a_gold_of_its_own(files: Here) -> None:
 
 def test_the_optimism_is_shown_and_is_no_result(files: Here) -> None:
     out = " ".join(files("tune", "gold.csv", "one.csv").out.split())
-    assert "On the questions it was tuned on it would look" in out
+    assert "On the questions that it was tuned on, it would look" in out
     assert "optimism, not a result" in out
     assert "40 questions in 5 folds (seed 0)" in out
 
@@ -674,7 +674,7 @@ def test_the_bound_is_promised_and_counted_in_words(here: Here) -> None:
     own = following["results"][0]
     assert own["judged"]["coverage"] <= plain["results"][0]["judged"]["coverage"]
     out = " ".join(here(*say, "--next").out.split())
-    assert f"among the judged ones was at most 0.3 in {own['kept']['seen']} of 10 parts" in out
+    assert f"share of wrong answers was at most 0.3 in {own['kept']['seen']} of 10 parts" in out
     assert (
         "Of the answers to the next 200 questions of this kind, the share of wrong ones is at most "
         "0.3, with a probability of at least 0.9"
@@ -702,4 +702,4 @@ def test_a_bound_that_is_seen_broken_is_tested(here: Here) -> None:
     said = here("tune", "--judged", "j.csv", "--risk", "0.2", "--tune-on", "part=dev")
     tail = sum(math.comb(60, k) * 0.2**k * 0.8 ** (60 - k) for k in range(20, 61))
     out = " ".join(said.out.split())
-    assert f"this many wrong answers or more would have a chance of {tail:.3f} (exact" in out
+    assert f"of this many wrong answers or more would be {tail:.3f} (exact" in out

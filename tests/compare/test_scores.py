@@ -164,7 +164,7 @@ def test_randomisation_sign_by_sign() -> None:
         ("t", "Null hypothesis: the mean of the differences is 0."),
         ("wilcoxon", "the differences are symmetric about 0 (not a test of the means)."),
         ("randomisation", "Null hypothesis: on every topic the two runs could be exchanged."),
-        ("bootstrap", "Test: paired bootstrap, shifted to no difference"),
+        ("bootstrap", "Test: paired bootstrap (twice the smaller share"),
         ("sign", "both runs are equally likely to be ahead on a topic"),
     ],
 )
@@ -182,7 +182,7 @@ def test_what_speaks_against_a_t_test_is_said() -> None:
     assert f"Cochran's rule asks for {needed} topics)" in told(found)
     assert "the differences are mostly ties" in told(found)
     said = told(compared(frame(RNG.random((2, 5)))))
-    assert "5 topics are too few to see whether they are" in said
+    assert "5 topics are too few to see whether this is true" in said
     assert "no p is below" not in said
     assert "near to normal" not in told(compared(frame(RNG.random((2, 5))), test="sign"))
 

@@ -374,7 +374,7 @@ def test_p_is_not_below_that_of_an_interval_that_shows_nothing(against: str | No
         (low, high) = judged(frame, level=1 - pair.p + step).pairs[0].interval
         assert (low <= 0 <= high) is holds
     said = told(judged(frame))
-    assert "1 pair: p is that of the interval; paired randomisation alone would find" in said
+    assert "1 pair: p is computed from the interval; paired randomisation alone would find" in said
 
 
 def test_p_of_swaps_stays_where_the_interval_shows_a_difference() -> None:

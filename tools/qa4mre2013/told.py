@@ -135,7 +135,7 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
         "pairs of main and auxiliary questions",
         said(
             rf"In {N} pairs .* answered right {N} times and the auxiliary one {N} times "
-            rf"\(\+{N} %\); in {N} pairs more runs got the auxiliary question right",
+            rf"\(\+{N} %\); in {N} pairs, more runs got the auxiliary question right",
             pairs=str(pairs),
             main=str(main),
             auxiliary=str(auxiliary),
@@ -150,8 +150,8 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
         "section 7.4: mean increase",
         said(
             rf"On average, {N} more runs get the auxiliary .* \({N} % of the {N} runs\)\.\n"
-            rf"- Over all runs the mean c@1 is {N} on main questions and {N} on auxiliary ones, an "
-            rf"increase of \+{N}\.\n",
+            rf"- Over all runs the mean c@1 is {N} on main questions and {N} on auxiliary ones, a "
+            rf"change of \+{N}\.\n",
             **{"right responses": f"{float(more):.2f}", "percent": f"{float(100 * more / 54):.2f}"},
             **{"runs": "54", "c@1 on main": on_main, "on auxiliary": kinds["auxiliary"]},
             increase=f"{float(rise):.2f}",

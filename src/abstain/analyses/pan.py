@@ -44,7 +44,7 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
     fp = int((says & ~y).sum())
     fn = int((~says & answered & y).sum())
     auc = measure("AUROC")(Answers.of(y, v))
-    no_f1 = "among the answered problems, neither an answer nor the truth is 'same'"
+    no_f1 = "of the answered problems, none has the answer 'same' and none has the truth 'same'"
     if not answered.any():
         no_f1 = "no problem was answered"
     return {
@@ -54,7 +54,7 @@ def pan_measures(same: npt.ArrayLike, value: npt.ArrayLike) -> dict[str, float]:
         "F0.5u": _ratio(
             1.25 * tp,
             1.25 * tp + 0.25 * (fn + blank) + fp,
-            "neither an answer nor the truth of any problem is 'same'",
+            "no problem has the answer 'same' and none has the truth 'same'",
         ),
         "Brier": 1 - float(np.mean((v - y) ** 2)),
     }

@@ -186,7 +186,7 @@ LISTS = {
     ),
     "judged_only": (
         "-J --judged-only",
-        "Remove documents that nobody judged from the lists first.",
+        "First remove from the lists all documents that nobody judged.",
     ),
     "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
     "queries": ("--queries FILE", "A table of queries and their attributes."),

@@ -113,8 +113,9 @@ def _refuse_two_answers(table: Table) -> None:
     own = [column for column in table.columns if _plain(column) in PREDICTED]
     if "answer" in table.columns and "answer" not in table.renamed and own:
         raise InputError(
-            f"column 'answer' may hold what is right, since '{own[0]}' may hold the answers; say "
-            f"which holds the answers: {option('columns', {'run:answer': own[0]})}, or "
+            f"column 'answer' could hold the right answers instead of the run's, because column "
+            f"'{own[0]}' could hold the run's; say which holds the run's answers: "
+            f"{option('columns', {'run:answer': own[0]})}, or "
             f"{option('columns', {'run:answer': 'answer'})}",
             _header(table),
         )

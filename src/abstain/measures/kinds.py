@@ -98,7 +98,7 @@ class Measure:
     @overload
     def kappa(self, counts: CountsArray) -> Array: ...
     def kappa(self, counts: Counts | CountsArray) -> Numeric:
-        """What a blank is credited, in right answers: M = c + κ·u."""
+        """The credit for a blank, in right answers: M = c + κ·u."""
         return self._evaluate(of_shares(self._needed(self.definition.kappa, "κ")), counts)
 
     @overload

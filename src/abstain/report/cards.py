@@ -33,7 +33,7 @@ def measures_grid() -> Grid:
     grid.notes = [
         "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
         "unanswered, the candidate was right).",
-        "κ is what a blank is credited, in right answers. p* is the chance of being right above "
+        "κ is the credit for a blank, in right answers. p* is the chance of being right above "
         "which answering pays.",
         "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
         "the i surest; `abstain curve` gives them.",

@@ -17,7 +17,7 @@ MOST_ODD = 3
 SHORT = 0.0005
 TESTS = {
     "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap, shifted to no difference (twice the smaller tail)",
+    "bootstrap": "paired bootstrap (twice the smaller share of differences on one side of 0)",
     "mcnemar": "McNemar's exact test of right against not right",
     "t": "paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
@@ -148,8 +148,8 @@ def _test(c: CompareResult) -> str:
         given = item is not None and item.definition.proportion is not None
         if given and c.clusters is None:
             text = (
-                "Test: random draws in which both runs have the same proportion, with the "
-                "questions that each run answered held fixed"
+                "Test: random draws in which both runs have the same proportion and answer the "
+                "questions that they answered"
             )
         else:
             text += " of the difference over its standard error"
@@ -211,9 +211,9 @@ def notes(c: CompareResult) -> list[str]:
     held = sum(pair.by_interval for pair in c.pairs)
     if held:
         said.append(
-            f"{plural(held, 'pair')}: p is that of the interval; {TESTS.get(c.test, c.test)} alone "
-            "would find a difference, which it does too often where few questions are answered, "
-            "few differ or a rare outcome weighs much"
+            f"{plural(held, 'pair')}: p is computed from the interval; {TESTS.get(c.test, c.test)} "
+            "alone would find a difference, but it finds differences too often where few questions "
+            "are answered, few questions differ or a rare outcome weighs much"
         )
     said += c.notes
     return [*said, RULES_ERR] if c.reading is not None and c.reading.detect_refusals else said

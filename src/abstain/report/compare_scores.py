@@ -45,7 +45,7 @@ def _assumptions(c: CompareResult) -> list[str]:
     unit = c.unit if c.clusters is None else "cluster"
     against = []
     if many < FEW:
-        against.append(f"{units(many, unit)} are too few to see whether they are")
+        against.append(f"{units(many, unit)} are too few to see whether this is true")
     skewed = [own for own in effects if COCHRAN * (own.skewness or 0) ** 2 > many]
     if skewed:
         most = max(abs(own.skewness or 0) for own in skewed)

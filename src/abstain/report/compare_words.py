@@ -292,8 +292,8 @@ def origin(c: CompareResult) -> list[str]:
         if without:
             counts = "counts" if without == 1 else "count"
             text += (
-                f" ({where} where one of the two outcomes is a blank without a candidate {counts} "
-                "as abstaining)"
+                f" ({where} {counts} as abstaining, because one of the two outcomes is a blank "
+                "without a candidate)"
             )
         said = [text + "."]
     sizes = [abs(value) for value in o.contributions.values()]

@@ -35,8 +35,8 @@ def bootstrap(result: MetaResult) -> str:
     if result.given_scores:
         return "studentised, Sakai 2006"
     return (
-        "shifted to no difference: every resample is scored anew, and its difference is not "
-        "studentised"
+        "every resample is scored anew; the observed difference is subtracted from the "
+        "resample's, and the result is not studentised"
     )
 
 
@@ -124,7 +124,7 @@ def _tied_elsewhere(result: MetaResult) -> Iterator[str]:
     for row in result.sensitivity:
         if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
             yield (
-                f"{row.measure}: of the differences that reach the required one, "
+                f"{row.measure}: of the differences that are as large as required or larger, "
                 f"{100 * row.tied_elsewhere:.0f} % are ties on the other questions; ties do not "
                 "count as swaps"
             )
@@ -177,7 +177,8 @@ def lead_of(result: MetaResult) -> str:
         return (
             f"With {plural(best.size, 'question')}, two runs must differ by "
             f"{in_bins(best.required, best.width)} in {best.measure} to keep their order in "
-            f"{percent(result.level)} % of samples; {_share(best.sensitivity)} of comparisons do."
+            f"{percent(result.level)} % of samples; {_share(best.sensitivity)} of comparisons "
+            "have such a difference."
         )
     if result.stability:
         errors = {own.measure: own.curve[0].error for own in result.stability if own.curve}
@@ -285,7 +286,7 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     compared = [a for a in amounts if a is not None]
     if not compared:
         told = listed([f"{row.measure} needs {row.required:g}" for row in known])
-        return f"On {plural(known[0].size, 'question')} {told}, on scales that cannot be compared."
+        return f"On {plural(known[0].size, 'question')}, {told}, on scales that cannot be compared."
     best = [
         row
         for row, amount in zip(known, amounts, strict=True)
@@ -302,11 +303,11 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     needed = listed(list(dict.fromkeys(amounts_of_best)))
     which = "the smallest difference" if len(compared) > 1 else "this difference"
     text = (
-        f"On {size} {names} {needs} {which}"
+        f"On {size}, {names} {needs} {which} to be reliable"
         f"{'' if one_scale or len(compared) < 2 else ', as a share of the highest score'}: "
         f"{needed} between two runs is "
-        f"reversed on other questions in at most {percent(1 - level)} % of cases; "
-        f"{share} of the comparisons reach it"
+        f"reversed on other questions in at most {percent(1 - level)} % of cases, and "
+        f"{share} of the comparisons reach this difference"
     )
     others = [row for row in known if row not in best]
     if others:

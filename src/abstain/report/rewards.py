@@ -72,7 +72,7 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
     return PageTable(
         "rewards",
         "What other measures would say",
-        "κ: what a blank is credited, in right answers. p*: the chance of being right above which "
+        "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
         "answering pays. The columns “κ there” and “p* there” give their values for the run that "
         "the measure puts first.",
         Grid(columns, rows),

@@ -210,8 +210,8 @@ def few_clusters(sizes: Array) -> str:
     if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
         return ""
     return (
-        f"there are only {len(sizes):,} clusters (as informative as {worth:.1f} of equal size): "
-        f"with fewer than {ENOUGH_CLUSTERS}, a 95 % interval may cover less than 90 %"
+        f"the {len(sizes):,} clusters are as informative as {worth:.1f} clusters of equal size: "
+        f"below {ENOUGH_CLUSTERS} of these, a 95 % interval may cover less than 90 %"
     )
 
 

@@ -63,7 +63,7 @@ def test_a_cluster_that_the_log_names_otherwise_is_told(here: Here) -> None:
     here.write("log.json", json.dumps({**EPOCHS, "samples": samples}))
     made = here("convert", "log.json", "copy.csv")
     assert made.code == 0, made
-    assert "use the cluster sample" in made.err
+    assert "cluster by the column sample" in made.err
     rows = list(csv.DictReader(Path("copy.csv").read_text().splitlines()))
     assert {row["cluster"] for row in rows} == {"x"}
 

@@ -212,7 +212,7 @@ def test_a_best_threshold_below_all_is_explained(here: Here) -> None:
     here.write("p.json", json.dumps({"a": "y", "b": "z", "c": "z"}))
     here.write("na.json", json.dumps({"a": 0.1, "b": 0.2, "c": 0.3}))
     out = here("squad", "dev.json", "p.json", "--na-prob", "na.json").out
-    assert "best at −1: below every probability, so no question is answered" in out
+    assert "A best threshold of −1 is below every probability: no question is answered" in out
 
 
 def test_an_answer_may_be_the_word_data(here: Here) -> None:

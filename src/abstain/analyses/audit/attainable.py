@@ -246,9 +246,8 @@ def _other_sizes(
             but_one.append(n)
         if len(every) == SIZES or (beyond and len(but_one) == SIZES):
             break
-    none = "no number of questions makes every row possible" + (
-        "" if beyond or tried == top else f" up to {tried:,}"
-    )
+    up_to = "" if beyond or tried == top else f" up to {tried:,}"
+    none = f"no number of questions{up_to} makes every row possible"
     said = [f"every row is possible with {_list(every)} questions" if every else none]
     if but_one:
         said.append(f"all rows but one are possible with {_list(but_one)}")

@@ -30,8 +30,8 @@ from abstain.judging.reading import OPTIONS
     multiple=True,
 )
 @options.measure(
-    "The measure of a column of scores whose name says only which questions it is about (such as "
-    "'auxiliary'), not which measure.",
+    "The measure of the scores in a column, if the name of the column says only which questions "
+    "the scores are about (such as 'auxiliary'), not which measure they are.",
     default="c@1",
 )
 @option(

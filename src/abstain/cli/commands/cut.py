@@ -55,8 +55,9 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 )
 @option(
     "--next",
-    "With --keep: promise the observed share on the next N queries, not only the expected share. N "
-    "is the number of queries in a fold (those with a relevant document in their list).",
+    "With --keep: make the promise for the share that will be observed on the next N queries, not "
+    "only for the expected share. N is the number of queries in a fold that have a relevant "
+    "document in their list.",
     to="next_queries",
 )
 @option("--budget N", "At most N documents per query on average.", type=float)

@@ -53,7 +53,7 @@ from abstain.errors import UsageError
 )
 @option(
     "-J --Judged_docs_only",
-    "Remove documents that nobody judged from the lists first.",
+    "First remove from the lists all documents that nobody judged.",
     to="judged_only",
     section=READING,
 )

@@ -90,8 +90,8 @@ def augrc(a: Answers) -> Numeric:
     "PRR",
     formula="(W/N − AURC)/(W/N − AURC*)",
     latex=r"\frac{\bar w-\mathrm{AURC}}{\bar w-\mathrm{AURC}^{*}}",
-    source="Malinin & Gales 2021; with the risk of what is kept, as in LM-Polygraph "
-    "(Fadeeva et al. 2023)",
+    source="Malinin & Gales 2021; the risk is that of the answers that are kept, as in "
+    "LM-Polygraph (Fadeeva et al. 2023)",
     aliases=("prediction-rejection-ratio",),
     convention="AURC*: every right answer first; a random order has an AURC of W/N; if rejected "
     "answers counted as right instead of being left out, PRR would be 2·AUROC − 1",

@@ -112,7 +112,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 def r_ndcg(
     rankings: RankedLists, *, rel: float = 1, gains: Mapping[int, float] | None = None
 ) -> Floats:
-    """The mean of NDCG where the gain of the ideal list drops, and at the end of the run's list.
+    """The mean of NDCG at the ranks where the ideal list's gain drops, and at the run's end.
 
     The end counts where the list goes on for more than one document after the ideal one.
     """

@@ -220,7 +220,7 @@ def ndcg(
     latex=r"\frac1R\sum_{r}1-\frac{\min(n_r,R)}{\min(N,R)}",
     source="Buckley & Voorhees 2004, Retrieval Evaluation with Incomplete Information; as in "
     "trec_eval",
-    gaming="Documents that nobody judged cost nothing: list what was not in the pools first.",
+    gaming="Documents that nobody judged cost nothing: put what was not in the pools at the top.",
     parameters=(REL,),
     trec=(TrecName("bpref", 8, sets=OFFICIAL),),
 )

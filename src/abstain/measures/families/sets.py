@@ -152,7 +152,7 @@ def utility(
     rel: float = 1,
     n: float = 0,
 ) -> Floats:
-    """The worth of the list: a document's weight depends on its being relevant and listed."""
+    """The worth of the list: each document has a weight (relevant or not, listed or not)."""
     found, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
     listed = num_ret(rankings)
     others = n + found - listed - there

@@ -31,7 +31,7 @@ BETA = Parameter(
     always=True,
 )
 EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, default=0.1, always=True)
-STOP = "Stop where the next document is too unlikely to be relevant to be worth its cost."
+STOP = "Stop where the next document is so unlikely to be relevant that it is not worth its cost."
 
 
 def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> Floats:

@@ -53,8 +53,8 @@ T = Parameter(
     example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
     latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
     source=ERR_PAPER,
-    gaming="Rank the most likely best documents first: after one that satisfies the user, the rest "
-    "counts little.",
+    gaming="Put the documents that are most likely the best at the top: after one that satisfies "
+    "the user, the rest counts little.",
     parameters=(K_IF_ANY,),
 )
 def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
@@ -72,8 +72,8 @@ def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
     latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
     source=ERR_PAPER,
-    gaming="Rank the most likely best documents first: after one that satisfies the user, the rest "
-    "counts little.",
+    gaming="Put the documents that are most likely the best at the top: after one that satisfies "
+    "the user, the rest counts little.",
     undefined=(NO_GAIN,),
     leaves_out_nil=True,
     parameters=(K_IF_ANY,),

@@ -205,7 +205,7 @@ def qa_performance(k: CountsLike) -> Numeric:
     gaming="As for c@1, but only blanks whose candidate is not right earn credit.",
 )
 def estimated_qa_performance(k: CountsLike) -> Numeric:
-    """Accuracy, with each correct rejection credited at the accuracy shown."""
+    """Accuracy, with a credit equal to the accuracy for each correct rejection."""
     return k.right / k.n * (1 + (k.unanswered_wrong + k.unanswered_empty) / k.n)
 
 

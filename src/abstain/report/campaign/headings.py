@@ -91,7 +91,7 @@ EVERYWHERE = {
     "level": "one value of the attribute; TOTAL: all of them",
     ": main": "right responses to main questions",
     ": auxiliary": "right responses to their auxiliary twins",
-    "change %": "by how many percent right responses increase on the auxiliary twins",
+    "change %": "the increase of right responses on the auxiliary twins, in percent",
     "better": "pairs in which more runs got the auxiliary question right than the main one",
     "pairs": "how many pairs there are",
 }
@@ -159,7 +159,7 @@ ELSEWHERE = {
         "ahead": "the score minus that of the best reference",
         "optimism": "how much better the rule scored on the queries that it was tuned on",
         "relevant kept": "the share of the relevant documents kept",
-        "nil silent": "the share of the queries with nothing relevant whose list is empty",
+        "nil silent": "of the queries with nothing relevant, the share whose list is empty",
     },
     "": {
         "threshold": "answers are given where confidence is at least this",
@@ -294,7 +294,7 @@ def _of_participants(name: str, table: str, measure_name: str, level: float) -> 
     if name in ATTRIBUTES and table in ("languages", "first_runs", "problems"):
         return ATTRIBUTES[name]
     if name == f"{measure_name} of run 01" or name == f"{measure_name} of the other":
-        return "on main questions, or on all where there are no others"
+        return "on main questions, or on all questions if none are auxiliary"
     if table == "languages_runs":
         return f"{measure_name} of the runs in this language"
     if name.startswith("team "):

@@ -247,7 +247,7 @@ def _movers(c: Overview, s: Stability) -> str:
     still = widths.count(0)
     return (
         f"The rank of {rows[at].run} is the least certain, from {s.low[at]} to {s.high[at]}; "
-        f"{plural(still, 'run keeps', 'runs keep')} one rank in 95 % of the resamples."
+        f"{plural(still, 'run keeps', 'runs keep')} the same rank in 95 % of the resamples."
     )
 
 

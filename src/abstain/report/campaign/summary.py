@@ -226,7 +226,8 @@ def _pairs(c: Overview) -> Iterator[str]:
     yield (
         f"In {plural(t.pairs, 'pair')} of a main and an auxiliary question, the main question "
         f"was answered right {t.main_right:,} times and the auxiliary one {t.auxiliary_right:,} "
-        f"times{change}; in {t.better} pairs more runs got the auxiliary question right."
+        f"times{change}; in {plural(t.better, 'pair')}, more runs got the auxiliary question "
+        "right than the main one."
     )
     more = c.pairs.auxiliary_right - c.pairs.main_right
     yield (
@@ -245,5 +246,5 @@ def _increase(c: Overview) -> Iterator[str]:
     if not np.isnan(change):
         yield (
             f"Over all runs the mean {c.measure} is {means['main']:.2f} on main questions and "
-            f"{means['auxiliary']:.2f} on auxiliary ones, an increase of {change:+.2f}."
+            f"{means['auxiliary']:.2f} on auxiliary ones, a change of {change:+.2f}."
         )

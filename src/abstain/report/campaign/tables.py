@@ -347,8 +347,8 @@ def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
             f"pairs_{safe(part)}".rstrip("_"),
             title,
             f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
-            "on their auxiliary twins; how many percent more there are on the twins; and in how "
-            "many pairs more runs got the auxiliary question right."
+            "on their auxiliary twins; by how many percent they increase on the twins; and the "
+            "number of pairs in which more runs got the auxiliary question right than the main one."
             + kinds_of_simplification(kinds),
             _pair_grid(c, pairs, inside),
         )

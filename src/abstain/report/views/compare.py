@@ -335,7 +335,8 @@ def _caption(drawn: list[Pair]) -> str:
     """Of one difference its numbers, of several how many there are."""
     spanned = any(p.interval[0] is not None for p in drawn)
     if len(drawn) > 1:
-        rest = " with intervals; one whose interval contains 0 may be chance." if spanned else "."
+        chance = " with intervals; a difference whose interval contains 0 may be chance."
+        rest = chance if spanned else "."
         return plural(len(drawn), "difference") + rest
     (one,) = drawn
     low, high = (number(end) for end in one.interval)

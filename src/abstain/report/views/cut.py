@@ -134,7 +134,8 @@ class View(view.View[CutResult]):
             share = f"{100 * own.promise.keep:g} %"
             if own.advice == "not":
                 return (
-                    f"{many}Do not cut: no cut is shown to keep {share} of the relevant documents."
+                    f"{many}Do not cut: the data do not show for any cut that it keeps {share} of "
+                    "the relevant documents."
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:
@@ -169,14 +170,14 @@ class View(view.View[CutResult]):
     def _promise(self, own: CutRun) -> str:
         promise = own.promise
         assert promise is not None
-        lists, queries = "lists are expected to keep", "queries"
+        share = "expected share of relevant documents that a list keeps"
         if promise.next_queries:
-            lists, queries = "lists keep", "the next queries"
+            share = "share of relevant documents that the lists of the next queries keep on average"
+        least = f"at least {100 * promise.keep:g} %"
         return (
-            f"With a probability of at least {1 - promise.delta:g}, {lists} at least "
-            f"{100 * promise.keep:g} % of their relevant documents, on average over {queries}; "
-            "only queries with a relevant document in their list count ("
-            f"{promise.queries:,} in this data). On the judged queries, this was true in "
+            f"With a probability of at least {1 - promise.delta:g}, the {share} is {least}; only "
+            f"queries with a relevant document in their list count ({promise.queries:,} in this "
+            f"data). On the judged queries, the average share was {least} in "
             f"{promise.held} of {promise.parts} folds."
         )
 

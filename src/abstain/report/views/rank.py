@@ -331,6 +331,7 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
     lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
     if lowered and result.graded:
         yield (
-            f"{', '.join(lowered)}: a perfect list with a grade below {top:g} scores less than 1; "
-            "with rel=1, every grade of 1 or more has a gain of 1"
+            f"{', '.join(lowered)}: even a perfect list scores less than 1 if it has a relevant "
+            f"document with a grade below {top:g}; with rel=1, every grade of 1 or more has a "
+            "gain of 1"
         )

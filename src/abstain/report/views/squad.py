@@ -46,7 +46,9 @@ class View(view.View[SquadResult]):
                 "questions with equal probabilities are all answered or all held back."
             )
             if -1.0 in [own.scores[f"best {name} at"] for own in result.rows for name in SCORES]:
-                said.append("best at −1: below every probability, so no question is answered.")
+                said.append(
+                    "A best threshold of −1 is below every probability: no question is answered."
+                )
         said += [
             f"{own.run}: {plural(own.missing, 'question has', 'questions have')} no prediction; "
             "each counts as an empty one."

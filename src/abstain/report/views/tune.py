@@ -113,7 +113,7 @@ class View(view.View[TuneResult]):
         return [
             f"{own.run}: the threshold gains {_points(own.gain)} of {result.measure} over "
             f"answering everything, on questions it was not tuned on{_within(own)}. On the "
-            "questions it was tuned on it would look "
+            "questions that it was tuned on, it would look "
             f"{_better(own.optimism_avoided)}."
         ]
 
@@ -136,22 +136,22 @@ class View(view.View[TuneResult]):
                 said.append(f"{above} {risk:g}; this {shown} the bound ({test}, 5 % level).")
             elif not kept.seen:
                 said.append(
-                    f"{above} {risk:g}; if the risk were {risk:g}, this many wrong answers or more "
-                    f"would have a chance of {kept.chance or 0:.3f} ({test})."
+                    f"{above} {risk:g}; if the risk were {risk:g}, the probability of this many "
+                    f"wrong answers or more would be {kept.chance or 0:.3f} ({test})."
                 )
             return said
-        silent = f" (answering nothing in {kept.silent})" if kept.silent else ""
+        silent = f" (in {kept.silent} of these the run answers nothing)" if kept.silent else ""
         if self.result.aim.next_questions:
             said.append(
-                f"{own.run}: the share of wrong answers among the judged ones was {bound} in "
+                f"{own.run}: on the judged questions, the share of wrong answers was {bound} in "
                 f"{kept.seen} of {kept.parts} parts{silent}."
             )
         else:
             against = plural(kept.refuted, "part")
             said.append(
-                f"{own.run}: on the tuning and the judged questions together, the share of wrong "
-                f"answers was {bound} in {kept.over_all} of {kept.parts} parts{silent}; on the "
-                f"judged questions alone, it was so in {plural(kept.seen, 'part')}. In {against} "
+                f"{own.run}: the share of wrong answers was {bound} in {kept.over_all} of "
+                f"{kept.parts} parts{silent} on the tuning and the judged questions together, and "
+                f"in {plural(kept.seen, 'part')} on the judged questions alone. In {against} "
                 f"the answers to the judged questions contradict the bound ({test}, 5 % level)."
             )
         return said
@@ -201,8 +201,8 @@ class View(view.View[TuneResult]):
         )
         why = "" if aim.next_questions else f" (even if all are right, {needed})"
         return (
-            f"run '{own.run}' should answer nothing: no threshold tried keeps the risk at or below "
-            f"{aim.risk:g} with enough certainty{why}"
+            f"run '{own.run}' should answer nothing: none of the thresholds that were tried keeps "
+            f"the risk at or below {aim.risk:g} with enough certainty{why}"
         )
 
     def charts(self) -> dict[str, dict[str, Any]]:
