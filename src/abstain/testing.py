@@ -118,7 +118,11 @@ class Gate:
     def __str__(self) -> str:
         if self.side == "not worse":
             return f"{self._against()}: {'not ' if self.passed else 'may be '}{self._worse()}"
-        verdict = ("reaches", "does not reach") if self.side == "at least" else ("keeps", "exceeds")
+        verdict = (
+            ("reaches", "does not reach")
+            if self.side == "at least"
+            else ("stays within", "exceeds")
+        )
         return f"{self._head()}: {verdict[not self.passed]} {self.threshold:g}"
 
     def _worse(self) -> str:

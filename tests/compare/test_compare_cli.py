@@ -105,7 +105,8 @@ def test_tests_by_name(two: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     assert mcnemar["pairs"][0]["p"] == float(slow.mcnemar(2, 1))
     args = "gold.csv", "one.csv", "two.csv", "--test", "bootstrap", "--seed", "5"
     few = data(two, *args)["pairs"][0]
-    why = "with 10 questions a bootstrap does not hold its level; from 40 on it does"
+    why = "with 10 questions a bootstrap does not keep its significance level; with 40 or more it "
+    why += "does"
     assert (few["p"], few["no_test"]) == (None, why)
     monkeypatch.setattr("abstain.analyses.compare.work.LEAST_RESAMPLED", 10)
     drawn = data(two, *args)

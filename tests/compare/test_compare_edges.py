@@ -251,7 +251,7 @@ def test_trials_are_told_of_what_they_were_drawn_for() -> None:
     )
     more = {name: letters * 2 for name, letters in runs.items()}
     said = told(judged(graded(more), test="bootstrap", trials=200))
-    named = "paired bootstrap (twice the smaller share of differences on one side of 0)"
+    named = "paired bootstrap (p: the smaller share of resamples on one side of 0, doubled)"
     assert f"(beta). Test: {named}; 200 trials, seed 0." in said
 
 

@@ -458,7 +458,7 @@ def test_all_pairs_with_letters_and_a_run_without_confidence() -> None:
     assert letters == {"sharp": "a", "fair": "b", "dull": "c", "mute": ""}
     said = told(found)
     assert "AUROC is undefined (–) where no answer has a confidence: mute." in said
-    assert "Test: paired randomisation of the difference over its standard error" in said
+    assert "Test: paired randomisation of the difference divided by its standard error" in said
     assert all((p.p is None) == ("mute" in (p.run, p.against)) for p in found.pairs)
     holm = {(p.run, p.against): p.p_adjusted for p in found.pairs}
     raw = sorted(p.p for p in found.pairs if p.p is not None)

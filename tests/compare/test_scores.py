@@ -164,7 +164,7 @@ def test_randomisation_sign_by_sign() -> None:
         ("t", "Null hypothesis: the mean of the differences is 0."),
         ("wilcoxon", "the differences are symmetric about 0 (not a test of the means)."),
         ("randomisation", "Null hypothesis: on every topic the two runs could be exchanged."),
-        ("bootstrap", "Test: paired bootstrap (twice the smaller share"),
+        ("bootstrap", "Test: paired bootstrap (p: the smaller share"),
         ("sign", "both runs are equally likely to be ahead on a topic"),
     ],
 )

@@ -222,7 +222,7 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
         (
             ("compare", "--judged", "file.csv"),
             "run,problem,grade\na,q1,right\n",
-            "has no column 'question', but 'problem' tells the rows apart; say what they are: "
+            "has no column 'question', but 'problem' tells the rows apart; say what this is: "
             "--column question=problem",
         ),
     ],

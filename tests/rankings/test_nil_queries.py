@@ -61,12 +61,12 @@ def test_full_lists_where_nothing_is_relevant_are_pointed_out(files: Here) -> No
     args = ("-m", "AP'", "-m", "RR'", "-m", "AP", "--truncation")
     said = words(files, "qrels", "padder", "modest", "--limit", "3", *args)
     assert (
-        "1 list at the limit for queries where nothing is relevant: AP', RR' count 0 for them."
+        "1 list at the limit, though nothing is relevant for the query: AP', RR' count 0 for them."
         in said
     )
     assert "the original measures count 0, and so do the primed measures for a list at the" in said
     said = words(files, "qrels", "padder", "modest", "--limit", "4", *args)
-    assert "at the limit for queries where nothing" not in said
+    assert "at the limit, though nothing" not in said
     assert "the original measures count 0." in said
 
 
@@ -85,7 +85,8 @@ def test_a_higher_bar_leaves_queries_out_and_says_so(here: Here) -> None:
     assert "no document of grade" not in words(here, "qrels", "run", "-m", "AP", "-m", "NDCG")
     said = words(here, "qrels", "run", "--limit", "1", "-m", "AP'(rel=2)")
     assert (
-        "1 list at the limit for queries where nothing is of grade 2 or above: AP'(rel=2)" in said
+        "1 list at the limit, though nothing is of grade 2 or above for the query: AP'(rel=2)"
+        in said
     )
 
 

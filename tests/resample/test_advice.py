@@ -34,7 +34,7 @@ def test_a_measure_without_a_highest_score_above_zero_is_not_crowned() -> None:
     result = judged({"loss": scores(-100, -1), "ap": scores(0, 1)}, trials=200)
     assert [row.relative is None for row in result.sensitivity] == [True, False]
     loss, ap = (row.required for row in result.sensitivity)
-    needed = f"On 30 questions, ap needs this difference to be reliable: a difference of {ap:g} or"
+    needed = f"a reliable comparison by ap needs this difference: a difference of {ap:g} or"
     assert needed in advice_of(result)
     assert f"; loss needs {loss:g} (loss cannot be compared: no score is above 0)." in advice_of(
         result
@@ -54,7 +54,7 @@ def test_a_share_of_the_highest_score_compares_scales() -> None:
     shares = {row.measure: (row.required or 0) / (row.highest or 1) for row in result.sensitivity}
     least = min(shares, key=lambda name: shares[name])
     assert shares["percent"] != pytest.approx(shares["share"])
-    told = f"On 30 questions, {least} needs the smallest difference to be reliable, as a share of"
+    told = f"On 30 questions, a reliable comparison by {least} needs the smallest difference, as a"
     assert advice_of(result).startswith(told)
 
 

@@ -312,9 +312,9 @@ def _header(table: Table) -> Place:
 
 def _unnamed(table: Table, mapped: dict[str, str]) -> InputError:
     names = " and ".join(f"'{actual}'" for actual in mapped.values())
-    tells = "tell" if len(mapped) > 1 else "tells"
+    tells, these = ("tell", "these are") if len(mapped) > 1 else ("tells", "this is")
     return InputError(
-        f"has no column 'question', but {names} {tells} the rows apart; say what they are: "
+        f"has no column 'question', but {names} {tells} the rows apart; say what {these}: "
         f"{option('columns', mapped)}",
         _header(table),
     )

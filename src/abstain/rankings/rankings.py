@@ -204,8 +204,8 @@ class Rankings:
         for item in chosen:
             if item.definition.geometric:
                 raise UsageError(
-                    f"{item} is a geometric mean over queries, but tests compare arithmetic means: "
-                    "use the measure whose geometric mean it is"
+                    f"{item} is the geometric mean of another measure over queries, but tests "
+                    "compare arithmetic means: use that other measure"
                 )
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted

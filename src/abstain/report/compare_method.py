@@ -17,7 +17,7 @@ MOST_ODD = 3
 SHORT = 0.0005
 TESTS = {
     "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap (twice the smaller share of differences on one side of 0)",
+    "bootstrap": "paired bootstrap (p: the smaller share of resamples on one side of 0, doubled)",
     "mcnemar": "McNemar's exact test of right against not right",
     "t": "paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
@@ -148,11 +148,11 @@ def _test(c: CompareResult) -> str:
         given = item is not None and item.definition.proportion is not None
         if given and c.clusters is None:
             text = (
-                "Test: random draws in which both runs have the same proportion and answer the "
-                "questions that they answered"
+                "Test: random draws in which each run answers the same questions as in the data, "
+                "and both runs have the same proportion"
             )
         else:
-            text += " of the difference over its standard error"
+            text += " of the difference divided by its standard error"
     tested = [p for p in c.pairs if p.p is not None]
     drawn = [p for p in tested if not p.exact] if c.test in BY_TRIALS else []
     exact = sum(p.exact for p in tested)

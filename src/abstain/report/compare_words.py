@@ -219,7 +219,7 @@ def _resolution(c: CompareResult, tested: int) -> list[str]:
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
     trials = f"{enough_trials:,} trials"
     if enough_trials > MOST_TRIALS:
-        trials = "randomisation tests" if c.test == "bootstrap" else "a lower level"
+        trials = "randomisation tests" if c.test == "bootstrap" else "a lower confidence level"
     times = tested if c.correction == "holm" else 1
     level = f"at the {100 * c.alpha:g} % level"
     if floor > c.alpha:

@@ -35,8 +35,8 @@ def bootstrap(result: MetaResult) -> str:
     if result.given_scores:
         return "studentised, Sakai 2006"
     return (
-        "every resample is scored anew; the observed difference is subtracted from the "
-        "resample's, and the result is not studentised"
+        "every resample is scored anew; the observed difference is subtracted from its "
+        "difference, without division by a standard error"
     )
 
 
@@ -205,7 +205,7 @@ def chart_words(name: str, result: MetaResult) -> str:
             f"{m}: {_share(p.error)} errors and {_share(p.ties)} ties at {p.fuzziness:g}"
             for m, p in ends
         )
-        return f"Error rate over the share of ties, a point for each fuzziness. {said}."
+        return f"Error rate against the share of ties, with a point for each fuzziness. {said}."
     if name == "swap":
         said = "; ".join(
             f"{row.measure} requires {in_bins(row.required, row.width) or '–'}"
@@ -293,7 +293,6 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
         if amount is not None and math.isclose(amount, min(compared), rel_tol=1e-9)
     ]
     names = listed([row.measure for row in best])
-    needs = "needs" if len(best) == 1 else "need"
     size = plural(best[0].size, "question")
     share = listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
     amounts_of_best = (
@@ -303,7 +302,7 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     needed = listed(list(dict.fromkeys(amounts_of_best)))
     which = "the smallest difference" if len(compared) > 1 else "this difference"
     text = (
-        f"On {size}, {names} {needs} {which} to be reliable"
+        f"On {size}, a reliable comparison by {names} needs {which}"
         f"{'' if one_scale or len(compared) < 2 else ', as a share of the highest score'}: "
         f"{needed} between two runs is "
         f"reversed on other questions in at most {percent(1 - level)} % of cases, and "

@@ -210,8 +210,9 @@ def few_clusters(sizes: Array) -> str:
     if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
         return ""
     return (
-        f"the {len(sizes):,} clusters are as informative as {worth:.1f} clusters of equal size: "
-        f"below {ENOUGH_CLUSTERS} of these, a 95 % interval may cover less than 90 %"
+        f"the {len(sizes):,} clusters are as informative as {worth:.1f} clusters of equal size; "
+        f"with fewer than {ENOUGH_CLUSTERS} of equal size, a 95 % interval may cover the true "
+        "value in less than 90 % of cases"
     )
 
 

@@ -184,7 +184,8 @@ class Work(ABC):
         what = "cluster" if self.clusters else self.unit
         number = plural(units, what, "queries" if what == "query" else None)
         return (
-            f"with {number} a bootstrap does not hold its level; from {LEAST_RESAMPLED} on it does"
+            f"with {number} a bootstrap does not keep its significance level; with "
+            f"{LEAST_RESAMPLED} or more it does"
         )
 
     def undefined_swaps(self) -> IntArray:

@@ -55,8 +55,8 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 )
 @option(
     "--next",
-    "With --keep: make the promise for the share that will be observed on the next N queries, not "
-    "only for the expected share. N is the number of queries in a fold that have a relevant "
+    "With --keep: make the promise for the share that will be observed on the next queries, not "
+    "only for the expected share. It holds for as many queries as a fold has with a relevant "
     "document in their list.",
     to="next_queries",
 )

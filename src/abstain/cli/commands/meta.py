@@ -47,7 +47,7 @@ from abstain.cli.showing import Showing, shows, working
 )
 @option(
     "--width W",
-    "The width of a bin (default: 0.01, or a hundredth of the range of scores on another scale).",
+    "The width of a bin (default: 0.01; for scores on another scale, a hundredth of their range).",
     type=float,
 )
 @option(

@@ -28,7 +28,7 @@ def squad(
     threshold: float | None,
     out: Showing,
 ) -> None:
-    """Score predictions as SQuAD 2 does: exact and F1, with and without an answer.
+    """Score predictions as SQuAD 2 does: exact and F1, over all questions and by kind.
 
     \b
     abstain squad dev-v2.0.json predictions.json

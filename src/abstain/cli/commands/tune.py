@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 @options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
 @option(
     "--next",
-    "With --risk: bound the observed share of wrong answers on the next N questions, not only the "
-    "expected share. N is the number of questions that each threshold is judged on.",
+    "With --risk: bound the observed share of wrong answers on the next questions, not only the "
+    "expected share. The bound holds for as many questions as each threshold is judged on.",
     to="next_questions",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")

@@ -203,7 +203,7 @@ def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
     note="A random order scores about the accuracy: compare only systems with the same accuracy.",
 )
 def aupr_success(a: Answers) -> Numeric:
-    """Precision over recall of right answers, from the surest down."""
+    """Precision averaged over recall, for finding right answers from the surest down."""
     return _average_precision(a.groups.answered, a.groups.right)
 
 
@@ -220,7 +220,7 @@ def aupr_success(a: Answers) -> Numeric:
     "starts higher.",
 )
 def aupr_error(a: Answers) -> Numeric:
-    """Precision over recall of wrong answers, from the least sure up."""
+    """Precision averaged over recall, for finding wrong answers from the least sure up."""
     g = a.groups
     answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
     return _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1])

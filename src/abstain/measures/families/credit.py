@@ -167,8 +167,8 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     monotone="if more than half the questions are blank, turning a wrong answer into a right one "
     "lowers the score: every blank loses credit",
     gaming=(
-        "Answer one question wrong and leave the rest blank: nearly 1. It rewards being wrong "
-        "where one answers; the paper rejects it for that reason, and so should you."
+        "Answer one question wrong and leave the rest blank: nearly 1. It rewards wrong "
+        "answers where a run answers; the paper rejects it for that reason, and so should you."
     ),
 )
 def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:

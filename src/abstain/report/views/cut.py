@@ -134,8 +134,8 @@ class View(view.View[CutResult]):
             share = f"{100 * own.promise.keep:g} %"
             if own.advice == "not":
                 return (
-                    f"{many}Do not cut: the data do not show for any cut that it keeps {share} of "
-                    "the relevant documents."
+                    f"{many}Do not cut: there is no cut for which the data show that it keeps "
+                    f"{share} of the relevant documents."
                 )
             return f"{many}Cut {how}: it keeps {share} of the relevant documents ({gained})."
         if result.budget is not None:

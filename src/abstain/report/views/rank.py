@@ -266,7 +266,7 @@ def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator
             str(m) for m in asking if m.definition.leaves_out_nil and not settings.trec_eval
         ]
         zero = [str(m) for m in asking if str(m) not in (*primed, *left_out)]
-        kinds = [("left out by", left_out), ("0 for", zero), ("nil for", primed)]
+        kinds = [("left out by", left_out), ("scored 0 by", zero), ("treated as nil by", primed)]
         becomes = ", ".join(f"{what} {', '.join(names)}" for what, names in kinds if names)
         queries = plural(nothing, "query has", "queries have")
         yield f"{queries} no document of grade {lowest:g} or above: {becomes}"
@@ -317,7 +317,7 @@ def _full_for_nothing(result: RankResult, measures: Sequence[RankingMeasure]) ->
         what = "relevant" if lowest is None else f"of grade {lowest:g} or above"
         lists = plural(result.full_for_nothing[names[0]], "list")
         counted = f"{_do(names, 'count')} 0 for them"
-        yield f"{lists} at the limit for queries where nothing is {what}: {counted}"
+        yield f"{lists} at the limit, though nothing is {what} for the query: {counted}"
 
 
 def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:

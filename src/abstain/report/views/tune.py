@@ -68,7 +68,9 @@ class View(view.View[TuneResult]):
                 each = ", ".join(f"{k} {_text(v)}" for k, v in own.thresholds.items())
                 said.append(f"{own.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         if result.by:
-            said.append(f"{BEST_OF_ONE}: chosen in hindsight; several thresholds may beat it.")
+            said.append(
+                f"{BEST_OF_ONE}: chosen in hindsight; a threshold for each {result.by} may beat it."
+            )
         chosen = [own.threshold for own in result.runs]
         chosen += [part.threshold for own in result.runs for part in own.parts]
         if result.aim.risk is not None and any(threshold is not None for threshold in chosen):
@@ -149,9 +151,9 @@ class View(view.View[TuneResult]):
         else:
             against = plural(kept.refuted, "part")
             said.append(
-                f"{own.run}: the share of wrong answers was {bound} in {kept.over_all} of "
-                f"{kept.parts} parts{silent} on the tuning and the judged questions together, and "
-                f"in {plural(kept.seen, 'part')} on the judged questions alone. In {against} "
+                f"{own.run}: on the tuning and the judged questions together, the share of wrong "
+                f"answers was {bound} in {kept.over_all} of {kept.parts} parts{silent}; on the "
+                f"judged questions alone, in {plural(kept.seen, 'part')}. In {against} "
                 f"the answers to the judged questions contradict the bound ({test}, 5 % level)."
             )
         return said
