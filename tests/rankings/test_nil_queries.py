@@ -77,11 +77,11 @@ def test_a_higher_bar_leaves_queries_out_and_says_so(here: Here) -> None:
     said = words(here, "qrels", "run", *asked)
     assert "3 queries, 1 of them nil (nothing is relevant): AP leaves these out." in said
     assert (
-        "2 queries have no document of grade 2 or above: left out by AP(rel=2), 0 for "
-        "P(rel=2)@5, nil for AP'(rel=2)." in said
+        "2 queries have no document of grade 2 or above: left out by AP(rel=2), scored 0 by "
+        "P(rel=2)@5, treated as nil by AP'(rel=2)." in said
     )
     said = words(here, "qrels", "run", *asked, "--trec-eval")
-    assert "or above: 0 for AP(rel=2), P(rel=2)@5, nil for AP'(rel=2)." in said
+    assert "or above: scored 0 by AP(rel=2), P(rel=2)@5, treated as nil by AP'(rel=2)." in said
     assert "no document of grade" not in words(here, "qrels", "run", "-m", "AP", "-m", "NDCG")
     said = words(here, "qrels", "run", "--limit", "1", "-m", "AP'(rel=2)")
     assert (

@@ -294,7 +294,7 @@ def test_results_of_scores_say_how_they_were_read(here: Here) -> None:
 
 def test_a_geometric_mean_is_not_compared() -> None:
     """Its queries' scores have an arithmetic mean that nobody asked for."""
-    with pytest.raises(ab.AbstainError, match="GMAP is a geometric mean over queries"):
+    with pytest.raises(ab.AbstainError, match="GMAP is the geometric mean of another measure"):
         rankings().scores("GMAP")
 
 

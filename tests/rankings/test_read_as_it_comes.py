@@ -58,7 +58,7 @@ def test_fractions_of_a_grade_are_relevant_to_both_or_to_none(here: Here) -> Non
     assert names[0] == ("RR", "RR'(rel=1)")
     assert names[3] == ("AP", "AP'(rel=1)")
     assert said.data["nothing_relevant"] == {"RR": 2, "P@1": 2}
-    told = "2 queries have no document of grade 1 or above: 0 for RR, P@1."
+    told = "2 queries have no document of grade 1 or above: scored 0 by RR, P@1."
     assert f"- {told}" in here(*args, "markdown").out
 
 
