@@ -106,11 +106,14 @@ def test_the_list_has_what_people_are_shown(tmp_path: Path) -> None:
         '"""A module that tells nothing."""\n'
         "def f(n):\n"
         '    """Also nothing at all."""\n'
-        '    return f"{n} runs have no answer" + " to any question"\n'
+        '    print(f"{n} runs have no answer" + " to any question")\n'
+        "    return f\"of {quoted(n.run)} {'' if n else 'not'}\""
+        "f\" a {'question' if n else 'row'} was used\"\n"
     )
     (tmp_path / "page.html").write_text("<p>Here is some {{ text }}</p>\n<b>nothing</b>\n")
     found = [(name, line, text) for name, line, text in sentences().texts(tmp_path)]
     assert found == [
-        ("one.py", 4, "{…} runs have no answer to any question"),
+        ("one.py", 4, "{n} runs have no answer to any question"),
+        ("one.py", 5, "of {run} [not] a {question | row} was used"),
         ("page.html", 2, "Here is some"),
     ]

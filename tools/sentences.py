@@ -3,7 +3,8 @@
     python tools/sentences.py [FOLDER]
 
 A text is a literal in the code or in a template of a page, with three words or more. What is filled
-in stands as `{…}`. Docstrings count only where they are shown: those of commands and of measures.
+in stands by its name (`{run}`), or as `{…}`; of two texts one, `{one | other}`; what may be left
+out, `[like this]`. Docstrings count only where they are shown: those of commands and of measures.
 Patterns, queries, types, code and the usage of an option are left out.
 Readers go through the list and mark what they have to read twice; a test looks for what was marked.
 """
@@ -31,6 +32,9 @@ CODE = re.compile(
 USAGE = re.compile(r"(--?\w[\w-]* ?)+([A-Z]+([=|][A-Z]+)*)?")
 """An option as its help writes it: `-n --questions N`."""
 
+FILLED = r"\{([\w-]+|…)\}"
+"""What is filled in, by its name."""
+
 TAG = re.compile(r"{[%{#].*?[%}#]}|<(script|style).*?</\1>|<[^>]*>", re.S)
 
 
@@ -39,7 +43,7 @@ def texts(folder: Path = SOURCE) -> Iterator[tuple[str, int, str]]:
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for line, text in _literals(tree, documented=name.startswith(SHOWN)):
+        for line, text in sorted(_literals(tree, documented=name.startswith(SHOWN))):
             yield name, line, text
     for path in sorted(folder.rglob("*.html")):
         name, text = path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")
@@ -83,17 +87,44 @@ def _text(node: ast.AST) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(own) or "{…}" for own in node.values)
+        return "".join(_filled(own) for own in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _text(node.left), _text(node.right)
-        if left is not None or right is not None:
-            return f"{'{…}' if left is None else left}{'{…}' if right is None else right}"
+        sides = (node.left, node.right)
+        texts = any(_text(side) is not None for side in sides)
+        return "".join(_filled(side) for side in sides) if texts else None
     return None
+
+
+def _filled(node: ast.AST) -> str:
+    """A part of a text: its words, the choice of words, or the name of what is filled in."""
+    if isinstance(node, ast.FormattedValue):
+        return _filled(node.value)
+    text = _text(node)
+    if text is not None:
+        return text
+    if isinstance(node, ast.IfExp):
+        one, other = _text(node.body), _text(node.orelse)
+        if one is not None and other is not None:
+            return f"{{{one} | {other}}}" if one and other else f"[{one or other}]"
+    return f"{{{_name(node)}}}"
+
+
+def _name(node: ast.AST) -> str:
+    """What a value is called; of what is called with it, the value's name (`quoted(run)`: run)."""
+    if isinstance(node, ast.Name):
+        return node.id.strip("_")
+    if isinstance(node, ast.Attribute):
+        return node.attr.strip("_")
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.Call):
+        return _name(node.args[0] if node.args else node.func)
+    return _name(node.value) if isinstance(node, ast.Subscript) else "…"
 
 
 def _is_text(text: str) -> bool:
     """Whether it is words: three at least, and no pattern, query, code or usage of an option."""
-    words, bare = re.findall(r"[A-Za-z]{2,}", text.replace("{…}", " ")), text.strip()
+    words, bare = re.findall(r"[A-Za-z]{2,}", re.sub(FILLED, " ", text)), text.strip()
     odd = CODE.search(bare) or USAGE.fullmatch(bare)
     return len(words) >= 3 and " " in bare and not odd and not _is_python(text)
 
@@ -103,7 +134,7 @@ def _is_python(text: str) -> bool:
 
     Something stands in place of what is filled in.
     """
-    filled = re.sub(r"\{[^{}]*\}", "x", text.removeprefix("{…}"))
+    filled = re.sub(r"\{[^{}]*\}", "x", re.sub(rf"^{FILLED}", "", text))
     try:
         tree = ast.parse(textwrap.dedent(filled.strip("\n")))
     except SyntaxError:
