@@ -241,10 +241,10 @@ def test_the_order_of_rows_and_queries_changes_nothing() -> None:
 
 
 def test_a_rule_that_is_asked_for_and_does_not_pay_is_named() -> None:
-    """Others may pay: `everything is as good as any rule` is for auto alone to say."""
+    """Others may pay: that no rule does is for auto alone to say."""
     qrels = {f"q{i}": {"d0": 1, "d1": 1, "d2": 1} for i in range(10)}
     run = {q: {"d0": 3.0, "d1": 2.0, "d2": 1.0} for q in qrels}
-    assert "as any rule" in str(ab.cut(qrels, run))
+    assert "choosing among the rules gains nothing" in str(ab.cut(qrels, run))
     assert "Do not cut with the rule k = 3: keeping" in str(ab.cut(qrels, run, rule="k"))
 
 
@@ -419,3 +419,12 @@ def test_missing_and_not_a_number(here: Here) -> None:
     rankings = ab.read_rankings({"q": {"d": 1}}, here.folder / "ranks.csv", ties="rank")
     with pytest.raises(ab.UsageError, match="cutting needs scores"):
         rankings.cut()
+
+
+def test_a_gain_lies_within_what_a_difference_can_be() -> None:
+    """Two queries, one of them nil: Student's t reaches far beyond 1."""
+    qrels = {"q0": {"d0": 1}, "q1": {"d0": 0}}
+    run = {q: {"d0": 2.0, "d1": 1.0} for q in qrels}
+    rows = {row.rule: row for row in ab.cut(qrels, run, folds=2).rows}
+    assert rows["nothing"].gain_low == rows["nothing"].over_best_low == -1.0
+    assert rows["nothing"].gain_high == 1.0

@@ -20,6 +20,7 @@ import abstain as ab
 from abstain.analyses.cut.choosing import CHANCES, Chooser
 from abstain.analyses.cut.distributions import fit_mixture, posterior, surprise
 from abstain.analyses.cut.lists import Lists
+from abstain.analyses.cut.models import logistic
 from abstain.analyses.cut.rules import RULES, Rule, signal
 from abstain.analyses.cut.shapes import Scores
 from tests.cut.test_rules import collection, lists_of
@@ -306,3 +307,19 @@ def test_probability_is_a_logistic_regression_of_scikit_learn(shift: float) -> N
     every = sorted({number for query in train for number in chance[query]})
     finest = max(np.mean([lists.values[q, depth(q, at)] for q in train]) for at in every)
     assert max(means) >= finest - 0.01  # the grid of chances is fine enough
+
+
+@pytest.mark.parametrize(("queries", "width"), [(20, 200), (5, 100), (100, 1000)])
+def test_a_model_of_long_lists_is_that_of_scikit_learn(queries: int, width: int) -> None:
+    """Where relevance ends after the first ranks, whole steps of Newton's method go astray."""
+    from sklearn.linear_model import LogisticRegression
+
+    draw = np.random.default_rng(0)
+    table = -np.sort(-draw.gamma(2, 2, (queries, width)), axis=1)
+    hit = draw.random((queries, width)) < 0.5 * np.exp(-np.arange(width) / 20)
+    known = Scores(table).at(*np.nonzero(np.ones_like(hit)))
+    z = (known - known.mean(axis=0)) / known.std(axis=0)
+    witness = LogisticRegression(C=1.0, tol=1e-10, max_iter=5000).fit(z, hit.ravel())
+    found = logistic(known, hit.ravel(), ridge=1.0)
+    assert found.weights == pytest.approx(witness.coef_[0], abs=2e-3)
+    assert found.chance(known) == pytest.approx(witness.predict_proba(z)[:, 1], abs=1e-4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
@@ -34,6 +34,9 @@ from abstain.measures.definition import (
 from abstain.measures.kinds import of_shares
 from abstain.measures.lazy import numpy as np
 from abstain.measures.registry import define
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import ByDepth
 
 F = TypeVar("F", bound=Callable[..., Numeric])
 
@@ -129,7 +132,7 @@ class RankingFacts(Facts, total=False):
     ideal_ends: bool
     scales_grades: bool
     lower_grades_cost: bool
-    by_depth: Callable[..., Numeric] | None
+    by_depth: Callable[..., ByDepth] | None
     by_depth_text: str
 
 

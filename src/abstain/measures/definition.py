@@ -13,6 +13,7 @@ from abstain.errors import UsageError
 
 if TYPE_CHECKING:
     from abstain.measures.answers import Answers
+    from abstain.measures.ranked_lists import ByDepth
     from abstain.outcomes import Array
 
 Numeric: TypeAlias = Any
@@ -277,7 +278,7 @@ class Definition(Struct, frozen=True):
     """A gain is a grade over the top grade, unless `rel` is given."""
     lower_grades_cost: bool = False
     """Then a perfect list with a grade below the top one scores less than 1."""
-    by_depth: Callable[..., Numeric] | None = None
+    by_depth: Callable[..., ByDepth] | None = None
     """Its values at every depth that a list may be cut at: a function of `Prefixes`."""
     by_depth_text: str = ""
     """The same of one list as an expression of numpy. k are the depths from 0 on, r the gains, c

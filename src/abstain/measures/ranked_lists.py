@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,7 +256,16 @@ class Prefixes:
     @cached_property
     def found(self) -> Floats:
         """The gain found up to each depth."""
-        return self.running(self.gain)
+        if self.best is not None:
+            return running(self.gain)
+        counts = np.zeros((*self.gain.shape[:-1], self.gain.shape[-1] + 1), np.int32)
+        np.cumsum(self.gain > 0, axis=-1, out=counts[..., 1:])  # far quicker than of floats
+        return np.asarray(counts * self.each[..., None])
+
+    @property
+    def each(self) -> Floats:
+        """The gain of a relevant document, where all are alike."""
+        return np.asarray(self.there / np.maximum(self.relevant, 1))
 
     @cached_property
     def ideal(self) -> Floats:
@@ -268,17 +277,40 @@ class Prefixes:
             missing = len(places) - best.shape[-1]
             padded = np.pad(best, [*[(0, 0)] * (best.ndim - 1), (0, missing)])
             return np.cumsum(padded * weight, axis=-1)
-        each = self.there / np.maximum(self.relevant, 1)
         full = np.append(0.0, np.cumsum(weight))
         length = np.minimum(places + 1, self.relevant[..., None]).astype(np.int64)
-        return np.asarray(each[..., None] * full[length])
+        return np.asarray(self.each[..., None] * full[length])
 
-    def running(self, weights: Floats) -> Floats:
-        """Sums of the weights up to each depth, 0 for none."""
-        sums = np.empty((*weights.shape[:-1], weights.shape[-1] + 1))
-        sums[..., 0] = 0.0
-        np.cumsum(weights, axis=-1, out=sums[..., 1:])
-        return sums
+    def scored(self, ended: Floats | float, added: Floats | None = None) -> ByDepth:
+        """What ending at each depth scores, with the sum of what the ranks up to it add."""
+        return ByDepth(ended, added)
+
+
+class ByDepth(NamedTuple):
+    """What lists score at every depth."""
+
+    ended: Floats | float
+    """Lists × depths: what ending there scores."""
+    added: Floats | None
+    """Lists × ranks: what each adds to the scores of all depths from it on."""
+
+    def mean(self) -> Floats:
+        """The mean of the scores over the first axis; sums are linear, so one is enough."""
+        ended = self.ended if isinstance(self.ended, float) else self.ended.mean(axis=0)
+        return ByDepth(ended, None if self.added is None else self.added.mean(axis=0)).values
+
+    @property
+    def values(self) -> Floats:
+        """Lists × depths: the scores."""
+        return np.asarray(self.ended if self.added is None else running(self.added) + self.ended)
+
+
+def running(weights: Floats) -> Floats:
+    """Sums of the weights up to each depth, 0 for none."""
+    sums = np.empty((*weights.shape[:-1], weights.shape[-1] + 1))
+    sums[..., 0] = 0.0
+    np.cumsum(weights, axis=-1, out=sums[..., 1:])
+    return sums
 
 
 def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:

@@ -124,7 +124,7 @@ class Chooser:
             return Candidates(rules, depth, lists.scored(depth))
         if name == "gap":
             rules = [Rule(rule="gap", window=w, extra=e) for w in WINDOWS for e in EXTRA]
-            depth = np.column_stack([gap_depths(scores, w, e) for w in WINDOWS for e in EXTRA])
+            depth = np.column_stack([gap_depths(scores, w, EXTRA) for w in WINDOWS])
             order = np.argsort(-depth.mean(axis=0), kind="stable")
             rules, depth = [rules[i] for i in order], depth[:, order]
             return Candidates(rules, depth, lists.scored(depth))
@@ -171,15 +171,10 @@ class Chooser:
     def _chances(self, model: Model, some: Ints) -> Ints:
         """Queries × chances: how many documents of some lists reach each; all, none at the ends."""
         odds = self.lists.scores.logits(model, some)
-        rows, width = len(odds), len(CHANCES) + 1
-        reached = np.searchsorted(ODDS, odds.ravel(), side="right").reshape(odds.shape)
         # the last document that reaches a chance is kept, with all before it
-        depth = np.zeros((rows, width), np.int64)
-        row, place = np.nonzero(reached)
-        depth[row, reached[row, place]] = place + 1  # in order of place, so that the last one stays
-        depth = np.maximum.accumulate(depth[:, ::-1], axis=1)[:, ::-1]
+        falls = np.maximum.accumulate(odds[:, ::-1], axis=1)[:, ::-1]
         length = self.lists.scores.length[some]
-        return np.column_stack([length, depth[:, 1:], 0 * length])
+        return np.column_stack([length, counts_from(falls, ODDS), 0 * length])
 
     def _expected(self, train: Ints, wanted: Ints) -> Fitted:
         lists, scores = self.lists, self.lists.scores
@@ -304,14 +299,19 @@ def between(at: Floats, values: Floats) -> Floats:
 
 
 def counts_from(falls: Floats, at: Floats) -> Ints:
-    """Queries × thresholds (rising): how many of each list's falling numbers reach each."""
-    rows, width = len(falls), len(at)
-    inside = ~np.isnan(falls)
-    reached = np.searchsorted(at, falls[inside], side="right")  # how many thresholds it reaches
-    row = np.nonzero(inside)[0]
-    counted = np.bincount(row * (width + 1) + reached, minlength=rows * (width + 1))
-    table = counted.reshape(rows, width + 1)
-    return np.cumsum(table[:, ::-1], axis=1)[:, ::-1][:, 1:]
+    """Queries × thresholds: how many of each list's falling numbers reach each; NaN reaches none.
+
+    By halving, all lists at once: `low` reach it and `high` or more do not.
+    """
+    low = np.zeros((len(falls), len(at)), np.int64)
+    high = np.full_like(low, falls.shape[1])
+    for _ in range(falls.shape[1].bit_length()):
+        middle = (low + high) // 2
+        reached = np.take_along_axis(falls, np.minimum(middle, falls.shape[1] - 1), axis=1) >= at
+        open_ = low < high
+        low = np.where(open_ & reached, middle + 1, low)
+        high = np.where(open_ & ~reached, middle, high)
+    return low
 
 
 def folds_of(nil: Bools, folds: int, draw: np.random.Generator) -> Ints:

@@ -314,8 +314,9 @@ class Task:
     def _row(self, name: str, held: Held, everything: Floats, best: Floats) -> CutRow:
         score, low, high = self._mean(held.score, self.measure.bounds)
         kept, kept_low, kept_high = self._mean(held.kept, (0.0, np.inf))
-        gain = self._mean(held.score - everything)
-        over = self._mean(held.score - best)
+        bottom, top = self.measure.bounds
+        gain = self._mean(held.score - everything, (bottom - top, top - bottom))
+        over = self._mean(held.score - best, (bottom - top, top - bottom))
         nil = self.lists.nil
         known = held.recall[~np.isnan(held.recall)]
         return CutRow(

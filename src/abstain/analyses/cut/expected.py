@@ -76,7 +76,7 @@ def expected_values(
     drawn = uniforms(width, draws)
     more = poisson_counts(unseen, draws)
     none = Prefixes(np.zeros((1, width)), np.zeros(1), np.zeros(1))
-    empty = by_depth(none, **own)
+    empty = by_depth(none, **own).values
     values = np.empty((queries, width + 1))
     step = max(1, CHUNK // max(width * draws, 1))
     for start in range(0, queries, step):
@@ -86,7 +86,7 @@ def expected_values(
         if gain != 1.0:
             hit *= gain
         prefixes = Prefixes(hit, gain * relevant, relevant)
-        values[start : start + step] = by_depth(prefixes, **own).mean(axis=0)
+        values[start : start + step] = by_depth(prefixes, **own).mean()
     nil = nothing[:, None]
     return np.asarray((1 - nil) * values + nil * empty)
 

@@ -113,7 +113,7 @@ def of_run(lists: RankedLists, table: Floats, measure: RankingMeasure, origin: f
         for start in range(0, queries, step):
             some = slice(start, start + step)
             part = Prefixes(gain[some], total[some], there[some].astype(np.float64), best[some])
-            values[some] = measure.definition.by_depth(part, **measure.arguments)
+            values[some] = measure.definition.by_depth(part, **measure.arguments).values
     whole = measure.values(lists)  # a list that reaches the limit was not ended
     length = lists.depth
     values[np.arange(queries), length] = whole

@@ -14,6 +14,8 @@ from abstain.analyses.result import Facts
 from abstain.errors import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from abstain.measures.ranked_lists import Floats, Ints
 
 RuleName: TypeAlias = Literal[
@@ -92,7 +94,7 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
         """How many documents each list keeps: lists × ranks of falling scores, NaN behind ends."""
         scores = Scores(table, self.origin)
         if self.rule == "gap":
-            return gap_depths(scores, self.window or 1.0, self.extra or 0)
+            return gap_depths(scores, self.window or 1.0, (self.extra or 0,))[:, 0]
         if self.rule == "expected":
             return expected_depths(self, scores)
         if self.rule not in SIGNALS:
@@ -138,10 +140,11 @@ def falling(chance: Floats, scores: Scores) -> Floats:
     return np.where(scores.inside, running, np.nan)
 
 
-def gap_depths(scores: Scores, window: float, extra: int) -> Ints:
-    """Lists cut at the largest drop within the first part, with a few documents more."""
+def gap_depths(scores: Scores, window: float, extra: Sequence[int]) -> Ints:
+    """Lists cut at the largest drop within the first part, with so many documents more."""
+    whole = np.broadcast_to(scores.length[:, None], (len(scores.table), len(extra)))
     if scores.table.shape[1] < 2:
-        return scores.length
+        return whole
     drop = scores.table[:, :-1] - scores.table[:, 1:]
     reach = np.maximum(np.ceil(window * scores.length), 2)[:, None]
     place = np.arange(1, scores.table.shape[1])
@@ -149,7 +152,7 @@ def gap_depths(scores: Scores, window: float, extra: int) -> Ints:
     largest = drop.max(axis=1)
     first = np.argmax(drop >= (largest * EQUAL)[:, None], axis=1) + 1
     flat = largest <= 0  # nothing drops: there is no place to cut
-    return np.where(flat, scores.length, np.minimum(first + extra, scores.length))
+    return np.where(flat[:, None], whole, np.minimum(first[:, None] + extra, whole))
 
 
 def expected_depths(rule: Rule, scores: Scores) -> Ints:

@@ -19,7 +19,7 @@ from abstain.measures.families.ranking import (
 from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, Prefixes, RankedLists
+    from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
 
 BETA = Parameter(
     "beta",
@@ -34,10 +34,10 @@ EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, defaul
 STOP = "Stop where the next document is so unlikely to be relevant that it is not worth its cost."
 
 
-def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> Floats:
+def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDepth:
     b, there = beta * beta, cut.there[..., None]
     values = (1 + b) * cut.found / (cut.depth + b * np.where(there > 0, there, 1.0))
-    return np.where(there > 0, values, cut.depth == 0)
+    return cut.scored(np.where(there > 0, values, cut.depth == 0))
 
 
 @ranked(
@@ -64,8 +64,8 @@ def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
     return np.where(there > 0, values, (depth == 0).astype(np.float64))
 
 
-def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> Floats:
-    return cut.running((2 * cut.gain - 1) / np.log2(1.0 + cut.rank))
+def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:
+    return cut.scored(0.0, (2 * cut.gain - 1) / np.log2(1.0 + cut.rank))
 
 
 @ranked(
@@ -96,8 +96,8 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
 
 def _rbp_effort_by_depth(
     cut: Prefixes, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
-) -> Floats:
-    return (1 - p) * cut.running((cut.gain - e) * np.power(p, cut.rank - 1.0))
+) -> ByDepth:
+    return cut.scored(0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0))
 
 
 @ranked(

@@ -21,7 +21,7 @@ from abstain.measures.families.ranking import REL_IF_ANY, P, gains, ratio, with_
 from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, Prefixes, RankedLists
+    from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
@@ -54,33 +54,35 @@ class _Gains:
 
 def _terminal(cut: Prefixes) -> Floats:
     """r_t of a list that ends at each depth."""
-    there = cut.there[..., None]
-    return np.where(there > 0, cut.found / np.where(there > 0, there, 1.0), 1.0)
+    nothing = cut.there == 0
+    terminal = cut.found / np.where(nothing, 1.0, cut.there)[..., None]
+    terminal[nothing] = 1.0
+    return terminal
 
 
-def _rr_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
+def _rr_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
     first = np.maximum.accumulate(np.where(cut.gain > 0, 1.0 / cut.rank, 0.0), axis=-1)
     listed = np.concatenate([np.zeros((*first.shape[:-1], 1)), first], axis=-1)
-    return np.where(cut.there[..., None] > 0, listed, 1.0 / (cut.depth + 1))
+    return cut.scored(np.where(cut.there[..., None] > 0, listed, 1.0 / (cut.depth + 1)))
 
 
-def _rbp_by_depth(cut: Prefixes, *, p: float = 0.8, rel: float | None = None) -> Floats:
-    listed = (1 - p) * cut.running(cut.gain * np.power(p, cut.rank - 1.0))
-    return listed + _terminal(cut) * np.power(p, cut.depth * 1.0)
+def _rbp_by_depth(cut: Prefixes, *, p: float = 0.8, rel: float | None = None) -> ByDepth:
+    listed = (1 - p) * cut.gain * np.power(p, cut.rank - 1.0)
+    return cut.scored(_terminal(cut) * np.power(p, cut.depth * 1.0), listed)
 
 
-def _ndcg_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
-    listed = cut.running(cut.gain / np.log2(1.0 + cut.rank))
+def _ndcg_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
+    listed = cut.scored(0.0, cut.gain / np.log2(1.0 + cut.rank)).values
     relevant = cut.relevant[..., None]
     room = np.where(relevant < cut.depth + 1, 1 / np.log2(2.0 + relevant), 0.0)
-    return (listed + _terminal(cut) / np.log2(2.0 + cut.depth)) / (cut.ideal + room)
+    ended = _terminal(cut) / np.log2(2.0 + cut.depth)
+    return cut.scored((listed + ended) / (cut.ideal + room))
 
 
-def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> Floats:
-    terminal = _terminal(cut)
-    listed = cut.running(cut.gain * cut.found[..., 1:] / cut.rank)
-    listed += terminal * (cut.found + terminal) / (cut.depth + 1)
-    return listed / (cut.there[..., None] + 1)
+def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
+    terminal, whole = _terminal(cut), cut.there[..., None] + 1
+    ended = terminal * (cut.found + terminal) / ((cut.depth + 1) * whole)
+    return cut.scored(ended, cut.gain * cut.found[..., 1:] / (cut.rank * whole))
 
 
 @primed(

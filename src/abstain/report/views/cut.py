@@ -154,8 +154,10 @@ class View(view.View[CutResult]):
                 )
         if result.asked != "auto":
             return f"{many}Do not cut {how}: keeping everything is as good ({span}).{behind}"
-        told = f"keeping everything is as good as any rule here ({span})"
-        return f"{many}Do not cut: {told}.{behind}"
+        told = "choosing among the rules gains nothing over keeping everything"
+        if (row.gain or 0.0) > 0:
+            told = "the rule chosen on all queries keeps everything"
+        return f"{many}Do not cut: {told} ({span}).{behind}"
 
     def _chosen(self, own: CutRun) -> list[str]:
         said = []
