@@ -298,7 +298,7 @@ def test_what_is_right_is_not_taken_for_the_answer(kind: str, tmp_path: Path) ->
     data = given(frame, kind, tmp_path)
     with pytest.raises(ab.InputError) as caught:
         ab.score(gold, data)
-    assert "column 'answer' could hold the right answers" in str(caught.value)
+    assert "(then 'answer' may hold the right answers)" in str(caught.value)
     assert LINE.findall(str(caught.value))[0] == '{"run:answer": "pred"}'
     for column, expected in (("pred", BINARY), ("answer", {"a": 1.0, "b": 1.0})):
         result = ab.score(gold, data, "accuracy", columns={"run:answer": column})

@@ -315,8 +315,8 @@ def test_scores_between_0_and_1_are_not_guessed(name: str) -> None:
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(frame, columns=columns).score("c@1")
     assert str(caught.value).endswith(
-        "the grades are numbers from 0.1 to 0.9, expected 1 and 0: make a column of 1 and 0 of "
-        "them, such as score >= 0.5"
+        "the grades are numbers from 0.1 to 0.9, expected 1 and 0: turn them into a column of "
+        "1 and 0, for example by score >= 0.5"
     )
 
 

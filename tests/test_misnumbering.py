@@ -28,7 +28,8 @@ def test_every_number_shifted() -> None:
     high, low = misnumbered(shifted(1), GOLD), misnumbered(shifted(-1), GOLD)
     assert [f.kind for f in high + low] == ["shifted ids"] * 2
     assert (
-        "1 too high (2–6 where the gold has 1–5 in test '1/1', and so in all 3" in high[0].message
+        "1 too high (2–6 where the gold has 1–5 in test '1/1', and likewise in all 3"
+        in high[0].message
     )
     assert (
         "12 of 15 responses have the id of another question, and 3 have an id that"

@@ -53,7 +53,7 @@ def texts(folder: Path = SOURCE) -> Iterator[tuple[str, int, str]]:
 
 
 def _literals(tree: ast.Module, *, documented: bool) -> Iterator[tuple[int, str]]:
-    hidden = {*(() if documented else _docstrings(tree)), *_types(tree)}
+    hidden = {*_docstrings(tree, documented=documented), *_types(tree)}
     inside: set[int] = set()
     for node in ast.walk(tree):
         if id(node) in hidden or id(node) in inside:
@@ -66,11 +66,17 @@ def _literals(tree: ast.Module, *, documented: bool) -> Iterator[tuple[int, str]
             yield getattr(node, "lineno", 0), " ".join(text.split())
 
 
-def _docstrings(tree: ast.Module) -> Iterator[int]:
-    """Texts that stand alone: docstrings of modules, classes, functions and fields."""
+def _docstrings(tree: ast.Module, *, documented: bool) -> Iterator[int]:
+    """Texts that stand alone: docstrings of modules, classes, functions and fields.
+
+    Where docstrings are shown, those of functions that a decorator declares are left.
+    """
+    shown: set[int] = set()
     for node in ast.walk(tree):
+        if documented and isinstance(node, ast.FunctionDef) and node.decorator_list:
+            shown.add(id(node.body[0]))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield id(node.value)
+            yield from () if id(node) in shown else (id(node.value),)
 
 
 def _types(tree: ast.Module) -> Iterator[int]:

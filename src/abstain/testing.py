@@ -119,9 +119,9 @@ class Gate:
         if self.side == "not worse":
             return f"{self._against()}: {'not ' if self.passed else 'may be '}{self._worse()}"
         verdict = (
-            ("reaches", "does not reach")
+            ("surely reaches", "does not surely reach")
             if self.side == "at least"
-            else ("stays within", "exceeds")
+            else ("surely stays within", "does not surely stay within")
         )
         return f"{self._head()}: {verdict[not self.passed]} {self.threshold:g}"
 

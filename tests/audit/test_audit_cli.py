@@ -153,7 +153,7 @@ def test_two_scores_that_no_outcome_gives_together(tmp_path: Path) -> None:
     text = "run,accuracy,precision\na,0.20,0.50\nb,0.20,0.60\n"
     ((row, _, follows),) = audit_of(tmp_path, text, questions=10)
     assert row == "b"
-    assert follows == "no outcome of 10 questions gives accuracy and precision together"
+    assert follows == "no outcome of 10 questions gives the printed accuracy and precision together"
 
 
 def test_cells_that_are_no_numbers_and_counts_that_are_none(tmp_path: Path) -> None:

@@ -242,25 +242,25 @@ def test_runs_over_different_questions(files: Here) -> None:
     lines = tables()["runs.csv"].splitlines(keepends=True)
     files.write("short.csv", "".join(lines[:-6]))
     said = " ".join(files("meta", "gold.csv", "short.csv", *QUICK).out.split())
-    assert "6 responses of 1 run are missing (r4)" in said
+    assert "6 responses are missing in 1 run (r4)" in said
     assert "6 missing → unanswered" in said
     counts = tables()["counts.csv"].splitlines(keepends=True)
     files.write("some.csv", "".join(counts[:-6]))
     said = " ".join(files("meta", "--counts", "some.csv", *QUICK).out.split())
-    assert "6 of 24 questions were not asked of every run and are left out" in said
+    assert "Left out: 6 of 24 questions, not asked of every run" in said
 
 
 def test_matrices_that_differ(files: Here) -> None:
     files.write("m_ap.csv", "topic,a,b,c\nt1,0.1,0.2,0.3\nt2,0.4,0.1,\nt3,0.2,0.2,0.4\nt4,1,0,1\n")
     files.write("m_rr.csv", "topic,b,a\nt3,0.1,0.2\nt2,0.4,0.1\nt1,0.3,0.5\nt5,1,1\n")
     said = " ".join(files("meta", "--scores", "m_ap.csv", "m_rr.csv", *QUICK).out.split())
-    assert "1 of 3 systems are not in every table" in said
-    assert "2 of 5 topics are not in every table" in said
+    assert "Left out: 1 of 3 systems, not in every table" in said
+    assert "Left out: 2 of 5 topics, not in every table" in said
     data = files("meta", "--scores", "m_ap.csv", "m_rr.csv", *QUICK, "-f", "json").data
     assert data["measures"] == ["ap", "rr"]
     assert data["scores"]["rr"] == {"a": pytest.approx(0.8 / 3), "b": pytest.approx(0.8 / 3)}
     alone = " ".join(files("meta", "--scores", "m_ap.csv", *QUICK).out.split())
-    assert "1 of 4 topics lack the score of some system and are left out" in alone
+    assert "Left out: 1 of 4 topics, where some system has no score" in alone
     assert "Agreement needs two measures" in alone
     files.write("bad.csv", "topic,a,b\nt1,0.1,0.2\nt2,much,0.1\n")
     assert (

@@ -37,14 +37,14 @@ def test_as_given_the_crossing_is_exact() -> None:
     b: list[Row] = [*[right] * 4, wrong, *[blank] * 5]
     (compared,) = decision(read_rows({"A": a * 40, "B": b * 40}), "given").comparisons
     assert compared.crossings == pytest.approx((0.5,))
-    assert decision_words(compared).startswith("A is better below t = 0.50, B above")
+    assert decision_words(compared).startswith("A scores higher below t = 0.50, B above")
 
 
 def test_words_for_one_that_always_leads_and_for_equals() -> None:
     good: list[Row] = [*[("right", 0.9)] * 300, *[("wrong", 0.1)] * 10]
     bad: list[Row] = [*[("wrong", 0.9)] * 300, *[("right", 0.1)] * 10]
     (compared,) = decision(read_rows({"good": good, "bad": bad})).comparisons
-    assert decision_words(compared).startswith("good is better")
+    assert decision_words(compared).startswith("good scores higher")
     (compared,) = decision(read_rows({"one": good, "two": good})).comparisons
     assert decision_words(compared) == "one and two score the same at every t."
 
@@ -117,7 +117,7 @@ def test_three_questions_tell_nothing() -> None:
     (compared,) = found.comparisons
     assert decision_words(compared) == "The data cannot tell a and b apart at any t."
     (compared,) = decision(read_rows({"a": a * 10, "b": b * 10})).comparisons
-    assert decision_words(compared).startswith("a is better than b at every t")
+    assert decision_words(compared).startswith("a scores higher than b at every t")
 
 
 def test_pointwise_intervals_would_not_hold() -> None:

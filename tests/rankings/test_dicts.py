@@ -46,7 +46,10 @@ def test_several_are_named_or_numbered() -> None:
 def test_a_query_that_nobody_judged_counts_and_is_said() -> None:
     found = ab.rank(QRELS, RUN, measures=["RR'"])
     assert (found.queries, found.nil_queries) == (3, 1)
-    assert "1 query given as queries but not in the judgments: counted as nil ('q3')" in found.notes
+    assert any(
+        note.startswith("1 query in the list of queries but not in the judgments: counted as nil")
+        for note in found.notes
+    )
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_queries_that_a_table_lacks_or_adds_are_named(files: Here) -> None:
     assert "2 queries are not in the table of queries, so they have no type: 'q2', 'n1'." in said
     assert "nobody judged" not in said
     said = words(files, "qrels", "modest", "--queries", "queries.csv", "--all-queries")
-    assert "1 query given as queries but not in the judgments: counted as nil ('N1')." in said
+    assert "1 query in the list of queries but not in the judgments: counted as nil, with" in said
     assert "not in the table" not in said
     files.write("queries.csv", "query,type\nq1,x\nq2,\nn1,y\n")
     said = words(
@@ -135,7 +135,9 @@ def test_queries_that_a_table_lacks_or_adds_are_named(files: Here) -> None:
 def test_queries_of_negative_grades_alone_are_named(here: Here) -> None:
     here.write("qrels", "q1 0 a 1\nq2 0 b -1\nq3 0 c -1\nq3 0 d 0\nq4 0 NIL -2\n")
     here.write("run", "q1 Q0 a 1 1 t\n")
-    told = 'with negative grades only (which mean "not judged"): counted as nil'
+    told = (
+        'with negative grades only (which mean "not judged"): counted as nil, with nothing relevant'
+    )
     assert f"1 query {told} ('q2')." in words(here, "qrels", "run", "--nil", "NIL")
     assert f"2 queries {told} ('q2', 'q4')." in words(here, "qrels", "run")
     here.write("qrels", "q1 0 a 1\nq3 0 c -1\nq3 0 d 0\n")

@@ -70,8 +70,8 @@ def test_scores_are_a_matrix_of_runs_and_queries() -> None:
     assert (found.absent, found.undefined_on) == ({}, {"long": 1, "short": 1})
     assert found.clusters() == pytest.approx([0, 1, 2])
     kept = found.complete()
-    left_out = "1 of 3 queries lack the score of some system and are left out"
-    assert kept.notes[-1] == f"{left_out}: the score is undefined there"
+    left_out = "left out: 1 of 3 queries, where some system has no score"
+    assert kept.notes[-1] == f"{left_out}; the score is undefined there"
     assert rankings().scores().measures == ("AP", "NDCG@10", "P@10", "RR")
     assert rankings(limit=9).scores().measures[-1] == "RR'"
     skipped = rankings(missing="skip").scores("RR")

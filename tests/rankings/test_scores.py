@@ -78,8 +78,7 @@ def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
     judged = ranked("meta", "--scores", name, *QUICK, "--part", "stability", "-f", "json")
     (note,) = judged.data["notes"]
     assert note.endswith(
-        "1 of 4 queries lack the score of some system and are left out: "
-        "the score is undefined there"
+        "left out: 1 of 4 queries, where some system has no score; the score is undefined there"
     )
     assert judged.data["scores"]["AP"] == {"a": pytest.approx(2 / 3), "b": pytest.approx(1.75 / 3)}
     assert judged.data["measures"] == ["AP", "P@2"]
@@ -105,7 +104,7 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
     assert pair["difference"] == pytest.approx((0.1 + 0.3 - 1) / 3)
     judged = here("meta", "--scores", "m.csv", *QUICK, "--part", "stability", "-f", "json").data
     assert judged["questions"] == 3
-    assert "1 of 4 topics lack the score of some system and are left out" in judged["notes"]
+    assert "left out: 1 of 4 topics, where some system has no score" in judged["notes"]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_several_tables_have_what_all_have() -> None:
     found = ab.read_scores({"x": WIDE, "y": other})
     assert (found.measures, found.topics) == (("x", "y"), ("t1", "t3"))
     assert found.scores("y").tolist() == [[1.0, 3.0], [4.0, 6.0]]
-    assert found.notes == ("2 of 4 topics are not in every table and are left out",)
+    assert found.notes == ("left out: 2 of 4 topics, not in every table",)
     with pytest.raises(InputError, match="the tables have no topic in common"):
         ab.read_scores([WIDE, WIDE.with_columns(topic=pl.lit("u") + pl.col("topic"))])
 

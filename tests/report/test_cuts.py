@@ -79,7 +79,7 @@ def test_slices_without_room_are_named(folder: Path) -> None:
     text = page_text(folder / "index.html")
     own = data_of(text)["tables"]["leaderboard"]["variants"]
     assert {variant["group"] for variant in own} == {"area"}
-    assert f"This page has no room for slices by unit ({UNITS:,} slices)" in text
+    assert f"This leaderboard cannot be switched to slices by unit ({UNITS:,} slices)" in text
 
 
 def test_what_is_said_of_the_files_beside_the_page_is_so(folder: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_measure_without_a_highest_score_above_zero_is_not_crowned() -> None:
     result = judged({"loss": scores(-100, -1), "ap": scores(0, 1)}, trials=200)
     assert [row.relative is None for row in result.sensitivity] == [True, False]
     loss, ap = (row.required for row in result.sensitivity)
-    needed = f"a reliable comparison by ap needs this difference: a difference of {ap:g} or"
+    needed = f"ap needs this difference for a reliable comparison: a difference of {ap:g} or"
     assert needed in advice_of(result)
     assert f"; loss needs {loss:g} (loss cannot be compared: no score is above 0)." in advice_of(
         result
@@ -45,8 +45,8 @@ def test_a_measure_without_a_highest_score_above_zero_is_not_crowned() -> None:
 def test_measures_on_scales_that_nothing_compares() -> None:
     result = judged({"loss": scores(-100, -1), "cost": scores(-1, 0)}, trials=200)
     loss, cost = (row.required for row in result.sensitivity)
-    told = f"On 30 questions, loss needs {loss:g} and cost needs {cost:g}, on scales that cannot"
-    assert advice_of(result).startswith(told)
+    told = f"comparison on 30 questions: loss {loss:g} and cost {cost:g}. Their scales cannot"
+    assert told in advice_of(result)
 
 
 def test_a_share_of_the_highest_score_compares_scales() -> None:
@@ -54,7 +54,7 @@ def test_a_share_of_the_highest_score_compares_scales() -> None:
     shares = {row.measure: (row.required or 0) / (row.highest or 1) for row in result.sensitivity}
     least = min(shares, key=lambda name: shares[name])
     assert shares["percent"] != pytest.approx(shares["share"])
-    told = f"On 30 questions, a reliable comparison by {least} needs the smallest difference, as a"
+    told = f"On 30 questions, {least} needs the smallest difference of these measures (as a share"
     assert advice_of(result).startswith(told)
 
 

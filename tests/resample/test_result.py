@@ -101,7 +101,9 @@ def test_tables_by_name(files: Here) -> None:
 def test_counts_of_runs_have_no_questions_to_draw(files: Here) -> None:
     files.write("totals.csv", "run,right,wrong,unanswered\na,5,3,2\nb,4,4,2\n")
     said = files.refuses("meta", "--counts", "totals.csv")
-    assert said.startswith("totals.csv:1: has no column 'question', which meta samples")
+    assert said.startswith(
+        "totals.csv:1: has no column 'question', from which `meta` draws samples"
+    )
     counted = ab.read_counts({"a": ab.Counts(5, 3), "b": ab.Counts(4, 4)})
     with pytest.raises(ab.UsageError, match="a row for each run and question"):
         counted.meta()

@@ -149,7 +149,8 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
     yield (
         "section 7.4: mean increase",
         said(
-            rf"On average, {N} more runs get the auxiliary .* \({N} % of the {N} runs\)\.\n"
+            rf"On average, {N} (?:more|fewer) runs get the auxiliary "
+            rf".* \({N} % of the {N} runs\)\.\n"
             rf"- Over all runs the mean c@1 is {N} on main questions and {N} on auxiliary ones, a "
             rf"change of \+{N}\.\n",
             **{"right responses": f"{float(more):.2f}", "percent": f"{float(100 * more / 54):.2f}"},

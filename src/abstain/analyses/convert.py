@@ -146,5 +146,8 @@ def _with_cluster(frame: pl.DataFrame, own: str, name: str) -> tuple[pl.DataFram
     if CLUSTER not in frame.columns:
         frame = frame.with_columns(pl.col(own).alias(CLUSTER))
     elif own != CLUSTER:
-        return frame, f"{name}: for its intervals, cluster by the column {own}, as the log does"
+        return (
+            frame,
+            f"{name}: when you compute intervals, cluster by the column {own}, as the log does",
+        )
     return frame, f"{name}: the column {CLUSTER} names the clusters that intervals use"

@@ -113,8 +113,8 @@ def _refuse_two_answers(table: Table) -> None:
     own = [column for column in table.columns if _plain(column) in PREDICTED]
     if "answer" in table.columns and "answer" not in table.renamed and own:
         raise InputError(
-            f"column 'answer' could hold the right answers instead of the run's, because column "
-            f"'{own[0]}' could hold the run's; say which holds the run's answers: "
+            f"the run's answers may be in column 'answer' or in column '{own[0]}' (then 'answer' "
+            "may hold the right answers); say which column holds the run's answers: "
             f"{option('columns', {'run:answer': own[0]})}, or "
             f"{option('columns', {'run:answer': 'answer'})}",
             _header(table),

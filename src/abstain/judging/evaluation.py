@@ -211,7 +211,7 @@ class Evaluation:
         alone = len(tables) == 1
         raise InputError(
             f"{'has no' if alone else f'none of {len(tables)} tables has a'} column 'confidence', "
-            "which says from 0 to 1 how sure each answer is" + likely_confidence(tables),
+            "which says how sure each answer is, from 0 to 1" + likely_confidence(tables),
             tables[0].name if alone else None,
         )
 

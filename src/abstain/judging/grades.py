@@ -361,7 +361,7 @@ def _no_scale(
     if len(numbers) == len(present):
         return UsageError(
             f"the grades are numbers from {min(numbers):g} to {max(numbers):g}, expected 1 and 0: "
-            "make a column of 1 and 0 of them, such as score >= 0.5"
+            "turn them into a column of 1 and 0, for example by score >= 0.5"
         )
     unknown = ", ".join(_unknown(value, counts) for value in odd[:MOST_UNKNOWN])
     more = f" and {len(odd) - MOST_UNKNOWN:,} more" if odd[MOST_UNKNOWN:] else ""

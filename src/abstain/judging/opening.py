@@ -82,7 +82,7 @@ def named(
         if len(reading.names) != len(found):
             raise UsageError(
                 f"{plural(len(reading.names), 'name')} for {plural(len(found), 'run')}: "
-                f"{option('names')} names every run, in order"
+                f"{option('names')} must name every run, in order"
             )
         found = [replace(own, name=n) for own, n in zip(found, reading.names, strict=True)]
     every: list[Given] = []

@@ -199,7 +199,7 @@ def _unfolded(data: Any) -> list[tuple[str, Any]]:
     if not found:
         refuse(path)
     if name and len(found) > 1:
-        raise InputError(f"holds {len(found)} files, expected one run to be called '{name}'", path)
+        raise InputError(f"holds {len(found)} files, expected one run for the name '{name}'", path)
     return [(name, own) for _, own in found]
 
 
@@ -273,11 +273,11 @@ def _is_elsewhere(source: Source) -> bool:
 def _remarks(judgments: Judgments) -> Iterator[str]:
     for names, what in (
         (judgments.unknown, 'with negative grades only (which mean "not judged")'),
-        (judgments.added, "given as queries but not in the judgments"),
+        (judgments.added, "in the list of queries but not in the judgments"),
     ):
         if names:
             queries = plural(len(names), "query", "queries")
-            yield f"{queries} {what}: counted as nil ({some_of(names)})"
+            yield f"{queries} {what}: counted as nil, with nothing relevant ({some_of(names)})"
 
 
 def _refuse_same_files(runs: Sequence[Source]) -> None:

@@ -192,8 +192,8 @@ class ScoreMatrix:
             raise InputError(f"no {self.unit} has a score for every system", where)
         many = {"query": "queries"}.get(self.unit)
         note = (
-            f"{int(gone.sum()):,} of {plural(len(gone), self.unit, many)} lack the score of some "
-            f"system and are left out{self._why(gone)}"
+            f"left out: {int(gone.sum()):,} of {plural(len(gone), self.unit, many)}, where some "
+            f"system has no score{self._why(gone)}"
         )
         return replace(
             self,
@@ -210,7 +210,7 @@ class ScoreMatrix:
         if not known:
             return ""
         where = "there" if known == all_gone else f"on {known:,} of them"
-        return f": the score is undefined {where}"
+        return f"; the score is undefined {where}"
 
     # ------------------------------------------------------------------------------------ analyses
 
@@ -303,7 +303,10 @@ def _named(data: Any) -> list[tuple[str, Any]]:
         short = without_prefix(names)
         twice = next((n for n in short if short.count(n) > 1), None)
         if twice is not None:
-            raise UsageError(f"two tables are called '{twice}'; a measure belongs in one")
+            raise UsageError(
+                f"two tables are called '{twice}', which would be the name of both measures; give "
+                "the tables different names"
+            )
         named = list(zip(short, listed, strict=True))
     if not named:
         raise UsageError("there is no table of scores")
@@ -355,7 +358,7 @@ def _common_runs(given: Sequence[Given], notes: list[str]) -> list[str]:
 def _note_left_out(seen: int, kept: int, what: str, notes: list[str]) -> None:
     if kept < seen:
         left = f"{seen - kept:,} of {plural(seen, what)}"
-        notes.append(f"{left} are not in every table and are left out")
+        notes.append(f"left out: {left}, not in every table")
 
 
 def _common_topics(

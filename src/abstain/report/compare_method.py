@@ -51,7 +51,11 @@ def bounds(c: CompareResult) -> list[str]:
         f"{plural(total, 'response is', 'responses are')} unknown (unparseable, failed or missing)."
         f" The columns worst and best are the lowest and the highest possible score over all "
         f"{plural(c.questions_in_all, 'question')}, for any outcome of those responses"
-        + ("." if all(row.all_ways for row in unknown) else " (from an even sample of outcomes).")
+        + (
+            "."
+            if all(row.all_ways for row in unknown)
+            else " (found by a search, not by trying every outcome)."
+        )
     ]
     if len(c.rows) == 2 and all(row.bounds for row in c.rows):
         first, second = c.rows
@@ -149,7 +153,7 @@ def _test(c: CompareResult) -> str:
         if given and c.clusters is None:
             text = (
                 "Test: random draws in which each run answers the same questions as in the data, "
-                "and both runs have the same proportion"
+                f"and both runs have the same true {c.measure}"
             )
         else:
             text += " of the difference divided by its standard error"

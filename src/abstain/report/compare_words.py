@@ -170,7 +170,7 @@ def _many(c: CompareResult, tested: list[Pair]) -> list[str]:
     same = [p for p in c.pairs if p.standard_error == 0 and p.difference == 0]
     if same:
         pairs = first_few(f"{p.run} and {p.against}" for p in same)
-        said.append(f"These pairs have the same {c.measure} on every question: {pairs}.")
+        said.append(f"These pairs do not differ on any {c.unit}: {pairs}.")
     return said
 
 

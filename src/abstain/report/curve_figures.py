@@ -259,15 +259,15 @@ def _told(c: Comparison, leader: str) -> str:
     for _ in turns:
         leads.append(other[leads[-1]])
     if len(leads) == 1:
-        return f"{leads[0]} is better than {other[leads[0]]} at every t"
+        return f"{leads[0]} scores higher than {other[leads[0]]} at every t"
     if len(leads) == 2:
-        return f"{leads[0]} is better below t = {turns[0]:.2f}, {leads[1]} above"
+        return f"{leads[0]} scores higher below t = {turns[0]:.2f}, {leads[1]} above"
     edges = [0.0, *turns, 1.0]
     where: dict[str, list[str]] = {}
     for lead, low, high in zip(leads, edges[:-1], edges[1:], strict=True):
         where.setdefault(lead, []).append(_span(low, high, "below t =", "from", "to"))
     one, two = where.items()
-    return f"{one[0]} is better {listed(one[1])}, {two[0]} {listed(two[1])}"
+    return f"{one[0]} scores higher {listed(one[1])}, {two[0]} {listed(two[1])}"
 
 
 def _span(low: float, high: float, below: str, start: str, stop: str) -> str:

@@ -9,7 +9,7 @@ from abstain.analyses.meta.result import MetaResult
 from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
 from abstain.report.meta_words import COEFFICIENT, how_drawn, percent
 
-OPEN = "swap rate from this difference on"
+OPEN = "swap rate at this difference or more"
 """What the last bin holds, which has no end: no point of the curve."""
 
 MOST_PAIRS = 15
@@ -104,7 +104,7 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
             layers.append({**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]})
     subtitle = (
         f"dashed: {percent(1 - result.level)} %; diamond: the difference required; "
-        "square: all differences from this one on"
+        "square: the swap rate of all differences this large or larger"
     )
     return chart("Swap rates", rows, layers, subtitle=subtitle)
 

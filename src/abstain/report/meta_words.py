@@ -35,8 +35,8 @@ def bootstrap(result: MetaResult) -> str:
     if result.given_scores:
         return "studentised, Sakai 2006"
     return (
-        "every resample is scored anew; the observed difference is subtracted from its "
-        "difference, without division by a standard error"
+        "every resample is scored anew; the observed difference is subtracted from that "
+        "of the resample, without division by a standard error"
     )
 
 
@@ -71,7 +71,7 @@ def notes_of(result: MetaResult) -> list[str]:
     found += [*_beyond(result), *_tied_elsewhere(result), *_rising(result)]
     found += _not_resampled(result)
     if "agreement" in result.parts and len(result.measures) < 2:
-        more = "give another matrix" if result.given_scores else "name another measure"
+        more = "give another file of scores" if result.given_scores else "name another measure"
         found.append(f"agreement needs two measures: {more}")
     return found
 
@@ -189,7 +189,8 @@ def lead_of(result: MetaResult) -> str:
         top = max(result.power, key=lambda p: p.bootstrap or 0)
         if top.bootstrap is None:
             return f"No pair of runs could be tested: {top.reason}."
-        return f"{top.measure} tells most pairs of runs apart: {top.bootstrap:,} of {top.pairs:,}."
+        most = ", more than any other measure" if len(result.power) > 1 else ""
+        return f"{top.measure} tells {top.bootstrap:,} of {top.pairs:,} pairs of runs apart{most}."
     if result.agreement:
         near = max(result.agreement, key=lambda a: -2.0 if a.tau_b is None else a.tau_b)
         tau = number(near.tau_b, 2)
@@ -285,8 +286,11 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     amounts = [(row.required if one_scale else row.relative) for row in known]
     compared = [a for a in amounts if a is not None]
     if not compared:
-        told = listed([f"{row.measure} needs {row.required:g}" for row in known])
-        return f"On {plural(known[0].size, 'question')}, {told}, on scales that cannot be compared."
+        told = listed([f"{row.measure} {row.required:g}" for row in known])
+        return (
+            f"Differences required for a reliable comparison on "
+            f"{plural(known[0].size, 'question')}: {told}. Their scales cannot be compared."
+        )
     best = [
         row
         for row, amount in zip(known, amounts, strict=True)
@@ -300,10 +304,11 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
         for row in best
     )
     needed = listed(list(dict.fromkeys(amounts_of_best)))
-    which = "the smallest difference" if len(compared) > 1 else "this difference"
+    which = "the smallest difference of these measures" if len(compared) > 1 else "this difference"
+    if len(compared) > 1 and not one_scale:
+        which += " (as a share of the highest score)"
     text = (
-        f"On {size}, a reliable comparison by {names} needs {which}"
-        f"{'' if one_scale or len(compared) < 2 else ', as a share of the highest score'}: "
+        f"On {size}, {names} {'need' if best[1:] else 'needs'} {which} for a reliable comparison: "
         f"{needed} between two runs is "
         f"reversed on other questions in at most {percent(1 - level)} % of cases, and "
         f"{share} of the comparisons reach this difference"
@@ -323,4 +328,7 @@ def _shares_of_range(known: Sequence[Sensitivity], result: MetaResult) -> list[s
     if result.given_scores or len({spans[row.measure] for row in known}) < 2:
         return []
     wide = [f"{row.measure} {(row.required or 0) / spans[row.measure]:.3g}" for row in known]
-    return [f"Their ranges differ. Required difference as a share of the range: {', '.join(wide)}."]
+    return [
+        "The ranges of the measures differ. Required difference as a share of the measure's range: "
+        f"{', '.join(wide)}."
+    ]

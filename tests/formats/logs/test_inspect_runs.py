@@ -142,7 +142,7 @@ def test_names_of_ones_own(here: Here) -> None:
     assert by_path == by_name == {r.run: r.scores["c@1"] for r in in_python.rows}
     assert by_path == pytest.approx({"short": C_AT_1, "long": 1 / 4 * 5 / 4})
     line = here.refuses("score", "--judged", "1.json", "2.json", "--name", "short")
-    assert line == "1 name for 2 runs: --name names every run, in order"
+    assert line == "1 name for 2 runs: --name must name every run, in order"
     line = here.refuses("score", "--judged", "1.json", "2.json", "--name", "a", "--name", "a")
     assert "two runs cannot both be called 'a'" in line
 

@@ -130,7 +130,7 @@ def test_promptfoo_says_what_nothing_checked(here: Here) -> None:
     here.write("r.json", promptfoo([result(0, True), result(1, True, testCase={"vars": {}})]))
     notes = read_table("r.json").notes
     assert any(
-        "1 response to tests without an assertion passed without a check" in n for n in notes
+        "1 response passed without a check, because the test has no assertion" in n for n in notes
     )
 
 

@@ -108,7 +108,9 @@ def check_attainable(sheet: Sheet, known: Mapping[tuple[str, ...], Counts], audi
                     audit.find(ATTAINABLE, sheet, row, score.column, _why_not(score, n, bounds))
             if len(good) > 1 and not _jointly(good, n, bounds):
                 names = " and ".join(score.column for score in good)
-                follows = f"no outcome of {plural(n, 'question')} gives {names} together"
+                follows = (
+                    f"no outcome of {plural(n, 'question')} gives the printed {names} together"
+                )
                 audit.find(ATTAINABLE, sheet, row, good[0].column, follows)
     for column in sheet.scores:
         rows = tried.get(column.column, [])

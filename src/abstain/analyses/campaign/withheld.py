@@ -61,13 +61,13 @@ def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
         for run in sorted(runs):
             mine = answers[place[run]]
             if 0 < (count := int(np.count_nonzero(mine))) < SMALLEST:
-                found[run] = f"it has {plural(count, 'answer')}"
+                found[run] = f"it has only {plural(count, 'answer')}"
                 continue
             differs = [int(np.count_nonzero(mine != answers[place[own]])) for own in kept]
             near = [(d, own) for d, own in zip(differs, kept, strict=True) if 0 < d < SMALLEST]
             if near:
                 found[run] = (
-                    f"it differs from {shown(near[0][1])} in {plural(near[0][0], 'answer')}"
+                    f"it differs from {shown(near[0][1])} in only {plural(near[0][0], 'answer')}"
                 )
             else:
                 kept.append(run)

@@ -226,12 +226,10 @@ def _of_counts(
     assert isinstance(given, GivenCounts)
     if given.table is None:
         raise UsageError(
-            "meta samples questions, but counts given by name have no questions: expected a table "
-            "of counts with a row for each run and question"
+            "`meta` draws samples of questions, but counts given by name have no questions: "
+            "expected a table of counts with a row for each run and question"
         )
-    require_all(
-        given.table, {"question": "which meta samples, with a row for each run and question"}
-    )
+    require_all(given.table, {"question": "from which `meta` draws samples"})
     found, notes = evaluation.counted(["question"]), list[str]()
     runs = sorted(set(found.runs))
     cells = {
@@ -244,8 +242,8 @@ def _of_counts(
         raise InputError(f"no question is common to the {plural(len(runs), 'run')}")
     if len(shared) < len(asked):
         notes.append(
-            f"{len(asked) - len(shared):,} of {plural(len(asked), 'question')} were not asked "
-            "of every run and are left out"
+            f"left out: {len(asked) - len(shared):,} of {plural(len(asked), 'question')}, not "
+            "asked of every run"
         )
     names = (*OUTCOMES, "unsplit")
     table = np.array([[[getattr(cells[r, q], n) for n in names] for q in shared] for r in runs])
@@ -267,6 +265,6 @@ def _missing_note(evaluation: Evaluation) -> list[str]:
         return []
     some = ", ".join(short[:3]) + (f" and {len(short) - 3} more" if len(short) > 3 else "")
     return [
-        f"{plural(int(missing.sum()), 'response')} of {plural(len(short), 'run')} are missing "
-        f"({some}): the runs are not over the same questions"
+        f"{plural(int(missing.sum()), 'response is', 'responses are')} missing in "
+        f"{plural(len(short), 'run')} ({some}): the runs do not cover the same questions"
     ]

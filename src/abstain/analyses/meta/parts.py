@@ -198,8 +198,8 @@ def _over_errors(
     """
     if not isinstance(source, Outcomes) or formula.definition.proportion is None:
         return None, (
-            f"the denominator of {formula} varies from run to run, so no test of all pairs "
-            "together is valid for it"
+            f"the denominator of {formula} varies from run to run: a test of all pairs together "
+            "needs a proportion and the outcome of each question"
         )
     tables = source.trials(pairs, formula)
     return all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed), ""

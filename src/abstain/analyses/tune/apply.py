@@ -278,7 +278,7 @@ def _said(rows: pl.DataFrame, answered: pl.Series, sure: pl.Series) -> list[str]
     if "answered" in rows.columns or "candidate" in rows.columns:
         notes.append(f"{plural(int(given.sum()), 'candidate')} given as the answer")
     if answered.all():
-        notes.append("every response is sure enough: the threshold changes nothing")
+        notes.append("every response is sure enough: the threshold leaves nothing blank")
     elif not answered.any():
         notes.append("no response is sure enough: everything is left blank")
     if sure.is_null().any():

@@ -122,7 +122,9 @@ def _numbering(
         shift = shifts.pop()
         (b, g), known = wrong[0], set(gold)
         strangers = sum(whole not in known for b, _ in wrong for whole in b.ids)
-        so_in = f" in test {shown(g.test)}, and so in all {len(wrong)} tests" if wrong[1:] else ""
+        so_in = (
+            f" in test {shown(g.test)}, and likewise in all {len(wrong)} tests" if wrong[1:] else ""
+        )
         total = sum(len(b.numbers) for b, _ in wrong)
         message = (
             f"every question number is {abs(shift)} too {'high' if shift > 0 else 'low'} "

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",
-    "A table of team and pseudonym for the blind phase (drawn and written if there is none).",
+    "A table of team and pseudonym for the blind phase (if there is no such file, pseudonyms are "
+    "drawn and written to it).",
 )
 @option("--reveal", "Let the pages of --teams show the gold and who is who.")
 @option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)

@@ -38,7 +38,7 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 )
 @option(
     "--rule RULE",
-    f"The rule to use from now on ({', '.join(RULES)}); the others are judged as well "
+    f"The rule to recommend, apply and save ({', '.join(RULES)}); the others are judged as well "
     "(default: auto, the rule that does best on the tuning queries).",
     type=Words(RULES),
 )
@@ -56,8 +56,8 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 @option(
     "--next",
     "With --keep: make the promise for the share that will be observed on the next queries, not "
-    "only for the expected share. It holds for as many queries as a fold has with a relevant "
-    "document in their list.",
+    "only for the expected share. There are as many next queries as in a fold; only queries with "
+    "a relevant document in their list count.",
     to="next_queries",
 )
 @option("--budget N", "At most N documents per query on average.", type=float)

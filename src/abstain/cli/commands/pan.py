@@ -11,8 +11,8 @@ from abstain.cli.showing import Showing, shows, working
 @argument("answers", nargs=-1, required=True, metavar="ANSWERS", help="answers.jsonl: id, value.")
 @option(
     "--year YEAR",
-    "The year whose overall score is computed: the mean of four measures in 2020, and of these and "
-    "Brier since 2021.",
+    "The year whose overall score is computed: in 2020 the mean of four measures, since 2021 the "
+    "mean of these four and Brier.",
     default=2023,
 )
 @shows()

@@ -44,8 +44,9 @@ def rank(
     abstain rank qrels.csv run.parquet --queries queries.csv --by type
 
     TREC files (plain, .gz, .zst) or tables: query, doc, rel for the judgments; query, doc, score
-    and optionally run for the runs. A query that a run lacks is an empty list; one without relevant
-    documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt, RBPt, …).
+    and optionally run for the runs. A query that a run lacks counts as an empty list; a query
+    without relevant documents is scored by the primed measures (RR', RBP', NDCG', AP'; typed RRt,
+    RBPt, …).
     """
     from abstain.rankings.rankings import ranking_measures
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @option(
     "--next",
     "With --risk: bound the observed share of wrong answers on the next questions, not only the "
-    "expected share. The bound holds for as many questions as each threshold is judged on.",
+    "expected share. The number of next questions is the number that each threshold is judged on.",
     to="next_questions",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")

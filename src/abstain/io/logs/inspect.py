@@ -301,7 +301,9 @@ class _Reader:
             return value
         if isinstance(value, list):
             raise InputError(
-                "the score is a list, expected one value (Inspect's own metrics read it)", place
+                "the score is a list, expected one value (only Inspect's own metrics can read "
+                "a list)",
+                place,
             )
         if self.key not in value:
             keys = [f"{self.name}.{key}" for key in value]

@@ -111,7 +111,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     if unchecked:
         count = plural(unchecked, "response")
         rows.notes.append(
-            f"{count} to tests without an assertion passed without a check: counted as right"
+            f"{count} passed without a check, because the test has no assertion: counted as right"
         )
     if repeated := any(count > 1 for count in seen.values()):
         rows.notes.append(

@@ -111,7 +111,7 @@ def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
     at, there = a.first_covering(c)
     if a.times is None and not there:
         reach = a.size / a.questions
-        return Undefined(f"its answers reach no more than {reach:.2%} of the questions")
+        return Undefined(f"the run's answers reach no more than {reach:.2%} of the questions")
     place = np.asarray(at)[None]
     found, answered = (np.take_along_axis(x, place, 0)[0] for x in (cumulated, a.groups.answered))
     return np.where(there, found / answered, np.nan)

@@ -36,7 +36,8 @@ def worth(text: str, share: Shares) -> Worth:
     proportion=Proportion("R"),
     **worth("0", lambda c, w, u: 0 * u),
     ranks_like=lambda: ("credit(t=0)", "S(t=0)", "qa-accuracy"),
-    gaming="Never leave a blank: any guess is free, so it cannot tell knowing from guessing.",
+    gaming="Never leave a blank: any guess is free, so the measure cannot tell knowing from "
+    "guessing.",
 )
 def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Right answers over all questions; a blank is worth nothing."""
@@ -167,8 +168,9 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     monotone="if more than half the questions are blank, turning a wrong answer into a right one "
     "lowers the score: every blank loses credit",
     gaming=(
-        "Answer one question wrong and leave the rest blank: nearly 1. It rewards wrong "
-        "answers where a run answers; the paper rejects it for that reason, and so should you."
+        "Answer one question wrong and leave the rest blank: nearly 1. The more of a run's answers "
+        "are wrong, the more each blank earns; the paper rejects it for that reason, and so should "
+        "you."
     ),
 )
 def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
@@ -192,7 +194,7 @@ def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric
             t, ()
         ),
     ),
-    gaming="Answer nothing: it gives t, more than any system whose accuracy is below t.",
+    gaming="Answer nothing: it gives t, more than any system whose precision is below t.",
 )
 def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
     """Right answers plus a fixed credit t for each blank."""

@@ -176,8 +176,8 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
 def r_precision(rankings: RankedLists, *, rel: float = 1, mult: float = 1) -> Floats:
     """Precision after R documents, R being the number of relevant ones.
 
-    With `mult` after mult · R documents, rounded up as trec_eval does it: the whole part of
-    mult · R + 0.9. Below 1 document it is 0.
+    With `mult`, it is the precision after mult · R documents, rounded up as in trec_eval (the whole
+    part of mult · R + 0.9). If that is less than 1 document, it is 0.
     """
     relevant = num_rel(rankings, rel=rel)
     length = np.trunc(mult * relevant + 0.9)

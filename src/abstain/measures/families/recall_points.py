@@ -68,7 +68,7 @@ def eleven_points(
 ) -> Floats:
     """The mean of the interpolated precision at eleven points of recall.
 
-    `points` are others, in the order that trec_eval was given them.
+    `points` may be other points of recall, in the order in which trec_eval was given them.
     """
     total = np.zeros(rankings.size)
     for values in at_points(rankings, points, rel)[::-1]:

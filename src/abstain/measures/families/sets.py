@@ -30,7 +30,10 @@ from abstain.measures.lazy import numpy as np
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, RankedLists
 
-STOP_EARLY = "List one document that is surely relevant, and stop; or list nothing."
+STOP_EARLY = (
+    "List one document that is surely relevant, and stop; or list nothing: an undefined score is "
+    "left out of the mean."
+)
 SETS = ("set", "all_trec")
 WEIGHTS = (
     ("a", "the worth of a relevant document that is listed", 1.0),
@@ -99,7 +102,7 @@ def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     example="set_F(x=1) = 2 · 2/3 · 2/3 / (2/3 + 2/3) = 0.6667",
     latex=r"\frac{(x+1)\,P\,R}{x\,P+R}",
     source=TREC_EVAL,
-    gaming="An empty list scores 0 even where nothing is relevant: never stop.",
+    gaming="An empty list scores 0 even where nothing is relevant: always list something.",
     parameters=(replace(X, always=True), REL),
     trec=(TrecName("set_F", 32, "numbers", ("x",), (1.0,), sets=SETS),),
 )

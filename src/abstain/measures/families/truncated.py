@@ -180,7 +180,7 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document.
 
-    Without a terminal document (1 / R) Σ over the d.
+    Without a terminal document it is (1 / R) Σ over the d listed documents.
     """
     gain = _gains(rankings, rel)
     listed = rankings.total(gain.listed * gain.running / rankings.rank)

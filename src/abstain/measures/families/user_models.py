@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
 
 ERR_PAPER = (
-    "Chapelle, Metlzer, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
+    "Chapelle, Metzler, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
 )
 INST_PAPER = "Moffat, Bailey, Scholer & Thomas 2015, INST: An Adaptive Metric for IR Evaluation"
 CWL_PAPER = (

@@ -135,7 +135,7 @@ ELSEWHERE = {
         "silence": "what the same number of random blanks would gain",
         "choosing": "what these blanks gain beyond random ones",
         "left": "what an oracle would still gain",
-        "oracle": "{measure} if exactly the right answers were given",
+        "oracle": "{measure} if the right answers were kept and everything else left blank",
     },
     "blanks": {
         "judged against": "what decides whether a question should have been left blank",

@@ -79,7 +79,10 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
         for name, s in c.slices.items()
         if name not in room
     ]
-    said = f" This page has no room for slices by {', '.join(out)}; a table has them."
+    said = (
+        f" This leaderboard cannot be switched to slices by {', '.join(out)}; tables below show "
+        "them."
+    )
     return replace(
         table,
         grid=grid,
@@ -299,5 +302,8 @@ def _table(c: Overview, s: Stability) -> PageTable:
         [row.run, row.rank, s.low[at], s.high[at], 100 * s.first[at]]
         for at, row in enumerate(c.result.rows)
     ]
-    reading = f"In 95 % of {s.trials:,} resamples the rank lies between the columns from and to."
+    reading = (
+        f"In 95 % of {s.trials:,} resamples the rank lies between the values in the columns “from” "
+        "and “to”."
+    )
     return PageTable("ranks", "Every rank", reading, Grid(columns, rows))

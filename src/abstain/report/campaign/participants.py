@@ -170,7 +170,7 @@ def _techniques(c: Overview) -> Iterator[PageTable]:
 
         yield PageTable(
             f"techniques_{safe(attribute)}",
-            f"Runs with and without each of {attribute}",
+            f"Runs with and without each value of {attribute}",
             f"Mean {c.measure} of runs with and without it. The interval of the difference "
             f"({100 * c.result.level:.4g} %) treats teams as independent; it is undefined if one "
             "side has a single team. A difference is not an effect: teams differ in many other "

@@ -230,9 +230,10 @@ def _pairs(c: Overview) -> Iterator[str]:
         "right than the main one."
     )
     more = c.pairs.auxiliary_right - c.pairs.main_right
+    mean, which = abs(more.mean()), "fewer" if more.mean() < 0 else "more"
     yield (
-        f"On average, {more.mean():.2f} more runs get the auxiliary question right than its main "
-        f"question ({100 * more.mean() / len(c.runs):.2f} % of the {plural(len(c.runs), 'run')})."
+        f"On average, {mean:.2f} {which} runs get the auxiliary question right than its main "
+        f"question ({100 * mean / len(c.runs):.2f} % of the {plural(len(c.runs), 'run')})."
     )
     yield from _increase(c)
 

@@ -152,7 +152,11 @@ def leaderboard(c: Overview) -> PageTable:
         "leaderboard",
         "Runs",
         "Outcomes of every run; reference runs are listed without a rank"
-        + (", and so are late and unofficial runs, which no average holds." if unranked else "."),
+        + (
+            ", and so are late and unofficial runs, which are left out of every average."
+            if unranked
+            else "."
+        ),
         Grid(columns, [row for _, _, row in entries], dim=dim),
     )
 

@@ -247,11 +247,11 @@ class Teams:
                 bold.add(len(rows))
                 who = "you" if self.pseudonyms else self.result.rows[at].run
             rows.append([rank, who, score])
-        what = "teams by their best run" if self.pseudonyms else "runs"
+        what = "teams, each with its best run" if self.pseudonyms else "runs"
         return PageTable(
             "field",
             "The field",
-            f"The first of {len(self._places):,} {what}, and those ranked next to yours.",
+            f"The top of the ranking, and the places next to yours ({len(self._places):,} {what}).",
             Grid(
                 [Column("#"), Column("who"), Column(self.result.measure, "score")],
                 rows,

@@ -234,7 +234,10 @@ class View(view.View[CompareResult]):
         moves: list[list[Cell]] = [
             [name, own.questions, own.worth] for name, own in o.transitions.items()
         ]
-        reading = "What each kind of move is worth."
+        reading = (
+            "How much each change of outcome, from the second run to the first, adds to the "
+            "difference."
+        )
         tables = [PageTable("moves", "Moves", reading, self._told("moves", Grid(columns, moves)))]
         if o.slices:
             grid = self._slices(most=None)

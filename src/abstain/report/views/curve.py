@@ -228,13 +228,13 @@ class View(view.View[CurveResult]):
                 return decision_words(decision.comparisons[0])
             return f"Summary of {plural(len(result.runs), 'run')}."
         text = (
-            f"In hindsight the best run is {top.run}, but that was not tested: if it answered only "
-            f"the {100 * top.coverage:.0f} % of the questions where it is surest, its "
+            f"In hindsight the best run is {top.run}: if it answered only the "
+            f"{100 * top.coverage:.0f} % of the questions where it is surest, its "
             f"{result.along} would be {words.number(top.best)}"
         )
         if top.as_submitted is not None:
             text += f" (as submitted: {words.number(top.as_submitted)})"
-        return f"{text}. `abstain tune` tests a threshold."
+        return f"{text}. This was not tested; `abstain tune` tests a threshold."
 
 
 def _named(name: str) -> str:

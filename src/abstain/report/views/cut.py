@@ -131,7 +131,7 @@ class View(view.View[CutResult]):
             f"with the rule {own.rule.rule}{limit}" if limit else f"with the rule '{own.rule.rule}'"
         )
         if own.promise is not None:
-            share = f"{100 * own.promise.keep:g} %"
+            share = f"at least {100 * own.promise.keep:g} %"
             if own.advice == "not":
                 return (
                     f"{many}Do not cut: there is no cut for which the data show that it keeps "
@@ -218,7 +218,7 @@ class View(view.View[CutResult]):
                 {
                     "depth": point.depth,
                     "value": share / total,
-                    "what": "queries at their best",
+                    "what": "queries whose best depth is this or less",
                 }
             )
         titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
@@ -244,7 +244,9 @@ class View(view.View[CutResult]):
             for b in own.bins:
                 share = (getattr(b, name) or 0.0) / total
                 rows.append({"score": (b.low + b.high) / 2, "share": share, "what": what})
-        layer = lines("score", "share", colour="what", y_title="share of its documents")
+        layer = lines(
+            "score", "share", colour="what", y_title="share of the documents of each kind"
+        )
         spec = chart(f"Scores{many}", rows, [layer])
         caption = (
             "Scores of relevant and of other documents, and the normal and exponential parts of "

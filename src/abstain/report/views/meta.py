@@ -152,7 +152,7 @@ class View(view.View[MetaResult]):
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests each pair separately. "
             "Tukey's test tests all pairs together and separates those that differ by more than "
-            "the honest difference."
+            "the honest difference (HSD, the honestly significant difference)."
         )
         if any(row.tukey is not None and row.honest_difference is None for row in rows):
             note += (

@@ -127,7 +127,7 @@ class View(view.View[TruncationResult]):
         )
 
     def _inverted(self) -> Grid:
-        columns = [Column("measures"), Column("ahead by original"), Column("ahead by primed")]
+        columns = [Column("measures"), Column("ahead (original)"), Column("ahead (primed)")]
         columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
         pairs = self.result.pairs
         rows: list[list[Cell]] = [

@@ -184,8 +184,8 @@ class View(view.View[TuneResult]):
             if own.without_confidence:
                 have = plural(own.without_confidence, "answer has", "answers have")
                 found.append(
-                    f"run '{own.run}': {have} no confidence, so every threshold "
-                    "leaves them blank, including the best one in hindsight"
+                    f"run '{own.run}': {have} no confidence and would be left blank by every "
+                    "threshold, even by the one that is best in hindsight"
                 )
             if own.threshold is None:
                 found.append(self._why_silent(own))
