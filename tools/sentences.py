@@ -4,7 +4,8 @@
 
 A text is a literal in the code or in a template of a page, with three words or more. What is filled
 in stands by its name (`{run}`), or as `{…}`; of two texts one, `{one | other}`; what may be left
-out, `[like this]`. Docstrings count only where they are shown: those of commands and of measures.
+out, `[like this]`. Docstrings count only where they are shown: those of commands, and the first
+line of those of measures.
 Patterns, queries, types, code and the usage of an option are left out.
 Readers go through the list and mark what they have to read twice; a test looks for what was marked.
 """
@@ -19,8 +20,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "abstain"
-SHOWN = ("cli/commands", "measures/families")
-"""Folders whose docstrings are help or cards."""
+HELP, CARDS = "cli/commands", "measures/families"
+"""Folders whose docstrings are help, and whose first lines are on cards."""
 
 CODE = re.compile(
     r"\(\?[:=!<P]|\\[bdswDSW]|=>"  # patterns
@@ -43,8 +44,9 @@ def texts(folder: Path = SOURCE) -> Iterator[tuple[str, int, str]]:
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for line, text in sorted(_literals(tree, documented=name.startswith(SHOWN))):
-            yield name, line, text
+        for line, text in sorted(_literals(tree, documented=name.startswith((HELP, CARDS)))):
+            shown = text.partition("\n\n")[0] if name.startswith(CARDS) else text
+            yield name, line, " ".join(shown.split())
     for path in sorted(folder.rglob("*.html")):
         name, text = path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")
         for number, part in enumerate(TAG.sub("\n", text).splitlines(), 1):
@@ -63,7 +65,7 @@ def _literals(tree: ast.Module, *, documented: bool) -> Iterator[tuple[int, str]
             continue
         inside |= {id(own) for own in ast.walk(node)}
         if _is_text(text):
-            yield getattr(node, "lineno", 0), " ".join(text.split())
+            yield getattr(node, "lineno", 0), text
 
 
 def _docstrings(tree: ast.Module, *, documented: bool) -> Iterator[int]:

@@ -168,7 +168,9 @@ def _check_original(item: Measure) -> None:
     if not d.original:
         if d.ideal_ends:
             _refuse(
-                item, "declares ideal_ends, but names no original measure to apply with that cutoff"
+                item,
+                "declares ideal_ends, but names no original measure (at a limit the original is "
+                "applied with the limit as its cutoff)",
             )
         return
     named = f"names {shown(d.original)} as its original"

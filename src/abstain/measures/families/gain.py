@@ -59,8 +59,8 @@ def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
 def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
     """The gain of the list; each gain is discounted by how far the list is behind the ideal.
 
-    Every rank of the ideal list adds at least 1 to its running gain, and so does every rank after
-    its end.
+    The running gain of the ideal list rises by at least 1 at each of its ranks, and goes on rising
+    by 1 per rank after the list has ended.
     """
     listed, ideal = listed_and_ideal(rankings, gains)
     place = np.minimum(rankings.rank, np.diff(ideal.offsets)[rankings.query][rankings.row])
@@ -114,7 +114,7 @@ def r_ndcg(
 ) -> Floats:
     """The mean of NDCG at the ranks where the ideal list's gain drops, and at the run's end.
 
-    The end counts where the list goes on for more than one document after the ideal one.
+    The run's end counts only if its list has at least two documents more than the ideal list.
     """
     listed, ideal = listed_and_ideal(rankings, gains)
     dcg = rankings.running(listed / log2(rankings.rank + 1))

@@ -47,8 +47,8 @@ GEOMETRIC = "Never score near 0: the query that a run is worst at counts for mor
 def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float = 1) -> Floats:
     """Interpolated precision at a point of recall: the highest at that recall or a higher one.
 
-    The point is a number of relevant documents, the whole part of recall · R + 0.9, as in
-    trec_eval; 0 where the list does not hold as many.
+    The point is turned into a number of relevant documents, the whole part of recall · R + 0.9, as
+    in trec_eval. The score is 0 if the list holds fewer relevant documents than that.
     """
     return np.where(num_rel(rankings, rel=rel) > 0, at_points(rankings, [recall], rel)[0], np.nan)
 
@@ -68,7 +68,8 @@ def eleven_points(
 ) -> Floats:
     """The mean of the interpolated precision at eleven points of recall.
 
-    `points` may be other points of recall, in the order in which trec_eval was given them.
+    `points` sets other points of recall; their order is that in which you would give them to
+    trec_eval, and the score depends on it.
     """
     total = np.zeros(rankings.size)
     for values in at_points(rankings, points, rel)[::-1]:
@@ -159,7 +160,8 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
 def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """The geometric mean of AP: the queries that a run is worst at count most.
 
-    A score below 0.00001 counts as that, and so does a query without a relevant document.
+    A score below 0.00001 counts as 0.00001; a query without a relevant document counts as 0.00001
+    too.
     """
     return np.maximum(np.nan_to_num(average_precision(rankings, rel=rel)), LEAST)
 

@@ -146,10 +146,11 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
 def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
 
-    The ideal is the pool in descending order, then a gain of 1 in the first empty place, if there
-    is such a place up to d + 1. Without a terminal document, list and ideal have d gains each: at a
-    limit of 10 a list that reaches it has its NDCG@10.
-    With graded gains it can pass 1, as r_t may be worth more than the ideal's last document.
+    The ideal list holds the gains of the pool in descending order. If the pool has fewer than d + 1
+    documents with a gain, a gain of 1 follows them, for the end of the list. A list that reaches
+    the limit has no terminal document: the list and the ideal then have d gains each, so that at a
+    limit of 10 NDCG' equals NDCG@10. With graded gains the score can exceed 1, because r_t may be
+    larger than the last gain of the ideal list.
     """
     pool, stopped = rankings.pool, rankings.stopped
     gain = _gains(rankings, rel)

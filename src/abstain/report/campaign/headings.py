@@ -19,7 +19,7 @@ ATTRIBUTES = {
     "auxiliary": "simplified twins of main questions that need one inference less",
     "simplification": "how an auxiliary question was made easier",
     "first_run": "the team's first run (01) or one of its others",
-    "number": "the team's own count of its runs",
+    "number": "the number that the team gave this run (01, 02, …)",
     "source": "the language of the questions",
     "target": "the language of the documents",
     "late": "handed in after the deadline",
