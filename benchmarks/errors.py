@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 
-from simulated import by_precision, by_topic, promises, tests
+from simulated import by_edition, by_precision, by_topic, promises, tests
 
 PARTS = {
     "counts": (by_precision.counts, 1),
@@ -31,6 +31,7 @@ PARTS = {
     "families": (tests.families, 4),
     "scores": (by_topic.scores, 1),
     "meta": (by_precision.meta, 2),
+    "editions": (by_edition.editions, 1),
     "risk": (promises.risk, 4),
     "differences": (promises.differences, 1),
     "gain": (promises.gain, 4),

@@ -14,6 +14,39 @@ from simulated.drawing import Array, Generator, Groups, of_sizes, probed, row, s
 TOPICS = (3, 5, 10, 20, 40, 200)
 SHIFT = 0.1
 RUNS = 10
+ALIKE = ("near normal", "few differ", "heavy tails")
+"""Differences that are symmetric about 0: every test's null hypothesis holds."""
+SKEWED = ("unlike", "mildly skewed", "exponential", "lognormal", "a third differ", "one in ten")
+"""Differences whose mean is 0, and no more: what a test of the means is about."""
+ABOUT_MEDIAN = "exponential, median 0"
+"""What a sign test is about."""
+
+
+def differences(generator: Generator, kind: str, shape: tuple[int, ...]) -> Array:
+    """Of mean 0, and a standard deviation of about 1.
+
+    The skewness is 1 (mildly skewed), 2 (exponential), 6 (lognormal), about 4 (a third differ) and
+    2.5 (one in ten), of which no test of a mean knows anything until one is drawn.
+    """
+    drawn = generator.exponential(size=shape)
+    match kind:
+        case "heavy tails":
+            return np.asarray(generator.standard_t(3, size=shape) / np.sqrt(3))
+        case "mildly skewed":
+            return np.asarray((generator.chisquare(8, size=shape) - 8) / 4)
+        case "exponential":
+            return drawn - 1
+        case "lognormal":
+            own = generator.lognormal(size=shape) - np.exp(0.5)
+            return np.asarray(own / np.sqrt((np.e - 1) * np.e))
+        case "a third differ":
+            return np.asarray(np.where(generator.random(shape) < 1 / 3, drawn - 1, 0) * np.sqrt(3))
+        case "one in ten" | "one in 20":
+            share = 0.1 if kind == "one in ten" else 0.05
+            rare = generator.random(shape) < share
+            large, small = generator.uniform(2, 4.5, size=shape), generator.normal(size=shape)
+            return np.asarray(np.where(rare, large, 0.3 * small - 3.25 * share / (1 - share)))
+    return np.asarray(drawn - np.log(2))
 
 
 def drawn(generator: Generator, kind: str, shape: tuple[int, ...], groups: Groups | None) -> Array:
@@ -23,15 +56,21 @@ def drawn(generator: Generator, kind: str, shape: tuple[int, ...], groups: Group
     own = generator.normal(size=shape)
     if groups is not None:
         of = generator.normal(size=(samples, runs, int(groups.max()) + 1))
+        if kind in SKEWED:
+            of[:, 0] = differences(generator, kind, of[:, 0].shape)
         own = np.sqrt(0.5) * own + np.sqrt(0.5) * of[..., groups]
-    if kind == "near normal":
+    if kind == "near normal" or groups is not None:
         return np.asarray(0.4 + 0.1 * hard + 0.1 * own)
     if kind == "few differ":
         differs = generator.random((samples, 1, topics)) < 0.2
         return np.asarray(0.4 + 0.1 * hard + np.where(differs, 0.2 * own, 0))
-    found = generator.beta(3, 6, size=shape)
-    found[:, 0] = generator.beta(1, 2, size=(samples, topics))
-    return found
+    if kind == "unlike":
+        found = generator.beta(3, 6, size=shape)
+        found[:, 0] = generator.beta(1, 2, size=(samples, topics))
+        return found
+    found = 0.4 + 0.1 * hard + (0.05 * own if runs > 2 else np.zeros(shape))
+    found[:, 0] = found[:, 0] + 0.14 * differences(generator, kind, (samples, topics))
+    return np.asarray(found)
 
 
 @dataclass(frozen=True)
@@ -64,19 +103,20 @@ class Cell:
 def scores(samples: int, seed: int) -> None:
     """A row a test, a number of topics and a kind of scores."""
     table("test", "scores", "runs", "topics", "clusters")
-    alike = ("near normal", "few differ")
+    nulls = {"t": SKEWED, "bootstrap": SKEWED, "randomisation": ("unlike",)}
     cells = [
         Cell({"test": test}, kind, topics)
         for test in ("t", "randomisation", "bootstrap", "wilcoxon", "sign")
-        for kind in (*alike, "unlike")
+        for kind in (*ALIKE, *nulls.get(test, ()), *((ABOUT_MEDIAN,) if test == "sign" else ()))
         for topics in TOPICS
-        if kind in alike or test not in ("wilcoxon", "sign")  # their null is not of the means
     ]
-    for sizes in ([5] * 6, unequal(6), unequal(10), unequal(20), [1, 2, 4, 9, 20, 45, 100]):
-        for test in ("t", "randomisation"):
-            cells.append(Cell({"test": test}, "near normal", sum(sizes), 2, tuple(sizes)))
+    cells += [Cell({"test": "t"}, "one in 20", topics) for topics in (40, 60, 200)]
+    for sizes in ([5] * 6, unequal(20), [5] * 30, unequal(40), unequal(60)):
+        for test, kind in itertools.product(("t", "randomisation"), ("near normal", "exponential")):
+            cells.append(Cell({"test": test}, kind, sum(sizes), 2, tuple(sizes)))
     for topics, how in itertools.product((10, 50), ({}, {"against": "r0"})):
-        cells += [Cell(how, kind, topics, RUNS) for kind in ("near normal", "unlike")]
+        kinds = ("near normal", "unlike", "exponential", "lognormal", "one in ten")
+        cells += [Cell(how, kind, topics, RUNS) for kind in kinds]
     for number, cell in enumerate(cells):
         own = max(20, samples if cell.runs == 2 else samples // 2)
         text = ", ".join(f"{key} {value}" for key, value in cell.how.items()) or "t, Holm"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import abstain as ab
 
@@ -111,7 +112,7 @@ def test_the_error_is_that_of_runs_and_questions() -> None:
 def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -> None:
     """Pairs of years from one source: about 5 % differ at the 5 % level, or fewer."""
     from abstain.analyses.editions.campaigns import Asked, Campaign
-    from abstain.analyses.editions.comparing import _best_rows, _changes, _Means
+    from abstain.analyses.editions.comparing import Means, best_rows, changes_of
     from abstain.measures import measure
     from abstain.outcomes import CountsArray
 
@@ -135,8 +136,8 @@ def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -
 
     def p(shift: float) -> float:
         a, b = year(), year(shift)
-        first, second = (_Means.of(own, chosen, _best_rows(own, chosen)) for own in (a, b))
-        value = _changes(a, b, first, second, 0.95, chosen)[0].p_value
+        means = [Means.of(own, chosen, best_rows(own, chosen)) for own in (a, b)]
+        value = changes_of([a, b], means, chosen, 0.95)[0].p_value
         assert value is not None
         return value
 
@@ -167,6 +168,7 @@ def test_registrations_and_saved_results(tmp_path: Path) -> None:
     both = ab.editions({"bio": tmp_path / "bio" / "results.json", "score": result})
     assert both.editions[1].all_runs == 0.5
     assert any("score has no results per question" in note for note in both.notes)
+    assert {(own.p_value, own.low, own.high) for own in both.changes} == {(None, None, None)}
     with pytest.raises(ab.UsageError, match="nearest: type"):
         ab.editions({"bio": tmp_path / "bio"}, by="typo")
 
@@ -211,7 +213,36 @@ def test_languages_are_over_the_questions_that_count_and_types_over_all(
 
 
 def test_an_interval_ends_where_differences_do() -> None:
-    """Two teams leave one degree of freedom, and so a reach of many times the error."""
-    two = {f"{n}": made_up({"aaaa1201enen": 4, "bbbb1201enen": n}) for n in (6, 8)}
+    """Two teams that are far apart leave hardly a degree of freedom, and a reach of many errors."""
+    two = {f"{n}": made_up({"aaaa1201enen": 0, "bbbb1201enen": n}) for n in (18, 20)}
     for own in ab.editions(two).changes:
         assert (own.low, own.high) == (-1, 1)
+
+
+def test_degrees_of_freedom_are_welchs() -> None:
+    """By hand: a run of each of four and of three teams, four tests of five questions each year."""
+    years = {"a": [1, 3, 4, 9], "b": [5, 12, 15]}
+    found = ab.editions(
+        {
+            name: made_up(
+                {
+                    f"{team}{team}{team}{team}1201enen": n
+                    for team, n in zip("abcd", runs, strict=False)
+                }
+            )
+            for name, runs in years.items()
+        }
+    )
+    change = found.changes[0]
+    errors = [np.std(np.array(runs) / 20, ddof=1) / len(runs) ** 0.5 for runs in years.values()]
+    shares = [
+        np.mean([[n > q for q in range(20)] for n in runs], axis=0) for runs in years.values()
+    ]
+    tests = [np.add.reduceat(own - own.mean(), range(0, 20, 5)) / 20 for own in shares]
+    errors += [(4 / 3 * (own**2).sum()) ** 0.5 for own in tests]
+    degrees = [3, 2, 3, 3]
+    total = sum(e**2 for e in errors)
+    welch = total**2 / sum(e**4 / d for e, d in zip(errors, degrees, strict=True))
+    assert change.difference is not None
+    expected = 2 * stats.t(welch).sf(abs(change.difference) / total**0.5)
+    assert change.p_value == pytest.approx(expected, rel=1e-3)

@@ -19,13 +19,17 @@ TESTS = {
     "randomisation": "paired randomisation",
     "bootstrap": "paired bootstrap (p: the smaller share of resamples on one side of 0, doubled)",
     "mcnemar": "McNemar's exact test of right against not right",
-    "t": "paired t-test",
+    "t": "paired t-test, corrected for skewness (Hall 1992)",
     "wilcoxon": "Wilcoxon's signed-rank test",
     "sign": "exact sign test, ties left out",
 }
 OF_DIFFERENCES = {
     "logit": "the influence of each answer on the logit scale",
     "mover": "the two intervals combined",
+}
+OF_SCORES = {
+    "delta": "Student's t",
+    "hall": "Student's t, widened where scores are skewed",
 }
 DRAWN = {
     "random": ", assumed to be drawn at random",
@@ -129,7 +133,7 @@ def how(c: CompareResult) -> list[str]:
 
 
 def _intervals(c: CompareResult, method: str) -> str:
-    by = "Student's t" if c.of_scores and method == "delta" else METHODS.get(method, method)
+    by = (OF_SCORES if c.of_scores else METHODS).get(method) or METHODS.get(method, method)
     text = f"Intervals: {100 * c.level:g} %, {by} ({method}"
     if method in RANDOM:
         drawn = f"{DRAWS:,} draws" if method == "jeffreys" else f"{c.trials:,} trials"

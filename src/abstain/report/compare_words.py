@@ -213,7 +213,7 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
 def _resolution(c: CompareResult, tested: int) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     many = c.questions if c.clusters is None else c.clusters
-    if not tested or many < 2 or (c.test == "t" and c.against is None):
+    if not tested or many < 2 or (c.test == "t" and c.correction != "max-T"):
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)

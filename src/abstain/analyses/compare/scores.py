@@ -16,10 +16,9 @@ import numpy as np
 from abstain.analyses.compare.result import Effect
 from abstain.analyses.compare.work import Options, Work, compared
 from abstain.analyses.result import finite, read_as
-from abstain.errors import UsageError
+from abstain.errors import UsageError, plural
 from abstain.measures import measure
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.functional import effective_clusters
 from abstain.stats.hypotheses import (
     Flips,
     bootstrap_p,
@@ -27,10 +26,10 @@ from abstain.stats.hypotheses import (
     max_t,
     sign_test,
     signed_gaps,
-    student,
     wilcoxon,
 )
 from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
+from abstain.stats.means import LEAST_DIFFERING, Paired
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
 
@@ -38,19 +37,24 @@ if TYPE_CHECKING:
     from abstain.analyses.compare.result import CompareResult
     from abstain.outcomes import Array
 
+HALL = "hall"
+"""The default interval: Student's t, widened where scores are skewed, as the test is."""
 METHODS = ("delta", "percentile", "bca")
-"""Of intervals; delta is Student's t of a mean, which covers best with few topics."""
+"""Other intervals; delta is Student's t alone."""
+RESAMPLED = METHODS[1:]
 DRAWN = ("randomisation", "bootstrap")
 """Tests by random trials."""
+OF_MEANS = ("t", "bootstrap")
+"""Tests whose null hypothesis is that the means are equal, and no more."""
 ALONE = ("wilcoxon", "sign")
 """Tests that know no clusters."""
 
 
 def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     """Compare runs by one measure on the topics that all of them have a score on."""
-    method = METHODS[0] if options.method in ("", "default", "auto") else options.method
+    method = HALL if options.method in ("", "default", "auto") else options.method
     check_plan(detect=options.detect, power=options.power, level=options.level)
-    if method not in METHODS:
+    if method not in (HALL, *METHODS):
         raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
     if options.test == "mcnemar":
         raise UsageError(
@@ -83,10 +87,11 @@ class ScoreWork(Work):
             self.sizes = np.bincount(clusters).astype(np.float64)
             self.totals = np.stack([np.bincount(clusters, own) for own in scores])
         self.groups = len(self.sizes)
-        self.degrees = max(float(effective_clusters(self.sizes)) - 1, 1.0)
+        self.of_topic = clusters
         self.clusters = None if clusters is None else self.groups
+        self._paired: dict[tuple[int, int], Paired] = {}
         self.flips = Flips(self.groups, trials=options.trials, seed=options.seed)
-        if options.against is not None or options.test in DRAWN or options.method != METHODS[0]:
+        if self.corrected_by == "max-T" or options.test in DRAWN or options.method in RESAMPLED:
             options.check_held(len(scores), "systems")
 
     @cached_property
@@ -116,32 +121,37 @@ class ScoreWork(Work):
         return self._interval(run, None)[0]
 
     def _interval(self, i: int, j: int | None) -> tuple[Interval, float]:
-        from scipy.special import stdtrit
-
         method, level = self.options.method, self.options.level
         if self.groups < 2:
             what = "topic" if self.clusters is None else "cluster"
             return Interval.none(method, f"there is only one {what}"), math.nan
-        totals = self.totals[i] if j is None else self.totals[i] - self.totals[j]
-        n = self.sizes.sum()
-        mean, error = self._mean(totals)
-        if method == "delta":
-            reach = float(stdtrit(self.degrees, (1 + level) / 2)) * error
-            low, high = self.bounds if j is None else (-self.widest, self.widest)
-            return Interval(max(mean - reach, low), min(mean + reach, high), method), error
+        found = self.paired(i, j)
+        whole = found.whole
+        if method not in RESAMPLED:
+            low, high = found.limits(level) if method == HALL else whole.limits(level)
+            least, most = self.bounds if j is None else (-self.widest, self.widest)
+            return Interval(max(low, least), min(high, most), method), whole.error
         drawn = self.resampled
         values = drawn[:, i] if j is None else drawn[:, i] - drawn[:, j]
         tails = (1 - level) / 2, (1 + level) / 2
         if method == "bca":
-            left = (totals.sum() - totals) / (n - self.sizes)
-            tails = levels_from_jackknife(mean, values, left, np.ones(self.groups), level=level)
-        return between(values, tails, method), error
+            totals = self.totals[i] if j is None else self.totals[i] - self.totals[j]
+            left = (totals.sum() - totals) / (self.sizes.sum() - self.sizes)
+            tails = levels_from_jackknife(
+                whole.value, values, left, np.ones(self.groups), level=level
+            )
+        return between(values, tails, method), whole.error
 
-    def _mean(self, totals: Array) -> tuple[float, float]:
-        """The mean of scores or differences that are summed by cluster, and its standard error."""
-        n = self.sizes.sum()
-        mean = float(totals.sum() / n)
-        return mean, _error(totals - mean * self.sizes, self.sizes)
+    def paired(self, i: int, j: int | None) -> Paired:
+        """The mean of a pair's differences, over all topics and over those that differ."""
+        if j is None:
+            return Paired.of(self.totals[i], self.sizes, np.ones(self.groups, np.bool_))
+        if (i, j) not in self._paired:
+            differs = signed_gaps(self.each[i] - self.each[j]) != 0
+            if self.of_topic is not None:
+                differs = np.bincount(self.of_topic, differs) > 0
+            self._paired[i, j] = Paired.of(self.totals[i] - self.totals[j], self.sizes, differs)
+        return self._paired[i, j]
 
     def tested(self) -> list[PValue]:
         """All pairs share flips and resamples."""
@@ -159,26 +169,39 @@ class ScoreWork(Work):
                 drawn, own = self.flipped, self.totals[i] - self.totals[j]
                 return counted_scores(drawn[:, i] - drawn[:, j], own, exact=self.flips.exact)
             case "t":
-                return PValue(self._student(i, j), exact=False)
+                return PValue(self.paired(i, j).p(), exact=False, why_not=self._too_few(i, j))
             case "sign":
                 return PValue(sign_test(self.each[i] - self.each[j]), exact=True)
             case _:
                 return wilcoxon(self.each[i] - self.each[j])
 
-    def _student(self, i: int, j: int) -> float:
-        mean, error = self._mean(self.totals[i] - self.totals[j])
-        return student(mean, error, self.degrees)
+    def _too_few(self, i: int, j: int) -> str:
+        """Why a test of means would not hold its level; nothing where it does.
+
+        Runs that differ nowhere, or everywhere alike, need no test.
+        """
+        found = self.paired(i, j)
+        if found.differing >= LEAST_DIFFERING or not found.whole.varies:
+            return ""
+        one = "cluster of equal size" if self.clusters is not None else self.unit
+        what = {"query": "queries", "cluster of equal size": "clusters of equal size"}.get(one)
+        return (
+            f"the scores differ on fewer than {plural(LEAST_DIFFERING, one, what)}, which do not "
+            "show whether the differences are skewed; if they are, a test or an interval of the "
+            "means finds differences too often; the randomisation test has a verdict, on whether "
+            "the two runs could be exchanged"
+        )
 
     def _bootstrapped(self, i: int, j: int) -> PValue:
         """By resamples; by Student's t, as the interval, where that shows no difference.
 
-        Where most topics tie, resamples alone err too often.
+        Where most topics tie, or differences are skewed, resamples alone err too often.
         """
-        drawn = self.resampled
-        p, by_t = bootstrap_p(drawn[:, i] - drawn[:, j]), self._student(i, j)
+        drawn, why_not = self.resampled, self._too_few(i, j)
+        p, by_t = bootstrap_p(drawn[:, i] - drawn[:, j]), self.paired(i, j).p()
         if p <= self.options.alpha and by_t > max(p, self.aim):
-            return PValue(by_t, exact=False, of_interval=True)
-        return PValue(p, exact=False)
+            return PValue(by_t, exact=False, of_interval=True, why_not=why_not)
+        return PValue(p, exact=False, why_not=why_not)
 
     def effect(self, i: int, j: int) -> Effect:
         """How large the difference is beside the spread of the topics' differences."""
@@ -196,6 +219,12 @@ class ScoreWork(Work):
             skewness=finite(_skewness(gaps)) if varies else None,
             distinct=len(distinct),
         )
+
+    @property
+    def corrected_by(self) -> str:
+        """Common flips hold for runs that can be exchanged: of means Holm's correction."""
+        asked = super().corrected_by
+        return "holm" if asked == "max-T" and self.options.test in OF_MEANS else asked
 
     def by_max_t(self) -> Array:
         """From the sums under common flips."""
@@ -232,16 +261,3 @@ def _skewness(values: Array) -> float:
     """Σ (x − mean)³ / n over the standard deviation cubed."""
     off = values - values.mean()
     return float((off**3).mean() / (off**2).mean() ** 1.5)
-
-
-def _error(sums: Array, sizes: Array) -> float:
-    """SE² = Σ_g r_g² / (1 − 2 w_g + Σ w²) / n² of sums r_g over clusters with shares w_g.
-
-    Unbiased where clusters vary by their size (CR2: Bell and McCaffrey 2002); of equal ones it is
-    the usual G/(G−1) Σ_g r_g² / n².
-    """
-    if len(sums) < 2:
-        return math.nan
-    n = float(sizes.sum())
-    share = sizes / n
-    return math.sqrt(float((sums**2 / (1 - 2 * share + (share**2).sum())).sum())) / n

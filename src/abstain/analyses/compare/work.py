@@ -17,6 +17,7 @@ from abstain.errors import UnknownNameError, UsageError, option, plural
 from abstain.outcomes import Undefined
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import Interval, check_level
+from abstain.stats.means import LEAST_DIFFERING
 from abstain.stats.planning import Plan, least_units, plan, plan_range
 from abstain.stats.randomisation import PValue
 from abstain.stats.standings import letter_groups, letters
@@ -37,6 +38,7 @@ MOST_DRAWN = 50_000_000
 CLOSE = 1e-12
 LEAST_RESAMPLED = 40
 """Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
+LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
 
 
@@ -271,7 +273,7 @@ def pairs_of(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair
     p = np.where(silent, np.nan, [own.p for own in tested])
     by_max_t = work.corrected_by == "max-T"
     adjusted = work.by_max_t() if by_max_t else adjust(p, work.corrected_by)
-    adjusted = np.where(silent, np.nan, adjusted)
+    adjusted = np.where(silent, np.nan, np.fmax(adjusted, p))
     lost = work.undefined_swaps()
     found = []
     for k, (i, j) in enumerate(work.wanted):
@@ -340,7 +342,7 @@ def _plan(work: Work, errors: Array) -> Plan | None:
         error,
         work.questions,
         units=work.clusters,
-        least_units=2 if options.test in ("bootstrap", "t") else least_units(options.alpha),
+        least_units=LEAST_OF_TEST.get(options.test) or least_units(options.alpha),
         detect=options.detect,
         power=options.power,
         level=options.level,

@@ -7,6 +7,7 @@ by team; the mean of a measure is linearised in the shares right and blank at th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,9 @@ from abstain.io.columns import require
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, CountsArray
+from abstain.stats.hypotheses import student
 from abstain.stats.intervals import check_level
+from abstain.stats.means import Mean
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
@@ -31,7 +34,10 @@ TYPE, LANGUAGE = "type", "language"
 ALL = "all"
 """The row of registrations that is of no single edition."""
 STEP = 1e-6
-FEW = "has no results per question: the error from its choice of questions is left out"
+UNKNOWN = (
+    "has no results per question: nobody knows how much its mean depends on the choice of "
+    "questions, so there is no test against it"
+)
 
 
 @checked
@@ -73,9 +79,9 @@ def editions(
     _check_attributes(found, [*(on or ()), *((by and names) or ())])
     said, lost = _registrations(registrations, [own.name for own in found])
     views = [_on(own, on) for own in found]
-    best = [_best_rows(own, chosen) for own in found]
-    means = [_Means.of(own, chosen, rows) for own, rows in zip(views, best, strict=True)]
-    notes = [f"{own.name} {FEW}" for own in views if own.asked is None and len(views) > 1]
+    best = [best_rows(own, chosen) for own in found]
+    means = [Means.of(own, chosen, rows) for own, rows in zip(views, best, strict=True)]
+    notes = [f"{own.name} {UNKNOWN}" for own in views if own.asked is None and len(views) > 1]
     return EditionsResult(
         notes=(*notes, *lost),
         measure=str(chosen),
@@ -88,8 +94,8 @@ def editions(
                 questions=own.questions,
                 runs=len(own.runs),
                 teams=len(set(own.teams)),
-                all_runs=number(mean.all_runs),
-                best_runs=number(mean.best_runs),
+                all_runs=number(mean.all_runs.value),
+                best_runs=number(mean.best_runs.value),
                 baselines=_baselines(own.baselines, chosen),
                 registered=said.get(own.name, {}),
             )
@@ -100,11 +106,7 @@ def editions(
             for own, view in zip(found, views, strict=True)
             for part in _parts(own, view, names, chosen)
         ),
-        changes=tuple(
-            change
-            for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True)
-            for change in _changes(a, b, first, second, level, chosen)
-        ),
+        changes=changes_of(views, means, chosen, level),
         teams=len({team for own in found for team in own.teams}),
         registered=said.get(ALL, {}) if ALL not in campaigns else {},
     )
@@ -155,32 +157,22 @@ def _baselines(found: Mapping[str, CountsArray], measure: Measure) -> dict[str, 
     return {name: number(float(measure(found[name])[0])) for name in BASELINES if name in found}
 
 
-class _Means(Struct, frozen=True):
+class Means(Struct, frozen=True):
     """The means of an edition with the errors that they owe to runs and to questions."""
 
-    all_runs: float
-    best_runs: float
-    all_error: float
-    best_error: float
-    question_error: float
-    degrees: int
+    all_runs: Mean
+    best_runs: Mean
+    questions: Mean
+    """Of the questions' influence on the mean of all runs; its error is NaN where nobody knows."""
 
     @classmethod
-    def of(cls, own: Campaign, measure: Measure, best_rows: Sequence[int]) -> _Means:
+    def of(cls, own: Campaign, measure: Measure, best: Sequence[int]) -> Means:
+        """From counts, and where the best run of each team stands."""
         scores = measure(own.counts)
-        best = scores[list(best_rows)]
-        best = best[~np.isnan(best)]
-        there = ~np.isnan(scores)
         teams = np.unique(np.array(own.teams), return_inverse=True)[1]
-        asked = own.asked
-        clusters = len(np.unique(asked.clusters)) if asked is not None else 1 << 30
+        at = np.array(best, np.int64)
         return cls(
-            _mean(scores),
-            _mean(best),
-            _error(scores[there], teams[there]),
-            _error(best, np.arange(len(best))),
-            _question_error(asked, measure),
-            min(len(best), clusters) - 1,
+            _clustered(scores, teams), _clustered(scores[at], at), _of_questions(own.asked, measure)
         )
 
 
@@ -189,7 +181,7 @@ def _mean(scores: Array) -> float:
     return float(there.mean()) if there.size else float("nan")
 
 
-def _best_rows(own: Campaign, measure: Measure, rows: Sequence[int] | None = None) -> list[int]:
+def best_rows(own: Campaign, measure: Measure, rows: Sequence[int] | None = None) -> list[int]:
     """The place of each team's best run over all questions, whatever part is looked at."""
     scores = measure(own.counts)
     better = np.nan_to_num(scores if measure.higher_is_better else -scores, nan=-np.inf)
@@ -201,22 +193,18 @@ def _best_rows(own: Campaign, measure: Measure, rows: Sequence[int] | None = Non
     return list(best.values())
 
 
-def _error(values: Array, clusters: Any) -> float:
-    """The standard error of a mean over values in clusters."""
-    if not values.size:
-        return float("nan")
-    _, numbers = np.unique(clusters, return_inverse=True)
-    count = int(numbers.max()) + 1
-    if count < 2:
-        return float("nan")
-    sums = np.bincount(numbers, weights=values - values.mean()) / len(values)
-    return float((count / (count - 1) * (sums**2).sum()) ** 0.5)
+def _clustered(values: Array, clusters: Any) -> Mean:
+    """The mean of the values that exist, with an error that takes clusters as units."""
+    there = ~np.isnan(values)
+    _, numbers = np.unique(clusters[there], return_inverse=True)
+    totals = np.bincount(numbers, values[there]).astype(np.float64)
+    return Mean.of(totals, np.bincount(numbers).astype(np.float64))
 
 
-def _question_error(asked: Asked | None, measure: Measure) -> float:
+def _of_questions(asked: Asked | None, measure: Measure) -> Mean:
     """What the choice of questions adds, the measure taken as linear at the mean shares."""
     if asked is None or not len(asked.right):
-        return float("nan")
+        return Mean.of(np.zeros(0), np.zeros(0))
     c, u = float(asked.right.mean()), float(asked.blank.mean())
 
     def at(c: float, u: float) -> float:
@@ -225,38 +213,49 @@ def _question_error(asked: Asked | None, measure: Measure) -> float:
     step_c = (at(c + STEP, u) - at(c - STEP, u)) / (2 * STEP)
     step_u = (at(c, u + STEP) - at(c, u - STEP)) / (2 * STEP) if u > STEP else 0.0
     influence = step_c * (asked.right - c) + step_u * (asked.blank - u)
-    return _error(influence, asked.clusters)
+    return _clustered(influence, asked.clusters)
+
+
+def changes_of(
+    views: Sequence[Campaign], means: Sequence[Means], measure: Measure, level: float
+) -> tuple[Change, ...]:
+    """Each edition against the one before."""
+    return tuple(
+        change
+        for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True)
+        for change in _changes(a, b, first, second, level, measure)
+    )
 
 
 def _changes(
     before: Campaign,
     after: Campaign,
-    first: _Means,
-    second: _Means,
+    first: Means,
+    second: Means,
     level: float,
     measure: Measure,
 ) -> list[Change]:
     """An edition against the one before, over all runs and over best runs.
 
-    An interval ends where differences of the measure do.
+    The degrees of freedom are Welch's, from those of runs and of questions. An interval ends where
+    differences of the measure do. Where an error is not known there is neither interval nor p.
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtrit
 
     lowest, highest = measure.bounds
     most = highest - lowest
-    questions = (first.question_error, second.question_error)
-    known = [own for own in questions if not np.isnan(own)]
-    degrees = max(1, min(first.degrees, second.degrees))
     found = []
-    for what, one, two, errors in (
-        ("all runs", first.all_runs, second.all_runs, (first.all_error, second.all_error)),
-        ("best runs", first.best_runs, second.best_runs, (first.best_error, second.best_error)),
+    for what, one, two in (
+        ("all runs", first.all_runs, second.all_runs),
+        ("best runs", first.best_runs, second.best_runs),
     ):
-        difference = two - one
-        of_runs = float(np.hypot(*errors))
-        error = float(np.sqrt(of_runs**2 + sum(own**2 for own in known)))
-        reach = float(stdtrit(degrees, (1 + level) / 2)) * error
-        p = 2 * float(stdtr(degrees, -abs(difference) / error)) if error > 0 else float("nan")
+        difference = two.value - one.value
+        parts = (one, two, first.questions, second.questions)
+        squares = np.array([own.error**2 for own in parts])
+        spread = float(squares.sum())
+        each = float((squares**2 / [own.degrees for own in parts]).sum())
+        degrees = spread**2 / each if each > 0 else 1.0
+        reach = float(stdtrit(degrees, (1 + level) / 2)) * spread**0.5
         found.append(
             Change(
                 before=before.name,
@@ -265,9 +264,9 @@ def _changes(
                 difference=number(difference),
                 low=number(float(np.clip(difference - reach, -most, most))),
                 high=number(float(np.clip(difference + reach, -most, most))),
-                p_value=number(p),
-                question_error=number(float(np.hypot(*questions))),
-                run_error=number(of_runs),
+                p_value=number(student(difference, spread**0.5, degrees) if spread else math.nan),
+                question_error=number(float(squares[2:].sum()) ** 0.5),
+                run_error=number(float(squares[:2].sum()) ** 0.5),
             )
         )
     return found
@@ -310,7 +309,7 @@ def _part(
     measure: Measure,
 ) -> Part:
     scores = measure(counts)
-    best = scores[[list(rows).index(at) for at in _best_rows(own, measure, rows)]]
+    best = scores[[list(rows).index(at) for at in best_rows(own, measure, rows)]]
     total = counts.table.sum(axis=0)
     responses = float(total.sum())
     return Part(
