@@ -9,7 +9,7 @@ First, once, every test file runs on a copy of the package in which each stateme
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
 is then tried on the tests that reach its statement, the quickest first, until one fails; a
 statement outside functions is reached by all that reaches a function of its module. Tests that need
-a browser or take more than two seconds are left out, and so is what goes beyond `--seconds` of
+a browser or compute for more than 0.7 s are left out, and so is what goes beyond `--seconds` of
 tests for one mutant: a mutant that only these notice counts as a survivor.
 
 All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
@@ -61,7 +61,7 @@ from mutations import (
 )
 
 KEPT = ROOT / ".mutants.json"
-SLOW = 2.0
+SLOW = 0.7
 """Seconds of processor time after which a test is left out."""
 PATIENCE = 10.0
 """How many times its processor time a test may take, and so many seconds more."""
