@@ -403,7 +403,7 @@ class Trial:
         """Try what runs on import, then everything else with the tests collected once."""
         fresh = [own for own in self.drawn if self.given.afresh or self.reached.on_import(own)]
         self._each(fresh, lambda mutant: afresh(self._tests(mutant)))
-        rest = [own for own in self.drawn if own not in set(fresh)]
+        rest = [own for own in self.drawn if own not in fresh]
         if not rest:
             return
         files = [name for name, own in self.files.items() if own["tests"] and not own["threads"]]
@@ -465,7 +465,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="modules whose name has this in it")
     parser.add_argument("--line", default="", help="mutants whose changed line has this in it")
-    parser.add_argument("--seconds", type=float, default=60, help="of tests for a mutant")
+    parser.add_argument("--seconds", type=float, default=30, help="of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--null", action="store_true", help="change nothing: all must survive")
     parser.add_argument("--afresh", action="store_true", help="import all anew for each mutant")
