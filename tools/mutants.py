@@ -162,7 +162,7 @@ class Collected(Chosen):
         for module in modules_named():
             importlib.import_module("abstain." + module[:-3].replace("/", "."))
         for own in gc.get_objects():
-            if isinstance(own, FunctionType) and own.__module__.startswith("abstain"):
+            if isinstance(own, FunctionType) and (own.__module__ or "").startswith("abstain"):
                 self.functions.setdefault(own.__code__, []).append(own)
         gc.freeze()
         self.loop(self)

@@ -59,6 +59,20 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/randomisation.py: return np.arange(max(0, int(m / 2 - reach)), "
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
+    "any number that is smaller, or larger, than all there are will do": (
+        "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
+        "prepend=-2))",
+        "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
+        "judging/plans.py: logs = [own.table.frame.select(pl.col('question', SAMPLE)"
+        ".cast(pl.String), pl.col(EPOCH).cast(pl.String)).collect() for own in responses if "
+        "own.table.verdicts is not None and {SAMPLE, EPOCH} < {*own.table.columns}]",
+        "analyses/compare/bounds.py: while math.comb(total // step + parts, parts - 1) >= "
+        "MOST_WAYS:",
+        "measures/answers.py: harmonic = harmonic_numbers(int(np.max(answers, initial=1)))",
+    ),
+    "the cases on which a declaration is tried: others would do": (
+        "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
+    ),
     "only a quicker way to what the other branch says": (
         "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
     ),

@@ -123,6 +123,10 @@ def swaps(first: int, second: int, third: int) -> Any:
         ("precision", swaps(20, 24, 39), False),
         ("c@1", swaps(19, 24, 40), True),
         ("c@1", swaps(90_000, 90_000, 90_000), False),
+        ("c@1", swaps(1_000_000, 0, 1_000_000), False),
+        ("c@1", swaps(1_000_000, 0, 0), True),
+        ("c@1", swaps(0, 0, 1_000_000), True),
+        ("c@1", swaps(0, 1_000_000, 0), False),
     ],
 )
 def test_when_a_distribution_is_written_down(name: str, table: Any, few: bool) -> None:
