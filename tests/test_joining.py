@@ -6,8 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import abstain as ab
+from abstain.io.tables import ROW
+from abstain.judging.opening import _weakest, join_tasks, together
+from abstain.judging.reading import Reading
+from abstain.judging.responses import Responses, read_responses
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
 
@@ -241,3 +246,67 @@ def test_a_file_whose_name_has_an_equals_sign_is_a_file(here: Here) -> None:
     here.write("t=0.csv", "question,grade\nq1,right\n")
     assert scored(here, "--judged", "t=0.csv") == {("t=0",): [1, 0]}
     assert "x=no.csv: there is no such file" in here.refuses("score", "--judged", "x=no.csv")
+
+
+# ------------------------------------------------------------------------------ piece by piece
+
+
+def opened(here: Here, *paths: str) -> list[Responses]:
+    return [read_responses(own, Reading(), judged=True) for own in paths]
+
+
+def test_joined_logs_keep_their_team_if_it_is_one(two_models: Here) -> None:
+    one, two = opened(two_models, path("out/m1", "a"), path("out/m1", "b"))
+    for teams, expected in ((("x", "x"), "x"), (("x", "y"), None), ((None, None), None)):
+        logs = [replace(own, team=team) for own, team in zip((one, two), teams, strict=True)]
+        (joined,) = join_tasks(logs)
+        assert joined.team == expected
+        assert joined.table.frame.collect().height == 5
+        assert "2 logs of m1 were joined into one run, one task per log (a, b)" in (
+            joined.table.notes
+        )
+
+
+def test_the_plan_of_joined_logs_is_the_weakest() -> None:
+    assert _weakest(["samples", "samples"]) == "samples"
+    assert _weakest(["samples", "epochs"]) == "epochs"
+    assert _weakest(["epochs", None, "samples"]) is None
+
+
+def test_at_most_five_tasks_are_named(here: Here) -> None:
+    for number in range(6):
+        here.write(path("out/m1", f"t{number}"), lm_eval("10", hashes=f"h{number}"))
+    paths = [path("out/m1", f"t{number}") for number in range(6)]
+    for size, listed in ((5, "(t0, t1, t2, t3, t4)"), (6, "(t0, t1, t2, t3, t4 …)")):
+        (joined,) = join_tasks(opened(here, *paths[:size]))
+        assert any(note.endswith(listed) for note in joined.table.notes)
+
+
+def test_one_log_or_a_table_that_is_none_stays_as_it_is(two_models: Here) -> None:
+    two_models.write("run.csv", "question,outcome,task\nq1,right,a\n")
+    log, table = opened(two_models, path("out/m1", "a"), "run.csv")
+    assert join_tasks([log, table]) == [log, table]
+    assert join_tasks([]) == []
+
+
+def test_rows_of_joined_logs_know_their_places(two_models: Here) -> None:
+    logs = opened(two_models, path("out/m1", "a"), path("out/m1", "b"))
+    whole = together([own.table for own in logs], "both")
+    rows = whole.frame.collect()
+    assert rows.height == 5
+    assert rows[ROW].to_list() == [*range(3), *range(3, 5)]
+    assert [start for start, _ in whole.parts] == [0, 3]
+    assert str(whole.place(0)) == f"{path('out/m1', 'a')}:1"
+    assert str(whole.place(3)) == f"{path('out/m1', 'b')}:1"
+    assert str(whole.place(4)) == f"{path('out/m1', 'b')}:2"
+
+
+def test_a_gold_without_tasks_names_the_questions_of_one_task(here: Here) -> None:
+    """`a/0` in the gold is document 0 of a log of task a; of two tasks nobody can tell."""
+    here.write(path("m1", "a"), inspect("m", "a", "10"))
+    here.write("gold.csv", "question,correct\na/0,x\na/1,x\n")
+    here.write("log.json", inspect("m", "a", "10"))
+    said = here("score", "gold.csv", "log.json", "-m", "accuracy", "--format", "json")
+    assert said.code == 0, said
+    counts = said.data["results"][0]["counts"]
+    assert counts["right"] + counts["wrong"] == 2

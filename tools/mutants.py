@@ -2,26 +2,26 @@
 
 `python tools/mutants.py 300` draws so many mutants from a seed, over the modules that compute what
 is published. What no test notices is listed: kill it with a test, delete the code, or say in
-`EQUIVALENT` why it changes nothing.
-
-A mutant changes one arithmetic, bitwise or logical operator, one comparison, one number (by 1) or
-one condition (negated). Everything is changed that is computed, numbers in messages too; types
-(annotations, what is under TYPE_CHECKING) and texts are not.
+`EQUIVALENT` why it changes nothing. With `--null` the changes are drawn but not made: all must
+survive, or the verdicts of this machine are not to be trusted.
 
 First, once, every test file runs on a copy of the package in which each statement tells that it was
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
-is then tried on the tests that reach its statement, the quickest files first, until one fails; a
-statement outside functions is reached by all that reaches a function of its module. Tests that need
-a browser, are marked slow or take more than three seconds are left out, and so is what goes beyond
-`--seconds` of tests for one mutant: a mutant that only these notice counts as a survivor. A test
-that takes far longer than it did without the change has noticed it. All runs are forks of a process
-in which the large libraries are loaded.
+is then tried on the tests that reach its statement, the quickest first, until one fails; one
+outside functions, or that nothing was seen to reach, on all tests that reach a function of its
+module. Tests that need a browser or compute for more than 0.7 s are left out, and so is what goes
+beyond `--seconds` of tests for one mutant: a mutant that only these notice counts as a survivor.
+
+All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
+the functions that differ; what is computed while modules are imported is tried on a fresh import.
+(Tests whose import starts the threads of polars, which no fork has, are imported in the fork.) A
+test that takes ten times the processor time that it took without the change, and ten seconds, has
+noticed it. The clock on the wall ends only what hangs. It needs Linux.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import builtins
 import compileall
 import gc
@@ -30,192 +30,58 @@ import importlib
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
-from functools import cache, partial
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import CodeType, FunctionType
+from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "abstain"
-KEPT = ROOT / ".mutants.json"
-QUICK = 0.25
-SLOW = 3.0
-"""Seconds after which a test waits for the quicker ones of all files, and beyond which it is left
-out."""
-MODULES = (
-    "measures/**/*.py",
-    "outcomes.py",
-    "judging/**/*.py",
-    "stats/intervals.py",
-    "stats/randomisation.py",
-    "stats/hypotheses.py",
-    "analyses/compare/bounds.py",
-    "analyses/tune/*.py",
+from mutations import (
+    EQUIVALENT,
+    ROOT,
+    SOURCE,
+    Mutant,
+    modules_named,
+    mutants_of,
+    mutated,
+    named,
+    plain,
+    probed,
+    statements,
+    told,
 )
+
+KEPT = ROOT / ".mutants.json"
+SLOW = 0.7
+"""Seconds of processor time after which a test is left out."""
+PATIENCE = 10.0
+"""How many times its processor time a test may take, and so many seconds more."""
+HANGS = 600
+"""Seconds on the wall after which a test hangs, whatever else the machine does."""
 LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics")
-PYTEST = ["-x", "-p", "no:xdist", "--hypothesis-profile", "quick", "-m", "not browser and not slow"]
+PYTEST = ["-x", "-p", "no:xdist", "--hypothesis-profile", "quick", "-m", "not browser"]
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "--tb", "no"]
-
-EQUIVALENT: dict[str, tuple[str, ...]] = {
-    "how much is held or drawn at once; the same numbers come out": (
-        "stats/intervals.py: BLOCK = 2 << 22",
-        "stats/intervals.py: BLOCK = 1 << 23",
-        "stats/intervals.py: size = max(2, BLOCK // max(groups, 1))",
-        "stats/intervals.py: size = max(1, BLOCK // max(groups, 2))",
-        "stats/randomisation.py: AT_ONCE = 2 << 16",
-        "stats/randomisation.py: AT_ONCE = 1 << 17",
-        "stats/randomisation.py: BLOCK_BYTES = 2 << 26",
-        "stats/randomisation.py: BLOCK_BYTES = 1 << 27",
-        "stats/randomisation.py: block = max(1, min(trials, BLOCK_BYTES // "
-        "(9 * words * len(kinds))))",
-        "stats/randomisation.py: if len(self.known) >= 500:",
-        "stats/randomisation.py: if len(self.known) > 501:",
-        "stats/hypotheses.py: MOST_KEPT = 2 << 24",
-        "stats/hypotheses.py: MOST_KEPT = 1 << 25",
-        "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
-        "judging/cells.py: BATCH = 2 << 19",
-        "judging/cells.py: BATCH = 1 << 20",
-    ),
-    "what is kept in a cache; the same numbers come out": (
-        "stats/randomisation.py: @lru_cache(maxsize=9)",
-        "stats/randomisation.py: @lru_cache(maxsize=4097)",
-        "stats/randomisation.py: MOST_LISTED = 601",
-        "stats/randomisation.py: few = counts.shape[-1] == 3 and n < MOST_LISTED and "
-        "(counts.ndim > 1)",
-        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
-        "(counts.ndim >= 1)",
-        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
-        "(counts.ndim > 2)",
-    ),
-    "chances below 1e-20, which no double near 1 holds": (
-        "stats/randomisation.py: BEYOND = 3 / 2 * math.exp(-50)",
-        "stats/randomisation.py: BEYOND = 4 * 2 * math.exp(-50)",
-        "stats/randomisation.py: BEYOND = 3 * 3 * math.exp(-50)",
-        "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-51)",
-        "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
-        "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
-        "stats/randomisation.py: return np.arange(max(0, int(m / 2 - reach)), "
-        "min(m, int(m / 2 + reach) + 2) + 1)",
-    ),
-    "only a quicker way to what the other branch says": (
-        "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
-    ),
-    "any bound near rounding will do": (
-        "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
-        "(6 * second ** 1.5) if second > close ** 3 else 0.0",
-    ),
-    "one more harmonic number is made than is looked up": (
-        "measures/answers.py: return np.concatenate([[0.0], "
-        "np.cumsum(1 / np.arange(1, most + 2))])",
-    ),
-}
-"""Why some mutants change nothing that can be seen: their module and changed line by reason."""
-
-SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-}
-
-
-class Mutant(NamedTuple):
-    """One change: the module, which of its changes, the statement it is in."""
-
-    module: str
-    place: int
-    statement: int
-    in_function: bool
-
-
-@cache
-def plain(module: str) -> str:
-    """A module's code without its layout: a statement is a line, so a mutant changes one line."""
-    return ast.unparse(ast.parse((SOURCE / module).read_text("utf-8")))
-
-
-def mutants_of(module: str) -> list[Mutant]:
-    """Every change that a module allows."""
-    found = enumerate(_changes(ast.parse(plain(module))))
-    return [Mutant(module, place, line, inside) for place, (_, line, inside) in found]
-
-
-def mutated(mutant: Mutant) -> str:
-    """The module's code with the change made."""
-    tree = ast.parse(plain(mutant.module))
-    make, _, _ = list(_changes(tree))[mutant.place]
-    make()
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def told(mutant: Mutant) -> tuple[str, str]:
-    """The line that a mutant changes, with its module, before and after."""
-    before, after = plain(mutant.module).splitlines(), mutated(mutant).splitlines()
-    for old, new in zip(before, after, strict=True):
-        if old != new:
-            return f"{mutant.module}: {old.strip()}", f"{mutant.module}: {new.strip()}"
-    return "", ""
-
-
-def _changes(
-    node: ast.AST, line: int = 0, inside: bool = False
-) -> Iterator[tuple[Callable[[], object], int, bool]]:
-    """What makes each change under a node, with its statement and whether a function has it."""
-    line = node.lineno if isinstance(node, ast.stmt) else line
-    for change in _changes_of(node):
-        yield change, line, inside
-    is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    for name, field in ast.iter_fields(node):
-        if name in ("annotation", "returns"):
-            continue
-        if name == "body" and isinstance(node, ast.If) and _is_for_types(node):
-            continue
-        within = inside or (is_function and name == "body")
-        for own in field if isinstance(field, list) else [field]:
-            if isinstance(own, ast.AST):
-                yield from _changes(own, line, within)
-
-
-def _changes_of(node: ast.AST) -> Iterator[Callable[[], object]]:
-    """What changes a node in place, one way after the other."""
-    if isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in SWAPPED:
-        yield partial(setattr, node, "op", SWAPPED[type(node.op)]())
-    elif isinstance(node, ast.Compare):
-        for number, op in enumerate(node.ops):
-            if type(op) in SWAPPED:
-                yield partial(node.ops.__setitem__, number, SWAPPED[type(op)]())
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        if node.value + 1 != node.value:  # type: ignore[operator]
-            yield partial(setattr, node, "value", node.value + 1)  # type: ignore[operator]
-    elif isinstance(node, (ast.If, ast.IfExp)) and not _is_for_types(node):
-        yield partial(setattr, node, "test", ast.UnaryOp(ast.Not(), node.test))
-
-
-def _is_for_types(node: ast.If | ast.IfExp) -> bool:
-    return "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def _too_slow(*_: object) -> None:
     raise TimeoutError
+
+
+def forget() -> None:
+    """Empty the caches of the package."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("abstain."):
+            for own in list(vars(module).values()):
+                getattr(own, "cache_clear", int)()
 
 
 class Record:
@@ -223,7 +89,7 @@ class Record:
 
     def __init__(self, numbers: dict[str, int]) -> None:
         self.numbers, self.hits, self.failed = numbers, set[str](), set[str]()
-        self.imported, self.tests = 0, dict[str, tuple[float, str]]()
+        self.imported, self.tests, self.threads = 0, dict[str, tuple[float, str]](), False
         builtins.__reach__ = self.hits.add  # type: ignore[attr-defined]
 
     def _mask(self) -> int:
@@ -235,13 +101,12 @@ class Record:
 
     def pytest_collection_finish(self) -> None:
         self.imported = self._mask()
+        names = [own.read_text() for own in Path("/proc/self/task").glob("*/comm")]
+        self.threads = any(re.match(r"polars-\d|tokio|async", name) for name in names)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        for name, module in list(sys.modules.items()):
-            if name.startswith("abstain."):  # what an earlier test left in a cache is reached anew
-                for own in list(vars(module).values()):
-                    getattr(own, "cache_clear", int)()
+        forget()  # what an earlier test left in a cache is reached anew
         self.hits.clear()
         signal.signal(signal.SIGPROF, _too_slow)
         signal.setitimer(signal.ITIMER_PROF, SLOW)
@@ -279,33 +144,63 @@ class Chosen:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        signal.setitimer(signal.ITIMER_PROF, 10 + 10 * self.seconds[item.nodeid])
+        limited(self.seconds[item.nodeid])
         done = yield
-        signal.setitimer(signal.ITIMER_PROF, 60)
+        limited(SLOW)
         return done
 
 
-def probed(module: str) -> str:
-    """A module's code in which each statement first tells that it is reached."""
-    tree = ast.parse(plain(module))
-    for node in list(ast.walk(tree)):
-        for field in ("body", "orelse", "finalbody"):
-            listed = getattr(node, field, None)
-            if isinstance(listed, list):
-                setattr(node, field, [new for own in listed for new in _probe(module, own)])
-    return ast.unparse(ast.fix_missing_locations(tree))
+class Collected(Chosen):
+    """Tests that are collected once and then run in forks: a pytest plug-in."""
+
+    def __init__(self, seconds: dict[str, float], loop: Callable[[Collected], None]) -> None:
+        super().__init__(seconds)
+        self.loop, self.functions = loop, dict[CodeType, list[FunctionType]]()
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.session, self.items = session, {item.nodeid: item for item in session.items}
+        for module in modules_named():
+            importlib.import_module("abstain." + module[:-3].replace("/", "."))
+        for own in gc.get_objects():
+            if isinstance(own, FunctionType) and (own.__module__ or "").startswith("abstain"):
+                self.functions.setdefault(own.__code__, []).append(own)
+        gc.freeze()
+        self.loop(self)
+        return True
+
+    def exchange(self, mutant: Mutant) -> None:
+        """Let the functions of a module do what they do in the mutant."""
+        texts = plain(mutant.module), mutated(mutant)
+        old, new = (list(_codes(compile(text, mutant.module, "exec"))) for text in texts)
+        for before, after in zip(old, new, strict=True):
+            for function in self.functions.get(before, []) if before != after else []:
+                function.__code__ = after
+        forget()
+
+    def run(self, seconds: dict[str, float], temporary: Path) -> int:
+        """Run some of the tests, the quickest first, until one fails."""
+        factory = self.session.config._tmp_path_factory  # type: ignore[attr-defined]
+        factory._given_basetemp, factory._basetemp = temporary, None
+        items = [self.items[test] for test in sorted(seconds, key=seconds.__getitem__)]
+        for item, after in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if self.session.testsfailed:
+                return 1
+        return 0
 
 
-def _probe(module: str, own: ast.stmt) -> list[ast.stmt]:
-    is_text = isinstance(own, ast.Expr) and isinstance(own.value, ast.Constant)
-    if is_text or (isinstance(own, ast.ImportFrom) and own.module == "__future__"):
-        return [own]
-    return [ast.parse(f"__reach__({named(module, own.lineno)!r})").body[0], own]
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A code and all within it."""
+    yield code
+    for own in code.co_consts:
+        if isinstance(own, CodeType):
+            yield from _codes(own)
 
 
-def named(module: str, line: int) -> str:
-    """What a statement is called: its module and its text, which other statements may have too."""
-    return f"{module}: {plain(module).splitlines()[line - 1].strip()}"
+def limited(seconds: float) -> None:
+    """End this process once it computes far longer, or if it hangs."""
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE * (1 + seconds))
+    signal.alarm(HANGS)
 
 
 def fork(copy: Path, work: Callable[[], int]) -> int:
@@ -319,19 +214,25 @@ def fork(copy: Path, work: Callable[[], int]) -> int:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.alarm(1800)
+        resource.setrlimit(resource.RLIMIT_CPU, (HANGS, HANGS))
         quiet = os.open(copy / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for number in (1, 2):
             os.dup2(quiet, number)
         os.chdir(ROOT)
+        tempfile.tempdir = str(copy / "temporary")
+        shutil.rmtree(tempfile.tempdir, ignore_errors=True)
+        os.mkdir(tempfile.tempdir)
         os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
+        os.environ["TMPDIR"] = tempfile.tempdir
         sys.path.insert(0, str(copy))
         code = work()
     finally:
         os._exit(code)
 
 
-def in_turn(jobs: int, tasks: Sequence[Any], start: Callable[[int, Any], int]) -> Iterator[Any]:
+def in_turn(
+    jobs: int, tasks: Sequence[Any], start: Callable[[int, Any], int]
+) -> Generator[Any, None, None]:
     """Start each task in a process, so many at a time; each with how its process ended."""
     free, running = list(range(jobs)), dict[int, tuple[int, Any]]()
     waiting = list(reversed(tasks))
@@ -364,9 +265,8 @@ def recorded(modules: list[str], jobs: int, folder: Path, *, stale: bool) -> dic
         kept = {"package": package, "numbers": {}, "files": {}}
     numbers, files = kept["numbers"], kept["files"]
     for module in modules:
-        for own in ast.walk(ast.parse(plain(module))):
-            if isinstance(own, ast.stmt):
-                numbers.setdefault(named(module, own.lineno), len(numbers))
+        for name in statements(module):
+            numbers.setdefault(name, len(numbers))
     tests = sorted((ROOT / "tests").rglob("test_*.py"))
     digests = {str(own.relative_to(ROOT)): _digest([own]) for own in tests}
     for name in [name for name in files if files[name]["digest"] != digests.get(name)]:
@@ -378,19 +278,27 @@ def recorded(modules: list[str], jobs: int, folder: Path, *, stale: bool) -> dic
         def work() -> int:
             own = Record(numbers)
             code = pytest.main([*PYTEST[1:], name], plugins=[own])
-            said = {"digest": digests[name], "tests": own.tests, "failed": sorted(own.failed)}
+            said = {
+                "digest": digests[name],
+                "tests": own.tests,
+                "failed": sorted(own.failed),
+                "threads": own.threads,
+                "imported": f"{own.imported:x}",
+            }
             (folder / name.replace("/", ".")).write_text(json.dumps(said), encoding="utf-8")
             return int(code)
 
         return fork(copies[slot], work)
 
+    ended = in_turn(jobs, waiting, record)
     try:
-        for number, (name, code) in enumerate(in_turn(jobs, waiting, record), 1):
+        for number, (name, code) in enumerate(ended, 1):
             said = folder / name.replace("/", ".")
-            nothing = {"digest": digests[name], "tests": {}, "failed": [name]}
+            nothing = {"digest": digests[name], "tests": {}, "failed": [name], "threads": True}
             files[name] = json.loads(said.read_text("utf-8")) if said.exists() else nothing
             print(f"recorded {number}/{len(waiting)} {name} ({code})", flush=True)
     finally:
+        ended.close()
         KEPT.write_text(json.dumps(kept), encoding="utf-8")
     return kept
 
@@ -422,50 +330,132 @@ class Reached:
     ) -> None:
         self.numbers = numbers
         self.tests = [
-            (name, test, seconds, int(mask, 16))
-            for name, own in files.items()
+            (test, seconds, int(mask, 16))
+            for own in files.values()
             for test, (seconds, mask) in own["tests"].items()
         ]
+        self.imported = 0  # what imports in a fork is later than the change
+        for own in files.values():
+            self.imported |= 0 if own["threads"] else int(own["imported"], 16)
         self.inside = dict[str, int]()
-        for own in mutants:
-            if own.in_function:
-                self.inside[own.module] = self.inside.get(own.module, 0) | self._bit(own)
+        for mutant in mutants:
+            if mutant.in_function:
+                known = self.inside.get(mutant.module, 0)
+                self.inside[mutant.module] = known | self._bit(mutant)
 
     def _bit(self, mutant: Mutant) -> int:
         return 1 << self.numbers[named(mutant.module, mutant.statement)]
 
-    def tests_of(self, mutant: Mutant, budget: float) -> list[tuple[str, dict[str, float]]]:
-        """The tests that reach a mutant, by file, the quickest first, within a budget."""
+    def on_import(self, mutant: Mutant) -> bool:
+        """Whether its statement runs while modules are imported."""
+        return not mutant.in_function or bool(self._bit(mutant) & self.imported)
+
+    def tests_of(self, mutant: Mutant, budget: float) -> dict[str, float]:
+        """The tests that reach a mutant with their seconds, the quickest first, within a budget."""
         mask = self._bit(mutant)
-        if not mutant.in_function:
+        if not mutant.in_function or not any(own[2] & mask for own in self.tests):
             mask |= self.inside.get(mutant.module, 0)
-        groups = dict[tuple[bool, str], dict[str, float]]()
-        for name, test, seconds, reached in self.tests:
+        chosen, spent = dict[str, float](), 0.0
+        for test, seconds, reached in sorted(self.tests, key=lambda own: own[1]):
             if reached & mask:
-                groups.setdefault((seconds > QUICK, name), {})[test] = seconds
-        chosen, spent = list[tuple[str, dict[str, float]]](), 0.0
-        for is_slow, name in sorted(groups, key=lambda own: (own[0], sum(groups[own].values()))):
-            own = groups[is_slow, name]
-            spent += sum(own.values())
-            if spent > budget and chosen:
-                break
-            chosen.append((name, own))
+                spent += seconds
+                if spent > budget and chosen:
+                    break
+                chosen[test] = seconds
         return chosen
 
 
-def tried(mutant: Mutant, copy: Path, files: list[tuple[str, dict[str, float]]]) -> int:
-    """Run the tests that reach a mutant, in a process that has it; 0 where none notices."""
-    (copy / "abstain" / mutant.module).write_text(mutated(mutant), encoding="utf-8")
-    sys.dont_write_bytecode = True
-    size = 1
+def file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def afresh(tests: dict[str, float]) -> int:
+    """Import and run some tests, the files with the quickest first; 0 where none fails."""
+    total = Counter[str]()
+    for test, seconds in tests.items():
+        total[file_of(test)] += seconds  # type: ignore[assignment]
+    files, size = sorted(total, key=total.__getitem__), 1
     while files:
         batch, files, size = files[:size], files[size:], 2 * size
-        seconds = {test: own for _, tests in batch for test, own in tests.items()}
-        signal.setitimer(signal.ITIMER_PROF, 60)
-        names = {name: None for name, _ in batch}
-        if code := pytest.main([*PYTEST, *names], plugins=[Chosen(seconds)]):
+        limited(SLOW)
+        temporary = ["--basetemp", f"{tempfile.gettempdir()}/{size}"]
+        own = {test: seconds for test, seconds in tests.items() if file_of(test) in batch}
+        if code := pytest.main([*PYTEST, *temporary, *batch], plugins=[Chosen(own)]):
             return int(code)
     return 0
+
+
+class Trial:
+    """Tries mutants, so many at a time, and keeps what survived."""
+
+    def __init__(
+        self, given: argparse.Namespace, drawn: list[Mutant], kept: Any, folder: Path
+    ) -> None:
+        every = [own for module in modules_named() for own in mutants_of(module)]
+        self.given, self.drawn, self.files = given, drawn, kept["files"]
+        self.reached = Reached(kept["numbers"], self.files, every)
+        texts = {module: plain(module) for module in modules_named()}
+        *self.copies, self.pristine = copied(folder / "try", given.jobs + 1, texts)
+        self.survived = list[Mutant]()
+        self.tried = 0
+
+    def all(self) -> None:
+        """Try what runs on import, then everything else with the tests collected once."""
+        fresh = [own for own in self.drawn if self.given.afresh or self.reached.on_import(own)]
+        self._each(fresh, lambda mutant: afresh(self._tests(mutant)))
+        rest = [own for own in self.drawn if own not in fresh]
+        if not rest:
+            return
+        files = [name for name, own in self.files.items() if own["tests"] and not own["threads"]]
+        seconds = {
+            test: own[0] for name in files for test, own in self.files[name]["tests"].items()
+        }
+        sys.path.insert(0, str(self.pristine))
+        os.environ["PYTHONPATH"] = str(self.pristine)
+
+        def loop(collected: Collected) -> None:
+            self._each(rest, lambda mutant: self._exchanged(mutant, collected))
+
+        os.chdir(ROOT)
+        if pytest.main([*PYTEST, "-s", *files], plugins=[Collected(seconds, loop)]):
+            sys.exit(1)
+
+    def _tests(self, mutant: Mutant) -> dict[str, float]:
+        return self.reached.tests_of(mutant, self.given.seconds)
+
+    def _exchanged(self, mutant: Mutant, collected: Collected) -> int:
+        if not self.given.null:
+            collected.exchange(mutant)
+        tests = self._tests(mutant)
+        own = {test: seconds for test, seconds in tests.items() if test in collected.items}
+        code = collected.run(own, Path(tempfile.gettempdir()) / "collected")
+        return code or afresh({test: tests[test] for test in tests if test not in own})
+
+    def _each(self, mutants: list[Mutant], work: Callable[[Mutant], int]) -> None:
+        def start(slot: int, mutant: Mutant) -> int:
+            copy = self.copies[slot]
+            for module in modules_named():  # as it was, after the mutant before
+                shutil.copy2(self.pristine / "abstain" / module, copy / "abstain" / module)
+            if not self.given.null:
+                (copy / "abstain" / mutant.module).write_text(mutated(mutant), encoding="utf-8")
+            return fork(copy, lambda: work(mutant))
+
+        with closing(in_turn(self.given.jobs, mutants, start)) as ended:
+            for mutant, code in ended:
+                self.tried += 1
+                before, after = told(mutant)
+                word = {0: "SURVIVED", -signal.SIGALRM: "killed, for it hangs"}.get(code, "killed")
+                print(
+                    f"{self.tried}/{len(self.drawn)} {word} ({code}) {before}\n  → {after}",
+                    flush=True,
+                )
+                self.survived += [mutant] if code == 0 else []
+
+
+def end_on_signals() -> None:
+    """Let what ends this process end its children first."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
 
 
 def main() -> None:
@@ -475,48 +465,36 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="modules whose name has this in it")
     parser.add_argument("--line", default="", help="mutants whose changed line has this in it")
-    parser.add_argument("--seconds", type=float, default=60, help="of tests for a mutant")
+    parser.add_argument("--seconds", type=float, default=30, help="of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--null", action="store_true", help="change nothing: all must survive")
+    parser.add_argument("--afresh", action="store_true", help="import all anew for each mutant")
     parser.add_argument("--stale", action="store_true", help="keep what an older package reached")
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    modules = sorted(
-        {str(own.relative_to(SOURCE)) for each in MODULES for own in SOURCE.glob(each)}
-    )
-    every = [own for module in modules for own in mutants_of(module)]
+    end_on_signals()
     start = time.monotonic()
     for library in LIBRARIES:
         importlib.import_module(library)
-    gc.freeze()
+    every = [own for module in modules_named() for own in mutants_of(module)]
     drawn, known = _drawn(every, given)
     with tempfile.TemporaryDirectory(prefix="abstain-mutants-") as folder:
-        kept = recorded(modules, given.jobs, Path(folder), stale=given.stale)
-        reached = Reached(kept["numbers"], kept["files"], every)
-        *copies, pristine = copied(Path(folder) / "try", given.jobs + 1, {})
-        survived = []
-
-        def attempt(slot: int, mutant: Mutant) -> int:
-            files = reached.tests_of(mutant, given.seconds)
-            for module in modules:  # as it was, after the mutant before
-                shutil.copy2(pristine / "abstain" / module, copies[slot] / "abstain" / module)
-            return fork(copies[slot], lambda: tried(mutant, copies[slot], files))
-
-        for number, (mutant, code) in enumerate(in_turn(given.jobs, drawn, attempt), 1):
-            before, after = told(mutant)
-            word = "SURVIVED" if code == 0 else "killed"
-            print(f"{number}/{len(drawn)} {word} ({code}) {before}\n  → {after}", flush=True)
-            survived += [mutant] if code == 0 else []
+        kept = recorded(modules_named(), given.jobs, Path(folder), stale=given.stale)
+        trial = Trial(given, drawn, kept, Path(folder))
+        trial.all()
     minutes = (time.monotonic() - start) / 60
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     computed = (time.process_time() + spent.ru_utime + spent.ru_stime) / 60
-    share = 100 * (1 - len(survived) / max(1, len(drawn)))
-    print(f"{len(drawn):,} of {len(every):,} mutants, seed {given.seed}: {share:.1f} % killed")
-    print(f"{len(known)} more were drawn that are equivalent")
+    killed = len(drawn) - len(trial.survived)
+    share = 100 * killed / max(1, len(drawn))
+    print(f"{killed:,} of {len(drawn):,} killed ({share:.1f} %), seed {given.seed}")
+    print(f"{len(known)} more were drawn that are equivalent; {len(every):,} mutants in all")
     print(f"{minutes:.0f} minutes, {computed:.0f} of computing")
-    for mutant in survived:
-        tests = sum(len(own) for _, own in reached.tests_of(mutant, given.seconds))
+    if given.null:
+        sys.exit(1 if killed else 0)
+    for mutant in trial.survived:
+        tests = trial.reached.tests_of(mutant, given.seconds)
         print("survived: {}\n  → {}".format(*told(mutant)))
-        print(f"  tried on {tests:,} tests")
+        print(f"  tried on {len(tests):,} tests")
 
 
 def _drawn(every: list[Mutant], given: argparse.Namespace) -> tuple[list[Mutant], list[str]]:
@@ -526,8 +504,8 @@ def _drawn(every: list[Mutant], given: argparse.Namespace) -> tuple[list[Mutant]
     for mutant in random.Random(given.seed).sample(every, len(every)):
         if given.only not in mutant.module:
             continue
-        _, after = told(mutant)
-        if after in equivalent:
+        before, after = told(mutant)
+        if before in equivalent or after in equivalent:
             known.append(after)
         elif given.line in after:
             drawn.append(mutant)

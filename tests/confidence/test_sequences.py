@@ -11,7 +11,7 @@ from scipy import stats
 
 from abstain.analyses.curve.curves import Curve
 from abstain.analyses.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
-from abstain.analyses.tune.clusters import Clustered
+from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.errors import UsageError
 from abstain.measures import measure
 from abstain.measures.answers import Answers
@@ -68,6 +68,28 @@ def test_a_sequence_ends_before_the_first_that_fails() -> None:
     assert last(curve, tried, np.array([True, True, False])) == 0.75  # two answers of 1 and 3/4
     assert last(curve, tried, np.array([True, False, True])) == 1
     assert last(curve, tried, np.array([False, True, True])) == math.inf
+
+
+def test_a_chance_of_just_delta_passes() -> None:
+    # two right answers where the risk is 1/2: a chance of 1/4
+    curve, own = distinct(2), Clustered.of(np.array([1, 0.5]), np.zeros(2, bool), np.arange(2))
+    assert KeepRisk(0.5, 0.25).choose(curve) == 0
+    assert KeepRisk(0.5, 0.2499).choose(curve) == math.inf
+    assert KeepClusters(0.5, 0.25).choose_by_clusters(curve, own) == 0
+    assert KeepClusters(0.5, 0.2499).choose_by_clusters(curve, own) == math.inf
+
+
+def test_judged_clusters_speak_against_a_risk_by_the_binomial_test() -> None:
+    # clusters of one question: as many independent answers, of which so many are wrong
+    for wrong in range(11):
+        own = Clustered.of(np.linspace(1, 0.1, 10), np.arange(10) < wrong, np.arange(10))
+        against = stats.binom.sf(wrong - 1, 10, 0.3) <= 0.05
+        assert KeepClusters(0.3).spoken_against(own, 0.1) == against
+        assert not KeepClusters(0.3).spoken_against(own, 1.1)  # nothing is answered
+    # only those count whose confidence is at least the threshold: 3 of 3 are wrong, 0.3³ = 0.027
+    own = Clustered.of(np.linspace(1, 0.1, 10), np.arange(10) < 3, np.arange(10))
+    assert KeepClusters(0.3).spoken_against(own, 0.8)
+    assert not KeepClusters(0.3).spoken_against(own, 0.9)  # 2 of 2: 0.09
 
 
 def test_where_nothing_is_ahead_nothing_can_be_broken() -> None:
@@ -144,6 +166,8 @@ CLUSTERS = [
     [[0, 0], [1, 1], [0, 0, 0, 0], [1, 0], [0, 0, 0]],
     [[1, 0], [0, 1], [1, 0], [0, 0]],
     [[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0]],
+    [[1, 0], [1, 0]],
+    [[1, 1, 0], [0, 1, 0]],
 ]
 
 

@@ -231,7 +231,7 @@ def test_an_influence_is_the_derivative(name: str) -> None:
     def resamples(often: Any) -> Any:
         return Resamples(right, sure, often.sum(axis=0), numbers=often)
 
-    here, step = np.full((7, 1), 1.5), 1e-6
+    here, step = np.array([[1.5], [1.0], [2.5], [0.5], [1.5], [3.0], [2.0]]), 1e-6
     found, _ = influence_of(own, resamples(here), own(resamples(here)))
     more, fewer = (own(resamples(here + sign * step * np.eye(7))) for sign in (1, -1))
     assert found[:, 0] == pytest.approx((more - fewer) / (2 * step), rel=1e-5, abs=1e-8)

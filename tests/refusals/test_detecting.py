@@ -62,6 +62,22 @@ def test_a_column_wins(here: Here) -> None:
     assert said.data["touched"] == {"declined": 2, "error": 1, "missing": 2}
 
 
+def test_what_a_label_overrules_is_counted_beside_what_is_used(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    rows = "q1,No idea,yes\nq2,No idea,\nq3,No idea,yes\nq4,No idea,yes\nq5,5,\nq6,,\n"
+    here.write("run.csv", "question,answer,answered\n" + rows)
+    said = here("score", "gold.csv", "run.csv", "--detect-refusals", "en", "--format", "json")
+    (note,) = [n for n in said.data["notes"] if "refusals found" in n]
+    assert "(en): 1 of 5 responses; 3 more look like a refusal, but a label" in note
+    assert note.endswith("; answers that the gold accepts stay right")
+    here.write("run.csv", "question,answer,answered\nq1,No idea,yes\nq2,No idea,\n")
+    said = here("score", "gold.csv", "run.csv", "--detect-refusals", "en", "--format", "json")
+    assert any("1 of 2 responses; 1 more looks like" in n for n in said.data["notes"])
+    here.write("run.csv", "question,answer,answered\nq1,1,yes\nq2,No idea,\n")
+    said = here("score", "gold.csv", "run.csv", "--detect-refusals", "en", "--format", "json")
+    assert not any("more look" in n for n in said.data["notes"])
+
+
 @pytest.mark.slow
 def test_a_judges_label_wins(here: Here) -> None:
     here.write("g.csv", "question,grade,answer\na,INCORRECT,I don't know\nb,CORRECT,No idea\n")

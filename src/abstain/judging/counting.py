@@ -190,7 +190,7 @@ def filled(judged: Judged, *, confident: bool = False) -> Filled:
 
 def joined(parts: Sequence[npt.NDArray[np.generic]], order: Sequence[int]) -> np.ndarray:
     """Rows of several tables in one order; a table in that order already is not copied."""
-    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if list(order) == list(range(len(order))) else whole[list(order)]
 
 

@@ -131,7 +131,7 @@ class Maximise:
         """
         own, everything = own.reached(), everything.reached()
         levels = np.unique(np.concatenate([own.thresholds, everything.thresholds]))[::-1]
-        weight = shrink / max(everything.questions, 1)
+        weight = shrink / everything.questions
         table = _at(own, levels) + weight * _at(everything, levels)
         best = top(self.measure(CountsArray(table)), self.measure)
         return SILENCE if best is None else _midway(levels, best)

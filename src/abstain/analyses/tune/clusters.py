@@ -90,9 +90,8 @@ class Clustered:
             self.with_wrong[answered] > 1, np.maximum(self.correlation(answered), every), every
         )
         size = self.squares[answered] / np.maximum(answered, 1)
-        degrees = np.maximum(self.groups(answered) - 1, 1e-3)
-        alone = size <= 1
-        shrunk = np.where(alone, 1.0, (ndtri(tail) / stdtrit(np.maximum(degrees, 0.1), tail)) ** 2)
+        degrees = np.maximum(self.groups(answered) - 1, 0.1)
+        shrunk = np.where(size <= 1, 1.0, (ndtri(tail) / stdtrit(degrees, tail)) ** 2)
         return np.asarray(shrunk / (1 + np.maximum(size - 1, 0) * rho))
 
 

@@ -1,0 +1,178 @@
+"""Bounds over what is not known, at their edges: all ways by a loop, and when not all are tried."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import abstain as ab
+from abstain.analyses.compare.bounds import (
+    _ways,
+    all_ways,
+    bounds_of,
+    check_drawn,
+    correct_for_judge,
+    never_checked,
+    read_confusion,
+)
+from abstain.errors import InputError, UsageError
+from abstain.outcomes import Counts
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "c@1", "F", "precision", "qa-performance", "S(t=0.8)"]
+)
+@pytest.mark.parametrize("unknown", [0, 1, 2, 5])
+@pytest.mark.parametrize("known", [(3, 2, 1, 0, 2, 0), (0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0)])
+def test_the_worst_and_the_best_of_all_ways(
+    name: str, unknown: int, known: tuple[int, ...]
+) -> None:
+    measure, found = ab.measure(name), []
+    for way in product(range(unknown + 1), repeat=5):
+        if sum(way) == unknown:
+            counts = [a + b for a, b in zip(known, (*way, 0), strict=True)]
+            if not measure.why_undefined(Counts(*counts)):
+                found.append(float(measure(Counts(*counts))))
+    low, high = bounds_of(measure, np.array(known, float), unknown)
+    if found:
+        assert (low, high) == pytest.approx((min(found), max(found)))
+    else:
+        assert math.isnan(low)
+        assert math.isnan(high)
+
+
+@pytest.mark.parametrize(("total", "parts"), [(0, 3), (1, 3), (4, 3), (3, 5), (2, 1)])
+def test_all_ways_of_sharing(total: int, parts: int) -> None:
+    ways, step = _ways(total, parts)
+    assert step == 1
+    expected = {w for w in product(range(total + 1), repeat=parts) if sum(w) == total}
+    assert {tuple(int(x) for x in row) for row in ways} == expected
+    assert len(ways) == len(expected)
+
+
+@pytest.mark.parametrize("total", [5_000, 20_011])
+def test_of_very_many_ways_some_are_tried_with_the_corners(total: int) -> None:
+    ways, step = _ways(total, 3)
+    assert step > 1
+    assert len(ways) <= 1_000_000
+    assert (ways.sum(axis=1) == total).all()
+    assert (ways >= 0).all()
+    for corner in np.eye(3) * total:
+        assert (ways == corner).all(axis=1).any()
+    middle = ways[(ways[:, 0] < total) & (ways[:, 1] < total)]
+    assert (middle[:, :2] % step == 0).all()
+
+
+def test_where_not_all_ways_are_tried() -> None:
+    """A million ways at most: C(1414, 2) = 998,991 and C(1415, 2) = 1,000,405."""
+    assert all_ways(ab.measure("c@1"), 1_411)
+    assert not all_ways(ab.measure("c@1"), 1_412)
+    assert all_ways(ab.measure("qa-performance"), 66)  # C(71, 4) = 971,635
+    assert not all_ways(ab.measure("qa-performance"), 67)  # C(72, 4) = 1,028,790
+
+
+def test_what_lies_between_the_ways_that_are_tried_is_found() -> None:
+    # c@1 = r/n · (1 + u/n) of unknown ones alone is largest at r = n: 1, and 0 without right ones
+    nothing = np.zeros(6)
+    assert bounds_of(ab.measure("c@1"), nothing, 5_001) == pytest.approx((0, 1))
+    # with 3,000 right: r = 3000 + x, u = n − r: (r/n)(2 − r/n), largest where all are right
+    assert bounds_of(ab.measure("c@1"), np.array([3000.0, 0, 0, 0, 0, 0]), 3_001)[1] == 1
+
+
+JUDGE = np.array([[40.0, 3, 1], [4, 30, 2], [0, 5, 15]])
+
+
+@pytest.mark.parametrize("name", ["accuracy", "c@1", "precision"])
+def test_a_judges_errors_are_solved_for(name: str) -> None:
+    """Shares that the judge would show of known true ones give these back."""
+    measure, true = ab.measure(name), np.array([0.5, 0.3, 0.2])
+    judged = true @ (JUDGE / JUDGE.sum(axis=1, keepdims=True))
+    score, interval = correct_for_judge(measure, judged * 5000, JUDGE)
+    expected = float(measure(Counts(right=500, wrong=300, unanswered_empty=200)))
+    assert score == pytest.approx(expected)
+    assert interval.low < score < interval.high
+    # drawn by verdict: each verdict is spread over what was true of it
+    spread = judged @ (JUDGE / JUDGE.sum(axis=0)).T
+    by_verdict, _ = correct_for_judge(measure, judged * 5000, JUDGE, drawn="verdict")
+    counts = Counts(right=spread[0], wrong=spread[1], unanswered_empty=spread[2])
+    assert by_verdict == pytest.approx(float(measure(counts)))
+
+
+def test_a_verdict_that_was_never_checked_stands() -> None:
+    judge = JUDGE * [[1], [1], [0]]
+    assert never_checked(judge) == ("blank",)
+    assert never_checked(JUDGE) == ()
+    assert never_checked(JUDGE * [1, 0, 1], "verdict") == ("wrong",)
+    # no errors among right and wrong, and blanks at the judge's word: the score as judged
+    perfect = np.diag([10.0, 10.0, 0.0])
+    score, _ = correct_for_judge(ab.measure("c@1"), np.array([5.0, 3, 2]), perfect)
+    assert score == pytest.approx(0.5 * 1.2)
+
+
+def test_a_judge_that_says_the_same_whatever_is_true_is_useless() -> None:
+    with pytest.raises(UsageError, match="useless"):
+        correct_for_judge(ab.measure("c@1"), np.array([5.0, 3, 2]), np.full((3, 3), 4.0))
+    score, _ = correct_for_judge(
+        ab.measure("c@1"), np.array([5.0, 3, 2]), np.full((3, 3), 4.0), drawn="verdict"
+    )
+    assert score == pytest.approx(1 / 3 * 4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("confusion", "expected"),
+    [
+        (JUDGE, "random"),
+        ([[5, 5, 0], [2, 8, 0], [0, 0, 10]], "truth"),  # ten of each true outcome
+        ([[10, 0, 0], [4, 6, 0], [0, 0, 0]], "truth"),  # of those that there are
+        ([[10, 3, 0], [0, 0, 0], [0, 0, 0]], "random"),  # one alone says nothing
+    ],
+)
+def test_how_checked_responses_were_drawn(confusion: Any, expected: str) -> None:
+    assert check_drawn(None, np.array(confusion, float)) == expected
+    assert check_drawn("verdict", np.array(confusion, float)) == "verdict"
+
+
+def test_as_many_of_each_verdict_are_no_random_sample() -> None:
+    with pytest.raises(UsageError, match="has 7 responses of each verdict"):
+        check_drawn(None, np.array([[5.0, 1, 0], [2, 6, 0], [0, 0, 7]]))
+
+
+def test_confusion_tables_are_read_in_both_shapes(tmp_path: Any) -> None:
+    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    wide.write_text(
+        "true,Correct,wrong,blank\nright,8,1,0\nwrong,2,,3\nunanswered,0,0,4\n", "utf-8"
+    )
+    rows = "right,right,8\nright,wrong,1\nwrong,right,2\nwrong,blank,3\nblank,blank,4\n"
+    long.write_text("true,judged,count\n" + rows, "utf-8")
+    expected = [[8, 1, 0], [2, 0, 3], [0, 0, 4]]
+    assert read_confusion(wide).tolist() == expected
+    assert read_confusion(long).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("true,right,wrong\nright,0,0\n", "no counts of verdicts"),
+        ("true,right\nright,1\nright,2\n", "3: the row true = right appears twice"),
+        (
+            "true,judged,count\nright,wrong,1\nright,wrong,2\n",
+            "3: the row true = right, judged = wrong appears twice",
+        ),
+        ("true,right\nright,1\nwrong,-1\n", "3: '-1' is not a count"),
+        ("true,right\nright,1.5\n", "2: '1.5' is not a count"),
+        ("true,right\nmaybe,1\n", "2: 'maybe' is not a verdict"),
+        ("true,right,correct\nright,1,1\n", "columns 'right' and 'correct', which are the same"),
+        ("right,wrong\n1,1\n", "no column 'true'"),
+        ("true,right,odd\nright,1,1\n", "unknown column 'odd'"),
+    ],
+)
+def test_what_is_wrong_with_a_confusion_table(tmp_path: Any, text: str, said: str) -> None:
+    path = tmp_path / "judge.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError) as found:
+        read_confusion(path)
+    assert said in str(found.value)

@@ -1,0 +1,130 @@
+"""Judging piece by piece: tables that grow or join, clusters, advice, counts that add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import abstain as ab
+from abstain.judging.cells import grown
+from abstain.judging.counting import joined
+from abstain.judging.slices import cluster_numbers, slices_of, spots
+
+
+def test_a_table_grows_to_twice_its_rows_or_to_what_is_asked_for() -> None:
+    table = np.arange(6).reshape(3, 2)
+    assert grown(table, 3) is table
+    for rows, room in ((4, 6), (6, 6), (10, 10)):
+        larger = grown(table, rows)
+        assert larger.shape == (room, 2)
+        assert larger[:3].tolist() == table.tolist()
+        assert (larger[3:] == 0).all()
+        assert larger.dtype == table.dtype
+    assert np.isnan(grown(np.zeros((1, 2)), 2, np.nan)[1]).all()
+
+
+def test_tables_are_joined_in_the_order_of_runs() -> None:
+    one, two = np.array([[1], [3]]), np.array([[2]])
+    assert joined([one, two], [0, 2, 1]).tolist() == [[1], [2], [3]]
+    assert joined([one, two], [0, 1, 2]).tolist() == [[1], [3], [2]]
+    assert joined([one], [0, 1]) is one
+    assert joined([one], [1, 0]).tolist() == [[3], [1]]
+
+
+def test_clusters_are_numbered_without_a_gap() -> None:
+    frame = pl.DataFrame({"question": list("abcdef"), "doc": ["y", None, "x10", "", "x9", "y"]})
+    assert cluster_numbers(frame, "doc").tolist() == [2, 3, 1, 4, 0, 2]
+    none = pl.DataFrame({"question": ["a", "b"], "doc": pl.Series([None, None], dtype=pl.String)})
+    assert cluster_numbers(none, "doc").tolist() == [0, 1]
+
+
+def test_slices_sum_what_their_questions_have() -> None:
+    frame = pl.DataFrame({"question": list("abcd"), "topic": ["10", "9", None, "10"]})
+    own = slices_of(frame, "topic")
+    assert own.names == ["9", "10"]
+    assert own.slice_of.tolist() == [1, 0, -1, 1]
+    assert own.sizes.tolist() == [1, 2]
+    table = np.array([[1.0, 10], [2, 20], [4, 40], [8, 80]])
+    assert own.sums(table).tolist() == [[2, 20], [9, 90]]
+    assert spots(own.slice_of).to_list() == [0, 0, 0, 1]
+
+
+def graded(**columns: list[object]) -> pl.DataFrame:
+    return pl.DataFrame({"outcome": ["right"] * len(next(iter(columns.values()))), **columns})
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        # one run has both kinds, no other run has the same: the column alone names the runs
+        (
+            graded(run=["a", "a", "b"], question=[1, 1, 2], kind=["x", "y", "x"]),
+            "column 'kind' tells them apart: columns",
+        ),
+        # another run has the same question and kind: only both together do
+        (
+            graded(run=["a", "a", "b", "b"], question=[1, 1, 1, 1], kind=["x", "y", "x", "y"]),
+            "column 'kind' tells them apart only together with the run",
+        ),
+        # without a run
+        (
+            graded(question=[1, 1, 2], kind=["x", "y", "x"]),
+            "column 'kind' tells them apart: columns",
+        ),
+        # a column of systems by its name comes first
+        (
+            graded(question=[1, 1], kind=["x", "y"], engine_name=["x", "y"]),
+            "'engine_name'",
+        ),
+        (
+            graded(question=[1, 1, 2], trial=[1, 2, 1]),
+            "column 'trial' numbers the repeats of a question",
+        ),
+    ],
+)
+def test_what_tells_rows_of_one_question_apart(frame: pl.DataFrame, said: str) -> None:
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert said in str(caught.value)
+
+
+def test_nothing_is_advised_where_no_column_tells_them_apart() -> None:
+    frame = graded(question=[1, 1, 2], kind=["x", "x", "x"])
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert "apart" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("grades", "said"),
+    [
+        (["correct", "meh"], "1 grade has no known meaning: 'meh'"),
+        (["correct", "meh", "bah"], "2 grades have no known meaning"),
+        ([f"w{i}" for i in range(8)] + ["correct"], "8 grades have no known meaning"),
+        ([f"w{i}" for i in range(9)] + ["correct"], "'w7' (1 row) and 1 more;"),
+    ],
+)
+def test_how_many_grades_have_no_meaning(grades: list[str], said: str) -> None:
+    frame = pl.DataFrame({"question": range(len(grades)), "grade": grades})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert said in str(caught.value)
+    assert ("more;" in str(caught.value)) == (len(grades) == 10)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"right": 5, "wrong": 2, "unanswered": 3, "questions": 10},
+        {"right": 5, "wrong": 2, "unanswered_right": 1, "unanswered_empty": 2, "total": 10},
+        {"right": 5, "wrong": 2, "answered": 7, "n": 10},
+        {"right": 5, "wrong": 2, "unanswered": 3, "unanswered_wrong": 3},
+        {"right": 10, "wrong": 0, "n": 10},
+    ],
+)
+def test_counts_that_add_up(row: dict[str, int]) -> None:
+    frame = pl.DataFrame([{"run": "a", **row}])
+    (found,) = ab.read_counts(frame).score("accuracy").rows
+    assert found.scores["accuracy"] == pytest.approx(row["right"] / 10)
+    assert found.counts.n == 10

@@ -1,0 +1,216 @@
+"""The changes that mutation testing makes to the code, one at a time.
+
+A mutant changes one arithmetic, bitwise or logical operator, one comparison, one number (by 1) or
+one condition (negated). Everything is changed that is computed, numbers in messages too; types
+(annotations, what is under TYPE_CHECKING) and texts are not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "abstain"
+MODULES = (
+    "measures/**/*.py",
+    "outcomes.py",
+    "judging/**/*.py",
+    "stats/intervals.py",
+    "stats/randomisation.py",
+    "stats/hypotheses.py",
+    "analyses/compare/bounds.py",
+    "analyses/tune/*.py",
+)
+
+EQUIVALENT: dict[str, tuple[str, ...]] = {
+    "how much is held or drawn at once; the same numbers come out": (
+        "stats/intervals.py: BLOCK = 1 << 22",
+        "stats/intervals.py: size = max(2, BLOCK // max(groups, 1))",
+        "stats/intervals.py: size = max(1, BLOCK // max(groups, 2))",
+        "stats/randomisation.py: AT_ONCE = 1 << 16",
+        "stats/randomisation.py: BLOCK_BYTES = 1 << 26",
+        "stats/randomisation.py: block = max(1, min(trials, BLOCK_BYTES // "
+        "(9 * words * len(kinds))))",
+        "stats/randomisation.py: if len(self.known) >= 500:",
+        "stats/randomisation.py: if len(self.known) > 501:",
+        "stats/hypotheses.py: MOST_KEPT = 1 << 24",
+        "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
+        "judging/cells.py: BATCH = 1 << 19",
+    ),
+    "what is kept in a cache; the same numbers come out": (
+        "stats/randomisation.py: @lru_cache(maxsize=9)",
+        "stats/randomisation.py: @lru_cache(maxsize=4097)",
+        "stats/randomisation.py: MOST_LISTED = 601",
+        "stats/randomisation.py: few = counts.shape[-1] == 3 and n < MOST_LISTED and "
+        "(counts.ndim > 1)",
+        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
+        "(counts.ndim >= 1)",
+        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
+        "(counts.ndim > 2)",
+    ),
+    "chances below 1e-20, which no double near 1 holds": (
+        "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
+        "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
+        "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
+        "stats/randomisation.py: return np.arange(max(0, int(m / 2 - reach)), "
+        "min(m, int(m / 2 + reach) + 2) + 1)",
+    ),
+    "any number that is smaller, or larger, than all there are will do": (
+        "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
+        "prepend=-2))",
+        "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
+        "judging/plans.py: logs = [own.table.frame.select(pl.col('question', SAMPLE)"
+        ".cast(pl.String), pl.col(EPOCH).cast(pl.String)).collect() for own in responses if "
+        "own.table.verdicts is not None and {SAMPLE, EPOCH} < {*own.table.columns}]",
+        "analyses/compare/bounds.py: while math.comb(total // step + parts, parts - 1) >= "
+        "MOST_WAYS:",
+        "measures/answers.py: harmonic = harmonic_numbers(int(np.max(answers, initial=1)))",
+    ),
+    "the cases on which a declaration is tried: others would do": (
+        "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
+    ),
+    "only a quicker way to what the other branch says": (
+        "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
+    ),
+    "any bound near rounding will do": (
+        "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
+        "(6 * second ** 1.5) if second > close ** 3 else 0.0",
+    ),
+    "one more harmonic number is made than is looked up": (
+        "measures/answers.py: return np.concatenate([[0.0], "
+        "np.cumsum(1 / np.arange(1, most + 2))])",
+    ),
+}
+"""Why some mutants change nothing that can be seen: by reason, their module and line as changed, or
+as it was where that is so of every change to it."""
+
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+
+
+class Mutant(NamedTuple):
+    """One change: the module, which of its changes, the statement it is in."""
+
+    module: str
+    place: int
+    statement: int
+    in_function: bool
+
+
+@cache
+def plain(module: str) -> str:
+    """A module's code without its layout: a statement is a line, so a mutant changes one line."""
+    return ast.unparse(ast.parse((SOURCE / module).read_text("utf-8")))
+
+
+def mutants_of(module: str) -> list[Mutant]:
+    """Every change that a module allows."""
+    found = enumerate(_changes(ast.parse(plain(module))))
+    return [Mutant(module, place, line, inside) for place, (_, line, inside) in found]
+
+
+def mutated(mutant: Mutant) -> str:
+    """The module's code with the change made."""
+    tree = ast.parse(plain(mutant.module))
+    make, _, _ = list(_changes(tree))[mutant.place]
+    make()
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def told(mutant: Mutant) -> tuple[str, str]:
+    """The line that a mutant changes, with its module, before and after."""
+    before, after = plain(mutant.module).splitlines(), mutated(mutant).splitlines()
+    for old, new in zip(before, after, strict=True):
+        if old != new:
+            return f"{mutant.module}: {old.strip()}", f"{mutant.module}: {new.strip()}"
+    return "", ""
+
+
+def _changes(
+    node: ast.AST, line: int = 0, inside: bool = False
+) -> Iterator[tuple[Callable[[], object], int, bool]]:
+    """What makes each change under a node, with its statement and whether a function has it."""
+    line = node.lineno if isinstance(node, ast.stmt) else line
+    for change in _changes_of(node):
+        yield change, line, inside
+    is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    for name, field in ast.iter_fields(node):
+        if name in ("annotation", "returns"):
+            continue
+        if name == "body" and isinstance(node, ast.If) and _is_for_types(node):
+            continue
+        within = inside or (is_function and name == "body")
+        for own in field if isinstance(field, list) else [field]:
+            if isinstance(own, ast.AST):
+                yield from _changes(own, line, within)
+
+
+def _changes_of(node: ast.AST) -> Iterator[Callable[[], object]]:
+    """What changes a node in place, one way after the other."""
+    if isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in SWAPPED:
+        yield partial(setattr, node, "op", SWAPPED[type(node.op)]())
+    elif isinstance(node, ast.Compare):
+        for number, op in enumerate(node.ops):
+            if type(op) in SWAPPED:
+                yield partial(node.ops.__setitem__, number, SWAPPED[type(op)]())
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        if node.value + 1 != node.value:  # type: ignore[operator]
+            yield partial(setattr, node, "value", node.value + 1)  # type: ignore[operator]
+    elif isinstance(node, (ast.If, ast.IfExp)) and not _is_for_types(node):
+        yield partial(setattr, node, "test", ast.UnaryOp(ast.Not(), node.test))
+
+
+def _is_for_types(node: ast.If | ast.IfExp) -> bool:
+    return "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def modules_named() -> list[str]:
+    """The modules to change."""
+    return sorted({str(own.relative_to(SOURCE)) for each in MODULES for own in SOURCE.glob(each)})
+
+
+def probed(module: str) -> str:
+    """A module's code in which each statement first tells that it is reached."""
+    tree = ast.parse(plain(module))
+    for node in list(ast.walk(tree)):
+        for field in ("body", "orelse", "finalbody"):
+            listed = getattr(node, field, None)
+            if isinstance(listed, list):
+                setattr(node, field, [new for own in listed for new in _probe(module, own)])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _probe(module: str, own: ast.stmt) -> list[ast.stmt]:
+    is_text = isinstance(own, ast.Expr) and isinstance(own.value, ast.Constant)
+    if is_text or (isinstance(own, ast.ImportFrom) and own.module == "__future__"):
+        return [own]
+    return [ast.parse(f"__reach__({named(module, own.lineno)!r})").body[0], own]
+
+
+def named(module: str, line: int) -> str:
+    """What a statement is called: its module and its text, which other statements may have too."""
+    return f"{module}: {plain(module).splitlines()[line - 1].strip()}"
+
+
+def statements(module: str) -> list[str]:
+    """What the statements of a module are called."""
+    nodes = ast.walk(ast.parse(plain(module)))
+    return [named(module, own.lineno) for own in nodes if isinstance(own, ast.stmt)]
