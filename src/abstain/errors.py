@@ -339,8 +339,10 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[
     types = _types(function)
     given = {**dict(zip(types, args, strict=False)), **named}
     check_types(types, given)
-    if isinstance(seed := given.get("seed", 0), Integral) and seed < 0:
-        raise UsageError(f"the seed must be 0 or more (got {seed})")
+    if isinstance(seed := given.get("seed", 0), Integral) and not 0 <= int(seed) < 2**63:
+        raise UsageError(
+            f"the seed must be 0 or more and below 2^63 (got {shown(str(seed))[1:-1]})"
+        )
 
 
 def check_types(types: Mapping[str, str], given: Mapping[str, Any]) -> None:

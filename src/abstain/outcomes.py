@@ -34,6 +34,10 @@ EXCLUDED = len(OUTCOMES)
 """The code of a response that a policy excludes; those below are positions in `OUTCOMES`."""
 
 
+MOST = 2**53
+"""The largest count: whole numbers are exact up to it."""
+
+
 class Why(enum.StrEnum):
     """Why a blank is blank."""
 
@@ -97,6 +101,8 @@ class Counts:
                 )
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{item.name} must be 0 or more (got {value!r})")
+            if value > MOST:
+                raise UsageError(f"{item.name} must be at most 2^53 (got {value:g})")
 
     @property
     def n(self) -> float:
@@ -124,6 +130,16 @@ class Counts:
             numbers |= dict.fromkeys(OUTCOMES[2:])
             numbers["unanswered"] = self.unanswered
         return numbers
+
+    @classmethod
+    def from_dict(cls, numbers: Mapping[str, float | None]) -> Counts:
+        """Counts as `to_dict` gives them; one that is left out is 0."""
+        for name in numbers:
+            check_name("count", name, (*OUTCOMES, "unanswered"))
+        found = {name: numbers.get(name) or 0 for name in OUTCOMES}
+        if None in numbers.values():
+            return cls(found["right"], found["wrong"], unsplit=numbers.get("unanswered") or 0)
+        return cls(**found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

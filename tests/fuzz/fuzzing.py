@@ -110,7 +110,7 @@ def _left(case: Case, folder: Path, code: int) -> str:
             return f"changed {name}"
     given = {name.partition("/")[0] for name in (*case.files, *case.links)}
     new = {path.name for path in folder.iterdir()} - given
-    hidden = sorted(path.name for path in folder.rglob(".*") if path.name.split(".")[1:] != [""])
+    hidden = sorted({path.name for path in folder.rglob(".*")} - given)
     if hidden:
         return f"left {hidden[0]}"
     if code == 2 and new:

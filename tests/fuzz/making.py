@@ -13,20 +13,23 @@ import polars as pl
 from msgspec import Struct, field
 
 from tests.fuzz.materials import (
-    ABSURD,
     FORMATS,
-    NASTY,
-    NUMBERS,
     gold_of,
     ids_of,
     log_of,
-    packed,
     ranked,
     run_of,
     saved,
+    written,
+)
+from tests.fuzz.spoiling import (
+    ABSURD,
+    CALLED,
+    NASTY,
+    NUMBERS,
+    packed,
     shaken_json,
     spoilt,
-    written,
     zipped,
 )
 
@@ -64,16 +67,23 @@ def case_of(seed: int) -> Case:
         if rng.random() < 0.06:
             own = name + rng.choice((".gz", ".zst", ".GZ"))
             files[own] = packed(files.pop(name), own.lower())
-            if rng.random() < 0.1:
+            if rng.random() < 0.2:
                 files[own] = spoilt(rng, files[own])
         way = rng.random()
         if way < 0.01:
             own, links["link"] = "link", own
         elif way < 0.015:
             del files[own]
-            links[own] = rng.choice(("", own, "nowhere"))
+            links[own] = rng.choice(("", own, "nowhere", "/dev/null"))
         elif way < 0.025:
             own, stdin = "-", files.pop(own)
+        elif way < 0.045 and "/" not in own:
+            called = rng.choice((rng.choice(CALLED), own.partition(".")[0]))
+            ending = rng.choice(
+                (own.partition(".")[2], "zzz", *FORMATS, "arrow", "eval", "zip", "")
+            )
+            data, own = files.pop(own), f"{called}.{ending}".removesuffix(".")
+            files[own] = data
         args = [part.replace(name, own) if _names(part, name) else part for part in args]
     if rng.random() < 0.04:
         args = _shaken(rng, args)
@@ -249,9 +259,7 @@ def _bundled(rng: random.Random, files: Files, args: list[str]) -> list[str]:
     if rng.random() < 0.5:
         files.update(inside)
         return [args[0], "runs"]
-    if rng.random() < 0.1:
-        inside["../../out.csv"] = b"question,answer\nq1,A\n"
-    files["runs.zip"] = zipped(inside)
+    files["runs.zip"] = zipped(rng, inside)
     return [args[0], "runs.zip"]
 
 

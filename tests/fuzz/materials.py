@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 import datetime as dt
 import decimal
-import gzip
 import io
 import json
 import random
 import tempfile
-import zipfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import zstandard
 
-NASTY = (
-    *("", " ", "*", "^.*$", "^q.$", "NaN", "null", "-1", "1e400", "0,5", "é", "\u202e", "\ufeffq1"),
-    *("=cmd()", "<script>", "a|b", "a/b/c", "../x", "'", '"', "\\", "{}", "[]", "__row", "by:x"),
-    *("x" * 5_000, "\x1b[31m", "\ud7ff", "9" * 400, "%s", "$1", "q1\nq2", "run", "question"),
-    *("inf", "-0.0", "True", "\u2028", "a\tb", "a\rb", "\u00a0", "^", "$", "run\x00x", "nil", "."),
-    *("{{7*7}}", "${x}", "\\x00", "__kind", "index", "literal", "len", "count", "o\u0308", "ß"),
-)
-NUMBERS = ("0", "1", "2", "3", "5", "10", "100", "64")
-ABSURD = (
-    "9" * 20,
-    "1e400",
-    "NaN",
-    "inf",
-    "-inf",
-    "2147483648",
-    "1000000",
-    "x",
-    "",
-    "½",
-    "4096",
-    "-1",
-    "0x10",
-    "1_000",
-    "1e-300",
-    "1e6",
-)
+from tests.fuzz.spoiling import NASTY, shaken_json
+
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "xml")
 TEXT = ("csv", "csv", "tsv", "jsonl", "json")
 DATA = Path(__file__).parents[1] / "formats" / "logs" / "data"
@@ -129,6 +101,13 @@ def _other_types(rng: random.Random, frame: pl.DataFrame) -> pl.DataFrame:
         lambda: pl.Series([dt.timedelta(seconds=n) for n in numbers]),
         lambda: pl.Series([dt.time(n % 24) for n in numbers]),
         lambda: pl.Series([[0.5, 1.0] for _ in numbers], dtype=pl.Array(pl.Float64, 2)),
+        lambda: pl.Series([2**64 - 1 for _ in numbers], dtype=pl.UInt64),
+        lambda: pl.Series([10**30 for _ in numbers], dtype=pl.Int128),
+        lambda: pl.Series([float("inf") for _ in numbers], dtype=pl.Float32),
+        lambda: pl.Series([[] for _ in numbers], dtype=pl.List(pl.String)),
+        lambda: pl.Series([[{"a": None}] for _ in numbers]),
+        lambda: pl.Series([None if n % 2 else True for n in numbers], dtype=pl.Boolean),
+        lambda: pl.Series(list(numbers), dtype=pl.Datetime("ns", "Europe/Berlin")),
     )
     columns = frame.get_columns()
     columns[place] = rng.choice(made)().alias(name)
@@ -302,110 +281,3 @@ def saved() -> dict[str, bytes]:
             found[f"{rule} rule"] = (folder / "rule.json").read_bytes()
             (folder / "rule.json").unlink()
     return found
-
-
-# ------------------------------------------------------------------------------- what spoils them
-
-
-def spoilt(rng: random.Random, data: bytes) -> bytes:
-    """Bytes with something wrong: cut, doubled, with marks, other bytes or nasty texts in them."""
-    if not data:
-        return rng.choice((b"", b"\0", b"\xef\xbb\xbf"))
-    at, to = sorted((rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)))
-    nasty = rng.choice(NASTY).encode("utf-8", "replace")
-    some = rng.choice((b"\xff", b"\0", b'"', b"\r", b"\n", b",", b"}", b"\t", b" ", b"\xc3", b"'"))
-    lines = data.split(b"\n")
-    line = rng.randrange(len(lines))
-    header, mark, body = data.partition(b"\n")
-    ways: tuple[Callable[[], bytes], ...] = (
-        lambda: data[:at],
-        lambda: data[:at] + data[to:],
-        lambda: data + data[at:to],
-        lambda: b"\xef\xbb\xbf" * rng.choice((1, 1, 2)) + data,
-        lambda: data[:at] + some + data[at:],
-        lambda: data[:at] + nasty + data[at:],
-        lambda: data.replace(rng.choice((b"q1", b"A", b"question", b"answer", b"1", b"d1")), nasty),
-        lambda: data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"\n\n", b"\n \n", b"\r\r\n"))),
-        lambda: data.decode("utf-8", "replace").encode(rng.choice(("utf-16", "utf-16-le"))),
-        lambda: data.decode("utf-8", "replace").encode("latin-1", "replace"),
-        lambda: data.replace(b"0.5", rng.choice((b"NaN", b"1e999", b"0,5", b"-1", b"Infinity"))),
-        lambda: bytes(rng.randrange(256) for _ in range(60)),
-        lambda: b"[" * rng.choice((10, 5_000)) + data,
-        lambda: b'{"a":' * 5_000 + data,
-        # tables
-        lambda: b"\n".join([*lines[:line], lines[line] + b",x,y", *lines[line + 1 :]]),
-        lambda: b"\n".join([*lines[:line], lines[line].rpartition(b",")[0], *lines[line + 1 :]]),
-        lambda: b"\n".join([*lines[:line], lines[line], lines[line], *lines[line + 1 :]]),
-        lambda: b"\n".join([*lines[:line], b"", b",,,", *lines[line + 1 :]]),
-        lambda: header + mark,
-        lambda: header,
-        lambda: body,
-        lambda: header + b"," + header + mark + body,
-        lambda: header + b",," + mark + body,
-        lambda: header.upper() + mark + body,
-        lambda: b" " + header.replace(b",", b" , ") + mark + body,
-        lambda: header.replace(b",", b";") + mark + body,
-        lambda: data.replace(b",", b";"),
-        lambda: b"# a comment\n" + data,
-        lambda: b"sep=,\n" + data,
-        lambda: b"\n\n" + data + b"\n\n\n",
-        lambda: data + b'\n"unclosed',
-        lambda: shaken_json(rng, data),
-    )
-    return rng.choice(ways)()
-
-
-ODD: tuple[Any, ...] = (
-    *(None, True, 0, -1, 10**30, 1e308, 0.5, "", "x", "A", [], {}, [None], {"": None}, [[]]),
-    *("x" * 3_000, "*", "\ud7ff", {"a": {"b": []}}, [1, "a", None], "2026-01-01", "NaN", -0.0),
-    float("nan"),
-    float("inf"),
-)
-
-
-def shaken_json(rng: random.Random, data: bytes) -> bytes:
-    """A document of which a few values are something else, gone or renamed; or the same bytes."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        return data
-    if not isinstance(document, (dict, list)):
-        return json.dumps(rng.choice(ODD)).encode()
-    for _ in range(rng.choice((0, 0, 1, 1, 2))):
-        places: list[tuple[Any, Any]] = []
-        _places(document, places)
-        if not places:
-            return json.dumps(rng.choice(ODD)).encode()
-        inside, key = rng.choice(places)
-        way = rng.random()
-        if way < 0.7:
-            inside[key] = copy.deepcopy(rng.choice(ODD))
-        elif way < 0.85:
-            del inside[key]
-        elif isinstance(inside, dict):
-            inside[rng.choice(NASTY)] = inside.pop(key)
-        else:
-            inside.append(inside[key])
-    return json.dumps(document).encode()
-
-
-def _places(value: Any, found: list[tuple[Any, Any]]) -> None:
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, own in items:
-        found.append((value, key))
-        if isinstance(own, (dict, list)):
-            _places(own, found)
-
-
-def packed(data: bytes, name: str) -> bytes:
-    """Bytes as the ending of a name says."""
-    return gzip.compress(data, mtime=0) if name.endswith("gz") else zstandard.compress(data)
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    """An archive of files."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return out.getvalue()

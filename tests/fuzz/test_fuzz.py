@@ -309,6 +309,72 @@ def test_a_flood_of_many_records_in_turn_is_refused_while_it_is_read(
     )
 
 
+@pytest.mark.parametrize("name", ["b.csv", "b.jsonl"])
+def test_a_large_table_is_held_as_it_was_read(
+    here: Here, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from abstain.io import files, holding, separated
+    from abstain.io.tables import read_table
+
+    for module in (files, separated):
+        monkeypatch.setattr(module, "BLOCK", 2_000, raising=False)
+    rows = [
+        {
+            "question": f"q{n}",  # always another
+            "*": "ab"[n % 2],  # one of a few, with an odd name
+            "x": f"x{n % 3 if n < 1_500 else n}",  # few at first, then always another
+            "empty": None if n % 5 else " é ",
+        }
+        for n in range(3_000)
+    ]
+    frame = pl.DataFrame(rows)
+    write = frame.write_csv if name.endswith("csv") else frame.write_ndjson
+    write(here.folder / name)
+    plain = read_table(here.folder / name).frame.collect()
+    monkeypatch.setattr(holding, "LARGE", 1_000)
+    large = read_table(here.folder / name).frame
+    assert "cast" in large.explain()
+    assert large.collect().equals(plain)
+    assert large.collect_schema() == plain.schema
+
+
+ROWS = 12_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("q{of_gold},x{n}\n", "has question 'q0' again, with another answer"),
+        ("u{n},a\n", "question 'u0' is not in the gold (and 11,999,999 more"),
+    ],
+    ids=["answers that all differ", "questions that nobody asked"],
+)
+def test_twelve_million_faults_take_little_memory(here: Here, row: str, said: str) -> None:
+    here.write("gold.csv", "question,correct\n" + "".join(f"q{n},a\n" for n in range(5_000)))
+    with (here.folder / "b.csv").open("w") as file:
+        file.write("question,answer\n")
+        for start in range(0, ROWS, 100_000):
+            some = range(start, start + 100_000)
+            file.write("".join(row.format(n=n, of_gold=n % 5_000) for n in some))
+    code = (
+        "import resource, sys; from abstain.cli import run; code = run(sys.argv[1:]); "
+        "own = resource.getrusage(resource.RUSAGE_SELF); "
+        "print(code, own.ru_maxrss >> 10, round(own.ru_utime + own.ru_stime))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "score", "gold.csv", "b.csv"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": ""},
+    )
+    exit_code, megabytes, _ = map(int, done.stdout.split())
+    assert exit_code == 2
+    assert said in done.stderr
+    assert megabytes < 500
+
+
 def test_runs_of_more_rows_than_are_compared(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     from abstain.analyses.validate import odd
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import msgspec
 
 import abstain
-from abstain.errors import InputError, check_name, checked, shown
+from abstain.errors import AbstainError, InputError, check_name, checked, shown
 from abstain.io.selection import Selection
 from abstain.judging.reading import Reading, reading_of
 from abstain.outcomes import Undefined
@@ -239,15 +239,28 @@ def load(path: str | os.PathLike[str]) -> Result:
         text = file.read(MOST_BYTES + 1)
     if len(text) > MOST_BYTES:
         raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
+    if not text.strip():
+        raise InputError("is empty, expected a saved result", name)
     kind = _kind_of(text, name)
     try:
         found = msgspec.json.decode(text, type=result_class(kind))
+        _check_numbers(msgspec.to_builtins(found))
         found.check()
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError, AbstainError) as error:
         raise InputError(
             f"is not a complete result of `abstain {kind}`: {_told(error)}", name
         ) from None
     return found
+
+
+def _check_numbers(value: Any) -> None:
+    """Refuse a whole number that no table can hold."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"has the number {shown(str(value))[1:-1]}, expected one of 64 bits")
+    inside = value.values() if isinstance(value, dict) else value
+    if isinstance(value, (dict, list, tuple)):
+        for own in inside:
+            _check_numbers(own)
 
 
 def result_class(kind: str) -> type[Result]:

@@ -59,26 +59,3 @@ def writing(name: str) -> Iterator[None]:
         raise
     except failures() as error:
         raise in_a_line(error, name, doing="written") from None
-
-
-UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What Python says where the parts of a saved result contradict each other."""
-
-
-@contextmanager
-def using(name: str) -> Iterator[None]:
-    """What goes wrong with a saved result whose fields are all there and yet do not fit.
-
-    Whoever saved it, it was changed since: every kind of result is shown again by the tests.
-    """
-    try:
-        yield
-    except (AbstainError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        if not isinstance(error, (*UNFIT, *failures())):
-            raise
-        said = f"{type(error).__name__}: {reason_of(error)}"
-        raise InputError(
-            f"is not as abstain saved it: its parts do not fit together ({said})", name
-        ) from error

@@ -32,6 +32,7 @@ from abstain.io.files import (
     refuse_workbook,
     whole,
 )
+from abstain.io.holding import held
 from abstain.io.names import col
 
 if TYPE_CHECKING:
@@ -158,11 +159,10 @@ def _read(opened: Opened, name: str, picks: Mapping[str, str]) -> Table:
         return read_array(opened)
     table = _read_text(opened, chosen)
     assert table.chunks is not None
-    chunks = list(_of_so_many_runs(table.chunks(table.columns), opened.name))
-    if not chunks:
+    frame = held(_of_so_many_runs(table.chunks(table.columns), opened.name))
+    if frame is None:
         raise InputError("has a header but no rows", opened.name)
-    frame = pl.concat(chunks, how="vertical_relaxed")  # some may hold whole numbers as text
-    return replace(table, frame=frame.lazy(), chunks=None)
+    return replace(table, frame=frame, chunks=None)
 
 
 def _of_so_many_runs(chunks: Iterator[pl.DataFrame], name: str) -> Iterator[pl.DataFrame]:

@@ -271,8 +271,10 @@ SEAT = "__seat"
 """Where a row stands among all: its file and its number there, as one whole number."""
 
 FILE_SEATS = 1 << 40
-LOOKED_AT = 1 << 20
-"""Rows in which repeats are looked for before all are: where there are many, they are there."""
+LOOKED_AT = 1 << 16
+"""Rows in which repeats are looked for before more are: where there are many, they are there."""
+
+EVERY_ROW = 1 << 62
 
 
 def _again(
@@ -299,9 +301,11 @@ def _again(
         frame = frame.with_columns(seat.alias(SEAT))
         begins = int(collect(frame.select(nw.col(FILE).min()), label)[FILE][0]) * FILE_SEATS
         # what stands again among the first rows is what stands again first
-        later = _later(frame.filter(nw.col(SEAT) < begins + LOOKED_AT), label, most)
-        if later.height < most:
-            later = _later(frame, label, most)
+        for rows_ahead in (LOOKED_AT, 16 * LOOKED_AT, EVERY_ROW):
+            ahead = frame.filter(nw.col(SEAT) < begins + rows_ahead)
+            later = _later(ahead, label, most)
+            if later.height >= most:
+                break
         seats = later["first"].unique().to_list()
         rows = collect(frame.filter(nw.col(SEAT).is_in(seats)), label)
     before = {row[SEAT]: row for row in rows.iter_rows(named=True)}

@@ -12,7 +12,8 @@ from abstain.analyses.curve.result import CurveResult
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.score.result import Number, Row
 from abstain.analyses.validate.result import Problem
-from abstain.outcomes import OUTCOMES
+from abstain.errors import shown
+from abstain.outcomes import MOST, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,14 +176,45 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
                 "the lists of question data differ in length, or the question ids are missing"
             )
         for own in self.breakdowns:
+            if own.attribute not in q.attributes:
+                raise ValueError(
+                    f"the breakdown is by {shown(own.attribute)}, which no question has"
+                )
             sizes = {(len(matrix), *{len(row) for row in matrix}) for matrix in own.outcomes}
             if sizes != {(runs, len(own.slices))}:
-                raise ValueError(f"the breakdown by '{own.attribute}' is incomplete")
+                raise ValueError(f"the breakdown by {shown(own.attribute)} is incomplete")
         for reference in (*self.references, *self.unranked):
-            wide = [{len(row) for row in part} for part in reference.slices]
-            if wide != [{len(own.slices)} for own in self.breakdowns]:
-                raise ValueError(f"the reference '{reference.name}' is incomplete")
+            tall = [(len(part), *{len(row) for row in part}) for part in reference.slices]
+            wide = [(len(OUTCOMES), len(own.slices)) for own in self.breakdowns]
+            if tall != wide or len(reference.counts) != len(OUTCOMES):
+                raise ValueError(f"the reference {shown(reference.name)} is incomplete")
         if self.stability is not None:
             s = self.stability
             if {len(s.low), len(s.high), len(s.first)} != {runs}:
                 raise ValueError("the stability does not cover all runs")
+        known = {row.run for row in self.rows}
+        parts = [own for own in (self.comparison, self.curves) if own is not None]
+        for part in parts:
+            part.check()
+            rows = part.rows if isinstance(part, CompareResult) else part.runs
+            if not known.issuperset(row.run for row in rows):
+                raise ValueError(f"its part of kind '{part.kind}' names a run that has no result")
+        self._check_counts()
+
+    def _check_counts(self) -> None:
+        """Counts are numbers, and slices those that the questions make."""
+        from abstain.analyses.campaign.overview import Overview
+
+        c = Overview(self)
+        for own in self.breakdowns:
+            if c.slices[own.attribute].names != own.slices:
+                raise ValueError(
+                    f"the slices by {shown(own.attribute)} are not those of the questions"
+                )
+        for name in (self.test_by, self.topic_by):
+            if name is not None and name not in c.slices:
+                raise ValueError(f"has no breakdown by {shown(name)}")
+        sliced = [own for _, parts in c.baselines.values() for own in parts.values()]
+        for counts in (c.overall, *c.sliced.values(), *sliced):
+            if counts.table.size and not 0 <= counts.table.min() <= counts.table.max() <= MOST:
+                raise ValueError("has a count that is below 0 or above 2^53")

@@ -47,7 +47,10 @@ def team_of_unranked(own: UnrankedRun) -> str:
 
 
 def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
-    """Runs whose score would reveal a few answers, each with the reason; the first of two stays."""
+    """Runs whose score would reveal a few answers, each with the reason; the first of two stays.
+
+    Where none would be left, that is refused.
+    """
     teams: dict[str, list[str]] = {}
     for row in result.rows:
         teams.setdefault(team_of_row(row), []).append(row.run)
@@ -71,6 +74,12 @@ def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
                 )
             else:
                 kept.append(run)
+    if all(row.run in found for row in result.rows):
+        run = result.rows[0].run
+        raise UsageError(
+            "no run can be shown in a blind phase: every ranked run is held back (the first is run "
+            f"{shown(run)}: {found[run]})"
+        )
     return found
 
 
@@ -93,12 +102,6 @@ def _answers(evaluation: Evaluation) -> npt.NDArray[np.uint64]:
 def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
     """The result without runs that are held back, small cells and candidates behind blanks."""
     chosen = [at for at, row in enumerate(result.rows) if row.run not in held]
-    if not chosen:
-        run = result.rows[0].run
-        raise UsageError(
-            "no run can be shown in a blind phase: every ranked run is held back (the first is run "
-            f"{shown(run)}: {held[run]})"
-        )
     measure = count_measure(result.measure)
     split = measure.definition.needs_candidates  # then they are what is scored
     rows = [_plain(result.rows[at], result.measure, split=split) for at in chosen]

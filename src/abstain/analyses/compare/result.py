@@ -9,7 +9,7 @@ import polars as pl
 from msgspec.structs import astuple
 
 from abstain.analyses.result import Facts, Result, finite, written
-from abstain.analyses.score.result import Ends, Number, counts_of
+from abstain.analyses.score.result import Ends, Number
 from abstain.outcomes import Counts
 from abstain.stats.planning import Plan
 
@@ -46,7 +46,7 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> Counts | None:
         """The counts, as measures take them."""
-        return counts_of(self.numbers) if self.numbers else None
+        return Counts.from_dict(self.numbers) if self.numbers else None
 
     @property
     def score(self) -> float | None:
@@ -227,7 +227,9 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         for number, row in enumerate(self.rows, 1):
             if list(row.scores) != [self.measure] or list(row.intervals) != [self.measure]:
                 raise ValueError(f"result {number} has no score by {self.measure}")
-            counts_of(row.numbers)
+            _ = row.counts
+            if list(row.numbers) != list(self.rows[0].numbers):
+                raise ValueError(f"result {number} has other counts than the first")
         known = {row.run for row in self.rows}
         for number, pair in enumerate(self.pairs, 1):
             if not {pair.run, pair.against} <= known:

@@ -73,7 +73,7 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         check_bins(self.bins)
         for own in self.runs:
             if own.points is not None and not own.points.complete:
-                raise ValueError(f"the curve of run {own.run!r} lacks points")
+                raise ValueError(f"the curve of run {own.run!r} lacks points or numbers")
 
     def _frame(self, table: str) -> pl.DataFrame:
         return self.thinned(table)

@@ -41,9 +41,11 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every point has all its numbers."""
+        """Whether every point has all its numbers, and no more right than answered."""
         sizes = {len(self.threshold), len(self.answered), len(self.right), len(self.score)}
-        return len(sizes) == 1 and 0 not in sizes
+        if len(sizes) != 1 or 0 in sizes:
+            return False
+        return all(0 <= r <= n for r, n in zip(self.right, self.answered, strict=True))
 
     @property
     def wrong(self) -> list[int]:
@@ -135,7 +137,7 @@ class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> Counts:
         """The run as it was handed in, as measures take it."""
-        return Counts(**self.numbers)
+        return Counts.from_dict(self.numbers)
 
     @property
     def complete(self) -> bool:
@@ -212,8 +214,10 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
             raise ValueError("has no results, expected at least one run")
         for own in self.runs:
             _ = own.counts
+            if list(own.scores) != list(self.measures):
+                raise ValueError(f"the scores of run {own.run!r} differ from the measures")
             if not own.complete:
-                raise ValueError(f"the curve of run {own.run!r} lacks points")
+                raise ValueError(f"the curve of run {own.run!r} lacks points or numbers")
         if self.decision is not None:
             size = len(self.decision.t)
             for run, band in self.decision.curves.items():

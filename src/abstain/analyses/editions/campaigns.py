@@ -66,7 +66,12 @@ def campaign_of(name: str, given: Any) -> Campaign:
     found = given
     if isinstance(given, (str, os.PathLike)):
         path = Path(given)
-        found = load(path / "results.json" if path.is_dir() else path)
+        inside = path / "results.json"
+        if path.is_dir() and not inside.exists():
+            raise InputError(
+                "has no results.json, expected a folder that `abstain campaign` wrote", str(path)
+            )
+        found = load(inside if path.is_dir() else path)
     if isinstance(found, CampaignResult):
         return _of_campaign(name, found)
     if isinstance(found, ScoreResult):

@@ -44,20 +44,12 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> Counts:
         """The counts, as measures take them."""
-        return counts_of(self.numbers)
+        return Counts.from_dict(self.numbers)
 
     def score(self, name: str) -> float:
         """A score; where it does not exist a NaN that knows why."""
         found = self.scores[name]
         return Undefined(self.undefined.get(name, "undefined")) if found is None else found
-
-
-def counts_of(given: dict[str, Number | None]) -> Counts:
-    """Counts as a result holds them: five numbers, or right, wrong and a sum of blanks."""
-    numbers = [given.get(name) for name in OUTCOMES]
-    if any(n is None for n in numbers[2:]):
-        return Counts(numbers[0] or 0, numbers[1] or 0, unsplit=given.get("unanswered") or 0)
-    return Counts(*(n or 0 for n in numbers))
 
 
 class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="score"):
@@ -81,7 +73,7 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
         """Every row has the scores and slices of the first."""
         check_rows(self.rows, self.measures, self.by)
         for row in self.rows:
-            counts_of(row.numbers)
+            _ = row.counts
 
     def slice_label(self, name: str) -> str:
         """The heading of a slice attribute, told apart from the columns that are there anyway."""

@@ -39,7 +39,7 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> Counts:
         """The counts, as measures take them."""
-        return Counts(**self.numbers)
+        return Counts.from_dict(self.numbers)
 
 
 class Part(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -216,6 +216,9 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         for own in self.runs:
             if not own.parts:
                 raise ValueError(f"run {own.run!r} has no parts, expected at least one")
+            every = [own.judged, own.answer_everything, own.as_submitted, own.best_in_hindsight]
+            every += [s for part in own.parts for s in (part.judged, part.answer_everything)]
+            _ = [standing.counts for standing in every]
             for value in (own.threshold, *own.thresholds.values()):
                 if value is not None and not 0 <= value <= 1:
                     raise ValueError(

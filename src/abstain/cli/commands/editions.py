@@ -41,14 +41,7 @@ def editions(
     abstain editions main=main biomedical=bio --registrations registered.csv
     """
     from abstain.analyses.editions import editions as compared
-    from abstain.io.boundary import using
 
     saved = pairs(campaigns, "an edition", "2013=overview")
-    with using(", ".join(map(str, saved.values()))):
-        found = compared(
-            saved,
-            on=pairs([on], "--on", "role=main") if on else None,
-            by=by or None,
-            **how,
-        )
-    out.show(found)
+    chosen = pairs([on], "--on", "role=main") if on else None
+    out.show(compared(saved, on=chosen, by=by or None, **how))

@@ -31,15 +31,12 @@ def report(results: str, output: Path | None, title: str) -> None:
     abstain report scores.json -o scores.html
     """
     from abstain.analyses.result import load
-    from abstain.io.boundary import using
     from abstain.io.files import bare_name, write_text
 
     target = output or Path(results).with_name(f"{bare_name(results)}.html")
     if target.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page's name ends in .html (got '{target}')")
     with working("drawing…"):
-        result = load(results)
-        with using(results):
-            text = result.page(title=title)
+        text = load(results).page(title=title)
         write_text(target, text)
     click.echo(f"{target}: {len(text.encode()) / 1e6:.1f} MB, opens in any browser.")

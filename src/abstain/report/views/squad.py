@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstain.analyses.squad import SquadResult
+from abstain.analyses.squad import SCORES, SquadResult, kinds_of
 from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.words import undefined_sentences
-
-SCORES = ("exact", "F1")
 
 
 class View(view.View[SquadResult]):
@@ -23,9 +21,7 @@ class View(view.View[SquadResult]):
         rows: list[list[Cell]] = []
         for own in result.rows:
             for name in SCORES:
-                keys = [name, f"HasAns {name}", f"NoAns {name}"]
-                if result.tuned_on_test:
-                    keys += [f"best {name}", f"best {name} at"]
+                keys = kinds_of(name, tuned=bool(result.tuned_on_test))
                 rows.append([own.run, name, *(own.scores[key] for key in keys)])
         return [Grid(columns, rows, notes=self._notes())]
 
