@@ -159,7 +159,7 @@ def meta(samples: int, seed: int) -> None:
     print("| scores | runs | topics | pairs by the bootstrap | families by Tukey's test |")
     print("| --- | ---: | ---: | ---: | ---: |")
     generator = np.random.default_rng(seed)
-    for kind, topics in itertools.product(("near normal", "exponential"), (10, 50)):
+    for kind, topics in itertools.product(("near normal", "unlike", "exponential"), (10, 50)):
         pairs = families = 0.0
         for own in drawn(generator, kind, (samples, RUNS, topics), None):
             (power,) = matrix_of(own).meta(parts=["power"], trials=TRIALS).power
