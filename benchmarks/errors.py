@@ -12,16 +12,18 @@ error is any pair that is found different, the power that of any pair. What is t
 a verdict ends there.
 
 Parts: counts (precision), counted (other measures of counts), confidence, clustered, families (ten
-runs), scores (by topic), meta (all pairs together). Then promises other than tests: risk (bounds on
-clustered questions), differences (intervals of precision), gain (of `tune`), judges (whose checked
-sample is drawn at random, by truth or by verdict).
+runs), scores (by topic), student (t alone, for comparison), meta (all pairs together) and meta of
+scores, editions (of a campaign). Then verdicts by intervals and promises: cut (is one advised to
+cut?), gates (which run passes?), risk (bounds on clustered questions), differences (intervals of
+precision), gain (of `tune`), judges (whose checked sample is drawn at random, by truth or by
+verdict).
 """
 
 from __future__ import annotations
 
 import argparse
 
-from simulated import by_edition, by_precision, by_topic, promises, tests
+from simulated import by_cut, by_edition, by_gate, by_precision, by_topic, promises, tests
 
 PARTS = {
     "counts": (by_precision.counts, 1),
@@ -30,8 +32,12 @@ PARTS = {
     "clustered": (tests.clustered, 2),
     "families": (tests.families, 4),
     "scores": (by_topic.scores, 1),
+    "student": (by_topic.student, 1),
     "meta": (by_precision.meta, 2),
+    "meta of scores": (by_topic.meta, 4),
     "editions": (by_edition.editions, 1),
+    "cut": (by_cut.cut, 4),
+    "gates": (by_gate.gates, 2),
     "risk": (promises.risk, 4),
     "differences": (promises.differences, 1),
     "gain": (promises.gain, 4),

@@ -8,8 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from simulated.compared import of_scores
-from simulated.drawing import Array, Generator, Groups, of_sizes, probed, row, said, table, unequal
+from simulated.compared import matrix_of, of_scores
+from simulated.drawing import (
+    LEVEL,
+    TRIALS,
+    Array,
+    Generator,
+    Groups,
+    of_sizes,
+    probed,
+    row,
+    said,
+    table,
+    unequal,
+)
 
 TOPICS = (3, 5, 10, 20, 40, 200)
 SHIFT = 0.1
@@ -124,3 +136,33 @@ def scores(samples: int, seed: int) -> None:
         of = f"{len(many)} of {many[0]} to {many[-1]}" if many else "–"
         found = cell.measured(own, [seed, number])
         row(text, cell.kind, cell.runs, cell.topics, of, found)
+
+
+def student(samples: int, seed: int) -> None:
+    """What Student's t alone would find, were there a verdict on any number of topics."""
+    from scipy.stats import ttest_1samp
+
+    print("| differences |" + "".join(f" {topics} topics |" for topics in TOPICS))
+    print("| --- |" + " ---: |" * len(TOPICS))
+    generator = np.random.default_rng(seed)
+    for kind in SKEWED[1:]:
+        rates = []
+        for topics in TOPICS:
+            gaps = differences(generator, kind, (10 * samples, topics))
+            gaps = gaps[gaps.std(axis=1) > 0]
+            rates.append((ttest_1samp(gaps, 0, axis=1).pvalue <= LEVEL).mean())
+        row(kind, *(f"{rate:.1%}" for rate in rates))
+
+
+def meta(samples: int, seed: int) -> None:
+    """`meta` of ten equal runs: pairs found by its bootstrap, families by Tukey's test."""
+    print("| scores | runs | topics | pairs by the bootstrap | families by Tukey's test |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    for kind, topics in itertools.product(("near normal", "unlike", "exponential"), (10, 50)):
+        pairs = families = 0.0
+        for own in drawn(generator, kind, (samples, RUNS, topics), None):
+            (power,) = matrix_of(own).meta(parts=["power"], trials=TRIALS).power
+            pairs += power.discriminative_power or 0.0
+            families += bool(power.tukey)
+        row(kind, RUNS, topics, f"{pairs / samples:.1%}", f"{families / samples:.1%}")

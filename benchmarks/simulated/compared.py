@@ -64,9 +64,15 @@ def of_runs(drawn: Drawn, name: str, **how: Any) -> float:
 
 def of_scores(scores: Array, groups: Groups | None = None, **how: Any) -> float:
     """The same of scores (runs, topics)."""
+    options = _options(len(scores), "delta", {"test": "t", **how})
+    return _least(ScoreWork(matrix_of(scores, groups), options))
+
+
+def matrix_of(scores: Array, groups: Groups | None = None) -> ScoreMatrix:
+    """Scores (runs, topics) as analyses see them."""
     runs, topics = scores.shape
     names = [str(of) for of in (np.arange(topics) if groups is None else groups)]
-    matrix = ScoreMatrix(
+    return ScoreMatrix(
         measures=("score",),
         runs=tuple(f"r{number}" for number in range(runs)),
         topics=tuple(str(number) for number in range(topics)),
@@ -74,7 +80,6 @@ def of_scores(scores: Array, groups: Groups | None = None, **how: Any) -> float:
         attributes=pl.DataFrame({"doc": names}),
         cluster=None if groups is None else "doc",
     )
-    return _least(ScoreWork(matrix, _options(runs, "delta", {"test": "t", **how})))
 
 
 def _options(runs: int, method: str, how: dict[str, Any]) -> Options:
