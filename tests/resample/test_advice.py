@@ -34,7 +34,9 @@ def test_a_measure_without_a_highest_score_above_zero_is_not_crowned() -> None:
     result = judged({"loss": scores(-100, -1), "ap": scores(0, 1)}, trials=200)
     assert [row.relative is None for row in result.sensitivity] == [True, False]
     loss, ap = (row.required for row in result.sensitivity)
-    needed = f"ap needs this difference for a reliable comparison: a difference of {ap:g} or"
+    needed = (
+        f"a reliable comparison on 30 questions, ap needs a difference of {ap:g} or more: other"
+    )
     assert needed in advice_of(result)
     assert f"; loss needs {loss:g} (loss cannot be compared: no score is above 0)." in advice_of(
         result
@@ -54,8 +56,9 @@ def test_a_share_of_the_highest_score_compares_scales() -> None:
     shares = {row.measure: (row.required or 0) / (row.highest or 1) for row in result.sensitivity}
     least = min(shares, key=lambda name: shares[name])
     assert shares["percent"] != pytest.approx(shares["share"])
-    told = f"On 30 questions, {least} needs the smallest difference of these measures (as a share"
+    told = f"For a reliable comparison on 30 questions, {least} needs a difference of "
     assert advice_of(result).startswith(told)
+    assert "or more, less than other measures (as a share of the highest" in advice_of(result)
 
 
 def test_what_was_not_tried_is_said_to_be_reckoned() -> None:

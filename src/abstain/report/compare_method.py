@@ -212,9 +212,9 @@ def notes(c: CompareResult) -> list[str]:
     if lost:
         most = f"{'up to ' if len(lost) > 1 else ''}{max(lost):,}"
         said.append(
-            f"{c.measure} is undefined in {most} of {c.swaps or 0:,} swaps of "
-            f"{plural(len(lost), 'pair')}: each of these swaps is counted as at least as extreme "
-            "as the observed difference"
+            f"{plural(len(lost), 'pair')}: {c.measure} is undefined in {most} of the "
+            f"{c.swaps or 0:,} swaps of {'each' if len(lost) > 1 else 'the'} pair; each of these "
+            "swaps is counted as at least as extreme as the observed difference"
         )
     held = sum(pair.by_interval for pair in c.pairs)
     if held:

@@ -46,7 +46,8 @@ def _assumptions(c: CompareResult) -> list[str]:
     if many < SEEN:
         unit = c.unit if c.clusters is None else "cluster"
         said += (
-            f" {units(many, unit)} may not show a rare large difference: of one on 1 {unit} in "
-            f"{RARE}, {SEEN} would show at least one with a chance of 95 %."
+            f" {units(many, unit)} may not show a rare large difference: if 1 {unit} in {RARE} has "
+            f"one, it takes {units(SEEN, unit)} to see at least one such {unit} with a chance of "
+            "95 %."
         )
     return [said]

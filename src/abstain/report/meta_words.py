@@ -300,18 +300,17 @@ def _least(known: Sequence[Sensitivity], level: float) -> str:
     size = plural(best[0].size, "question")
     share = listed(list(dict.fromkeys(f"{100 * (row.sensitivity or 0):.0f} %" for row in best)))
     amounts_of_best = (
-        f"a difference of {row.required:g} or more" if row.required else "any difference"
+        f"a difference of {row.required:g} or more" if row.required else "a difference of any size"
         for row in best
     )
     needed = listed(list(dict.fromkeys(amounts_of_best)))
-    which = "the smallest difference of these measures" if len(compared) > 1 else "this difference"
-    if len(compared) > 1 and not one_scale:
-        which += " (as a share of the highest score)"
+    least = ", less than other measures" if len(compared) > len(best) else ""
+    if least and not one_scale:
+        least += " (as a share of the highest score)"
     text = (
-        f"On {size}, {names} {'need' if best[1:] else 'needs'} {which} for a reliable comparison: "
-        f"{needed} between two runs is "
-        f"reversed on other questions in at most {percent(1 - level)} % of cases, and "
-        f"{share} of the comparisons reach this difference"
+        f"For a reliable comparison on {size}, {names} {'need' if best[1:] else 'needs'} {needed}"
+        f"{least}: other questions reverse such a difference between two runs in at most "
+        f"{percent(1 - level)} % of cases, and {share} of the comparisons reach it"
     )
     others = [row for row in known if row not in best]
     if others:

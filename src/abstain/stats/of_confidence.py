@@ -39,7 +39,7 @@ LEFT_OUT = 200
 TINY = 1e-300
 DUST = 1e-14
 """What an answer seems to move a score by where sums were taken in another order."""
-UNMOVED = "no answer changes either score, so the interval has no width"
+UNMOVED = "none of the answers changes either score, so the interval has no width"
 TOO_FEW = "a run has answers in fewer than two questions or clusters"
 
 

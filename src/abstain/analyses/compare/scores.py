@@ -186,10 +186,10 @@ class ScoreWork(Work):
         one = "cluster of equal size" if self.clusters is not None else self.unit
         what = {"query": "queries", "cluster of equal size": "clusters of equal size"}.get(one)
         return (
-            f"the scores differ on fewer than {plural(LEAST_DIFFERING, one, what)}, which do not "
-            "show whether the differences are skewed; if they are, a test or an interval of the "
-            "means finds differences too often; the randomisation test has a verdict, on whether "
-            "the two runs could be exchanged"
+            f"the scores differ on fewer than {plural(LEAST_DIFFERING, one, what)}: too few to "
+            "show whether the differences are skewed, and with skewed differences a test or an "
+            "interval of the means finds too much; the randomisation test gives a verdict, but on "
+            "whether the two runs could be exchanged, not on their means"
         )
 
     def _bootstrapped(self, i: int, j: int) -> PValue:

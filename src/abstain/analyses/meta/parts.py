@@ -198,8 +198,8 @@ def _over_errors(
     """
     if not isinstance(source, Outcomes) or formula.definition.proportion is None:
         return None, (
-            f"the denominator of {formula} varies from run to run: a test of all pairs together "
-            "needs a proportion and the outcome of each question"
+            f"the denominator of {formula} varies from run to run: all pairs can then be tested "
+            "together only if the measure is a proportion and the outcome of each question is known"
         )
     tables = source.trials(pairs, formula)
     return all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed), ""

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 @options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
 @option(
     "--next",
-    "With --risk: bound the observed share of wrong answers on the next questions, not only the "
-    "expected share. The number of next questions is the number that each threshold is judged on.",
+    "With --risk: bound the share of wrong answers that will be observed on the next questions, "
+    "not only the expected share. There are as many next questions as each threshold is judged on.",
     to="next_questions",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")

@@ -45,8 +45,8 @@ NOTES = {
     "blanks": "precision: the share of the blanks that were due; recall: the share of the due "
     "blanks that the run left blank; F1: their harmonic mean. over-abstention: the share left "
     "blank where an answer was due; under-abstention: the share answered where a blank was due. If "
-    "a run is judged against its own candidates, a blank is due where the answer or the candidate "
-    "is wrong or missing.",
+    "a run is judged against its own candidates, a blank is due where its answer is wrong, or "
+    "where it gave no answer and its candidate is wrong or missing.",
 }
 """What it takes to read a table, whatever is in it."""
 TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}

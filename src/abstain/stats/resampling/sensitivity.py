@@ -142,7 +142,9 @@ class SwapCounts:
         if telling < enough:
             few = f"only {telling:,} of {total:,} comparisons differ on both subsets"
             return f"{few}; at least {enough:,.0f} are needed to see a swap rate of {percent}"
-        return f"no difference is large enough: at every size more than {percent} swap"
+        return (
+            f"no difference is large enough: however large, more than {percent} of comparisons swap"
+        )
 
     def required_range(self) -> tuple[int | None, int | None]:
         """As `required`, with rates two Monte Carlo errors lower and higher."""
