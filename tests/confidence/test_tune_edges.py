@@ -260,7 +260,7 @@ def test_a_threshold_of_0_changes_nothing() -> None:
     _, said = apply_thresholds(FRAME[:2].drop("candidate"), {"a": Threshold(0.0)})
     assert said == [
         "0 answers left blank",
-        "every response is sure enough: the threshold changes nothing",
+        "every response is sure enough: the threshold leaves nothing blank",
     ]
 
 
@@ -280,7 +280,7 @@ def test_whose_threshold_applies() -> None:
     found, said = apply_thresholds(rows[1:], {"x": Threshold(0.5)})
     assert said == [
         "0 answers left blank",
-        "every response is sure enough: the threshold changes nothing",
+        "every response is sure enough: the threshold leaves nothing blank",
         "run 'y' uses the threshold of 'x'",
     ]
     assert apply_thresholds(rows[:1], {"x": Threshold(0.5)})[1][-1].startswith("every response")

@@ -124,7 +124,10 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
         ),
         ("run,query,s\na,1,1\na,,1\nb,1,1\n", "m.csv:3: column 'query' is empty here, expected"),
         ("run,query,s\na,1,1\na,1,2\nb,1,1\n", "m.csv:3: topic '1' appears twice for 'a'"),
-        ("run,name,s\na,1,1\nb,1,1\n", "m.csv: has one row per run, but no column that names the"),
+        (
+            "run,name,s\na,1,1\nb,1,1\n",
+            "m.csv: has a column of runs, but none that is known to name the",
+        ),
         ("run,query,s\na,1,x\nb,1,y\n", "m.csv: has no column of scores"),
     ],
 )

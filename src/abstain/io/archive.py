@@ -183,7 +183,7 @@ class Archive:
         self.file.seek(at)
         head = self.file.read(HEADER.size)
         if len(head) < HEADER.size or not head.startswith(LOCAL):
-            raise zipfile.BadZipFile("an entry is not where its directory says")
+            raise zipfile.BadZipFile("an entry is not where the archive's directory says")
         *_, name, extra = HEADER.unpack(head)
         return at + HEADER.size + int(name) + int(extra)
 

@@ -265,8 +265,9 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
     key = _key_of_rows(frame, named)
     if key is None:
         raise InputError(
-            "has one row per run, but no column that names the topics: "
-            f"{option('columns', {'question': 'COLUMN'})} (there are {', '.join(frame.columns)})",
+            "has a column of runs, but none that is known to name the topics; say which one does: "
+            f"{option('columns', {'question': 'COLUMN'})} "
+            f"(its columns: {', '.join(frame.columns)})",
             table.name,
         )
     frame = frame.with_row_index(ROW)

@@ -187,9 +187,9 @@ class ScoreWork(Work):
         what = {"query": "queries", "cluster of equal size": "clusters of equal size"}.get(one)
         return (
             f"the scores differ on fewer than {plural(LEAST_DIFFERING, one, what)}: too few to "
-            "show whether the differences are skewed, and with skewed differences a test or an "
-            "interval of the means finds too much; the randomisation test gives a verdict, but on "
-            "whether the two runs could be exchanged, not on their means"
+            "show whether the differences are skewed, and if they are, a test or an interval of "
+            "the means finds differences too often; the randomisation test can be used instead, "
+            "but it tests whether the two runs could be exchanged, not whether their means differ"
         )
 
     def _bootstrapped(self, i: int, j: int) -> PValue:

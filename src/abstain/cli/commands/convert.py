@@ -25,7 +25,10 @@ from abstain.judging.reading import Reading
 @reading_options(
     *("format", "pick", "columns", "detect_refusals", "align"),
     otherwise="convert writes rows as they are, it does not judge them",
-    help={"align": "With --gold: position gives the n-th response the n-th question's id."},
+    help={
+        "align": "With --gold: by id, or by position (the n-th response gets the id of the n-th "
+        "question)."
+    },
 )
 @option("--gold GOLD", "The gold or the test set whose ids a run is to have (with --align).")
 @option(

@@ -56,8 +56,8 @@ RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 @option(
     "--next",
     "With --keep: make the promise for the share that will be observed on the next queries, not "
-    "only for the expected share. There are as many next queries as in a fold; only queries with "
-    "a relevant document in their list count.",
+    "only for the expected share. The promise is for as many next queries as a fold has; only "
+    "queries with a relevant document in their list count.",
     to="next_queries",
 )
 @option("--budget N", "At most N documents per query on average.", type=float)

@@ -41,7 +41,7 @@ class View(view.View[CutResult]):
                 Column("nil silent", "score"),
             ],
             [],
-            title=f"Ahead of the best reference ({', '.join(best)}), and what is kept",
+            title=f"How far ahead of the best reference ({', '.join(best)}), and what is kept",
             notes=self._notes(),
         )
         before = ""
