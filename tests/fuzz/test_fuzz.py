@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -623,6 +624,38 @@ def test_a_folder_that_was_moved_aside_comes_back(here: Here) -> None:
     with pytest.raises(RuntimeError), whole_folder("out"):
         raise RuntimeError
     assert (here.folder / "out" / "kept").read_text() == "x"
+
+
+KILLED = """
+import os, signal
+from abstain.io import files
+
+def replace(one, other):
+    calls.append(one)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(one, other)
+
+calls, rename = [], os.replace
+os.replace = replace
+files._exchanged = lambda one, other: False
+with files.whole_folder("out") as draft:
+    (draft / "new").touch()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such signals here")
+def test_a_kill_between_two_renames_loses_nothing(here: Here) -> None:
+    from abstain.io.files import whole_folder
+
+    here.write("out/kept", "x")
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", KILLED], check=False, env=env)
+    assert done.returncode == -signal.SIGKILL
+    assert not Path("out").exists()
+    with pytest.raises(RuntimeError), whole_folder("out"):
+        raise RuntimeError
+    assert Path("out/kept").read_text() == "x"
 
 
 def test_charts_are_whole_or_absent(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
