@@ -51,6 +51,12 @@ CATEGORIES = parquet(
     query=["q0", "q1"], doc=["d1", "d1"], score=pl.Series(["x", "y"], dtype=pl.Categorical)
 )
 
+SQUAD = (
+    b'{"version": "v2.0", "data": [{"paragraphs": [{"context": "", "qas": ['
+    b'{"id": "q1", "question": "?", "answers": [{"text": "A"}]}, '
+    b'{"id": "q2", "question": "?", "answers": []}]}]}]}'
+)
+
 FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
     "every row of the first run at fault": (
         {"b.csv": b"question,answer\n1,a\n2,b\n"},
@@ -194,6 +200,20 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
         "campaign gold.csv a.csv b.csv c.csv -o folder --seed -1",
         2,
     ),
+    "a row without a run beside rows with one": (
+        {"b.jsonl": b'{"question": "q1", "answer": ""}\n{"question": "q1", "run": "x"}\n'},
+        "validate gold.csv b.jsonl",
+        1,
+    ),
+    "a no-answer probability without bound": (
+        {
+            "dev.json": SQUAD,
+            "said.json": b'{"q1": "A", "q2": ""}',
+            "na.json": b'{"q1": Infinity, "q2": Infinity}',
+        },
+        "squad dev.json said.json --na-prob na.json",
+        2,
+    ),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),
 }
@@ -316,6 +336,13 @@ def test_a_fault_of_ours_is_no_fault_of_a_saved_result(
     monkeypatch.setattr(ab.ScoreResult, "page", broken)
     said = here("report", "saved.json")
     assert said.code == 3
+
+
+def test_lists_as_confidences_under_a_threshold(here: Here) -> None:
+    here.write("rule.json", materials.saved()["tune rule"].decode())
+    here.write("a.jsonl", '{"question": "q1", "answer": "a", "confidence": ["0.5"]}')
+    line = here.refuses("tune", "--apply", "rule.json", "a.jsonl", "--run-file", "out.csv")
+    assert line.startswith("a.jsonl: column 'confidence' holds List(String), expected one number")
 
 
 def test_questions_as_numbers_keep_their_names_in_xml(here: Here) -> None:

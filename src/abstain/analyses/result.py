@@ -240,7 +240,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     if len(text) > MOST_BYTES:
         raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
     if not text.strip():
-        raise InputError("is empty, expected a saved result", name)
+        raise InputError("is not the JSON of a result: it is empty", name)
     kind = _kind_of(text, name)
     try:
         found = msgspec.json.decode(text, type=result_class(kind))
