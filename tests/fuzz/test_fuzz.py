@@ -212,7 +212,7 @@ FOUND: dict[str, tuple[dict[str, bytes], str, int]] = {
             "na.json": b'{"q1": Infinity, "q2": Infinity}',
         },
         "squad dev.json said.json --na-prob na.json",
-        2,
+        0,
     ),
     "a negative seed": ({}, "campaign gold.csv a.csv -o folder --seed -1", 2),
     "a name of 5,000 letters": ({}, "explain " + "x" * 5_000, 2),

@@ -175,7 +175,7 @@ def read_chances(opened: Opened, questions: list[Question]) -> dict[str, float]:
     chances = document(opened, dict[str, float], what="SQuAD file of no-answer probabilities")
     _refuse_unknown(chances, questions, opened)
     for own in questions:
-        if not math.isfinite(chances.get(own.id, math.nan)):
+        if own.id not in chances or math.isnan(chances[own.id]):
             raise InputError(f"has no probability for question {shown(own.id)}", opened.name)
     return chances
 
