@@ -339,10 +339,11 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[
     types = _types(function)
     given = {**dict(zip(types, args, strict=False)), **named}
     check_types(types, given)
-    if isinstance(seed := given.get("seed", 0), Integral) and not 0 <= int(seed) < 2**63:
-        raise UsageError(
-            f"the seed must be 0 or more and below 2^63 (got {shown(str(seed))[1:-1]})"
-        )
+    if isinstance(seed := given.get("seed", 0), Integral):
+        if int(seed) < 0:
+            raise UsageError(f"the seed must be 0 or more (got {seed})")
+        if int(seed) >= 2**63:
+            raise UsageError("the seed must be below 2^63")
 
 
 def check_types(types: Mapping[str, str], given: Mapping[str, Any]) -> None:

@@ -99,6 +99,8 @@ class Counts:
                     f"{item.name} must be a number (got {value!r}); "
                     "for arrays of counts use CountsArray"
                 )
+            if isinstance(value, int) and abs(value) > MOST:
+                raise UsageError(f"{item.name} must be from 0 to 2^53")
             if not (math.isfinite(value) and value >= 0):
                 raise UsageError(f"{item.name} must be 0 or more (got {value!r})")
             if value > MOST:

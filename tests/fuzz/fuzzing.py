@@ -33,6 +33,9 @@ MOST_GROWTH = 500 << 20
 MOST_SECONDS = 10
 """Seconds of work that a case may take; a case that waits is stopped after six times as many."""
 
+PLAIN = {"csv", "--format=csv", "-fcsv", "convert", "trec_eval"}
+"""What is typed for output that is data for another program: names stay as they are."""
+
 MEMORY = Path("/dev/shm")
 """Where files live in memory, so that no disk has to keep up."""
 
@@ -78,6 +81,8 @@ def failure_of(case: Case, folder: Path) -> str:
         return f"stderr has {len(said):,} characters: {said[:300]}"
     if "Warning: " in said:
         return f"a library's warning: {said[:300]}"
+    if "\x1b" in said or ("\x1b" in out.getvalue() and not PLAIN.intersection(case.args)):
+        return "a name reaches the terminal as it is"
     if code == 2 and not said.strip():
         return "exit 2 without a word"
     took = time.process_time() - began

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
-import narwhals as nw
 import numpy as np
 import polars as pl
 from msgspec import structs
@@ -15,7 +14,7 @@ from abstain.analyses.compare.bounds import WORDS
 from abstain.analyses.result import Facts, Result
 from abstain.analyses.score.several import refuse_open
 from abstain.errors import InputError, UsageError, checked, option, shown
-from abstain.io.columns import require, require_all
+from abstain.io.columns import require, require_all, text_column
 from abstain.io.frames import collect, into_lazy, open_table
 from abstain.judging.grades import grade_rows
 from abstain.judging.judge import KIND
@@ -221,10 +220,12 @@ def _rows(source: Responses) -> pl.DataFrame:
         raise InputError(
             "has no text of responses to look at (a column 'response' or 'answer')", table.name
         )
-    frame = collect(nw.from_native(table.frame), table.name)
-    run = pl.col("run").cast(pl.String) if source.run is None else pl.lit(source.run)
-    question, text = pl.col("question").cast(pl.String), pl.col("response").alias("text")
-    return frame.select(run.alias("run"), question, RULE, text)
+    rows = into_lazy(table.frame)
+    names = ["question", *(["run"] if source.run is None else [])]
+    texts = [text_column(rows, name, table.name).alias(name) for name in names]
+    frame = collect(rows.with_columns(*texts), table.name)
+    run = pl.col("run") if source.run is None else pl.lit(source.run).alias("run")
+    return frame.select(run, "question", RULE, pl.col("response").alias("text"))
 
 
 def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:

@@ -240,7 +240,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     if len(text) > MOST_BYTES:
         raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
     if not text.strip():
-        raise InputError("is empty, expected a saved result", name)
+        raise InputError("is not the JSON of a result: it is empty", name)
     kind = _kind_of(text, name)
     try:
         found = msgspec.json.decode(text, type=result_class(kind))
@@ -256,7 +256,7 @@ def load(path: str | os.PathLike[str]) -> Result:
 def _check_numbers(value: Any) -> None:
     """Refuse a whole number that no table can hold."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError(f"has the number {shown(str(value))[1:-1]}, expected one of 64 bits")
+        raise ValueError("has a whole number of more than 64 bits")
     inside = value.values() if isinstance(value, dict) else value
     if isinstance(value, (dict, list, tuple)):
         for own in inside:

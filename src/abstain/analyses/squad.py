@@ -66,10 +66,11 @@ def best_threshold(
     gain = np.where(has, np.asarray(scores, np.float64), -np.asarray(answered, np.float64))
     chances = np.asarray(chances, np.float64)
     order = np.argsort(chances, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(chances[order])), len(order) - 1)
+    ranked = chances[order]
+    ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(order) - 1)
     totals = np.append((~has).sum(), (~has).sum() + np.cumsum(gain[order])[ends])
     at = int(np.argmax(np.round(totals, 9)))
-    return float(totals[at]) / len(order), -1.0 if at == 0 else float(chances[order][ends[at - 1]])
+    return float(totals[at]) / len(order), -1.0 if at == 0 else float(ranked[ends[at - 1]])
 
 
 SCORES = ("exact", "F1")

@@ -167,6 +167,10 @@ def _mode(name: str) -> int:
     try:
         mode = os.stat(name).st_mode
     except FileNotFoundError:
+        if os.path.islink(name):
+            raise InputError("is a link to a file that is not there", name) from None
+        if not name:
+            raise InputError("the name of a file is empty") from None
         raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
     except (OSError, ValueError) as error:
         raise in_a_line(error, name) from None

@@ -117,6 +117,9 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
     if frame.is_empty():
         raise InputError("has no questions", table.name)
     _check_ids(frame, table)
+    for name in LISTS:
+        if name in frame.columns:
+            _refuse_nested(frame[name].dtype, name, table.name)
     accepted = _as_list(frame, "correct")
     frame = frame.with_columns(accepted.alias("accepted")).with_columns(
         nothing_right=pl.col("accepted").list.len() == 0
@@ -208,6 +211,18 @@ def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     else:
         text = text_column(frame, column, label, trim=True)
     return nw.when(text != "").then(text).alias(column)
+
+
+LISTS = ("correct", "options", "option_texts")
+"""Columns that may hold several texts in a cell."""
+
+
+def _refuse_nested(dtype: pl.DataType, column: str, label: str) -> None:
+    inner = dtype.inner if isinstance(dtype, (pl.List, pl.Array)) else dtype
+    if inner.is_nested() or inner in (pl.Binary, pl.Object):
+        raise InputError(
+            f"column '{column}' holds {dtype}, expected a text or a list of texts per row", label
+        )
 
 
 def _as_list(frame: pl.DataFrame, column: str) -> pl.Series:

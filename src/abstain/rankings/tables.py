@@ -288,6 +288,8 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
             f"the column '{column}' must hold one {kind} per row (it holds {given.dtype})",
             table.name,
         )
+    if isinstance(given.dtype, (pl.Categorical, pl.Enum)):
+        given = given.cast(pl.String)
     values = given.cast(pl.Float64, strict=False)
     wrong = (values.is_null() | values.is_nan() | (finite & values.is_infinite())).arg_true()
     if len(wrong):

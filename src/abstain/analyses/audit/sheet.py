@@ -10,6 +10,7 @@ from functools import cached_property
 from abstain.analyses.audit.printed import Printed, is_missing, read_or_none
 from abstain.analyses.audit.result import Change
 from abstain.errors import InputError, Place, UnknownNameError, UsageError, option
+from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import ROW, Table, read_table
 from abstain.judging.given_counts import NUMBERS, TOTALS
 from abstain.measures import Measure, count_measure, list_measures
@@ -76,7 +77,7 @@ class Sheet:
 
     def __init__(self, table: Table, settings: Settings) -> None:
         self.table, self.settings, self.name = table, settings, table.name
-        frame = table.frame.collect()
+        frame = collect(into_lazy(table.frame), table.name)
         columns = [c for c in table.columns if c not in settings.ignore]
         self.texts: list[dict[str, str]] = [
             {c: "" if record[c] is None else str(record[c]) for c in columns}

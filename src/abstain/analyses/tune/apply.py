@@ -174,6 +174,11 @@ def _refuse_duplicates(rows: pl.DataFrame, table: Table) -> None:
 
 def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
     """Confidence as a number or none; what is neither is refused, with its line."""
+    kind = rows["confidence"].dtype
+    if kind.is_nested() or kind == pl.Binary:
+        raise InputError(
+            f"column 'confidence' holds {kind}, expected one number per row", table.name
+        )
     text = rows["confidence"].cast(pl.String).str.strip_chars().fill_null("")
     sure = text.cast(pl.Float64, strict=False)
     inside = ((sure >= 0) & (sure <= 1)).fill_null(value=False)

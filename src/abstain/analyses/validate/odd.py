@@ -63,7 +63,7 @@ def _silent_and_alike(source: GoldRuns) -> list[Problem]:
         table = collect(answers, "the responses")
         lacking = {c: pl.lit("") for c in ("answer", "candidate", "answered") if c not in said}
         tables.append(table.with_columns(**lacking).with_columns(pl.col(INDEX).cast(pl.Int64)))
-    rows = pl.concat(tables, how="diagonal_relaxed")
+    rows = pl.concat(tables, how="diagonal_relaxed").filter(pl.col("run").is_not_null())
     cells = [pl.col(c).fill_null("") for c in ("answer", "candidate", "answered")]
     marks = (
         rows.with_columns(__mark=pl.struct(pl.col(INDEX), *cells).hash(1))

@@ -12,7 +12,7 @@ from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, command, option
 from abstain.cli.reading import Input, reads
 from abstain.cli.showing import Showing, working
-from abstain.errors import UsageError, plural
+from abstain.errors import UsageError, plural, shown
 from abstain.report.view import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def campaign(
         command, result = "", blinded(result, other_names, held)
     write(result, output, Showing(format=format, command=command), force=force)
     for run, why in held.items():
-        click.echo(f"{run} is held back until the gold is public: {why}", err=True)
+        click.echo(f"run {shown(run)} is held back until the gold is public: {why}", err=True)
     if checked is not None and checked.skipped:
         count = plural(len(checked.skipped), "run was", "runs were")
         where = "each team's folder" if blind else f"{output}/problems.csv"

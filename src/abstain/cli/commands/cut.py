@@ -11,7 +11,7 @@ from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Words, command, option
 from abstain.cli.reading import RankedInput, reads_rankings
 from abstain.cli.showing import Showing, shows, working
-from abstain.errors import UsageError
+from abstain.errors import UsageError, shown
 
 if TYPE_CHECKING:
     from abstain.analyses.cut.result import CutResult
@@ -157,7 +157,7 @@ def _write_cut(rankings: Rankings, result: CutResult, target: Path) -> None:
         if origin.run in {own.run for own in result.runs}:
             rows, said = cut_origin(origin, result.rule_of(origin.run), rankings.settings.nil)
             parts.append(rows)
-            click.echo(f"{target}: run {origin.run}: {said}", err=True)
+            click.echo(f"{target}: run {shown(origin.run)}: {said}", err=True)
     write_run(concat(parts), target)
 
 
