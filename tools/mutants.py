@@ -7,10 +7,11 @@ survive, or the verdicts of this machine are not to be trusted.
 
 First, once, every test file runs on a copy of the package in which each statement tells that it was
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
-is then tried on the tests that reach its statement, the quickest first, until one fails; one
-outside functions, or that nothing was seen to reach, on all tests that reach a function of its
-module. Tests that need a browser or compute for more than 0.7 s are left out, and so is what goes
-beyond `--seconds` of tests for one mutant: a mutant that only these notice counts as a survivor.
+is then tried on the tests that reach its statement, the quickest first, until one fails. A mutant
+outside functions, or that nothing was seen to reach, is tried on all tests that reach a function of
+its module or stand in a folder of that name. Tests that need a browser or compute for more than
+0.7 s are left out, and so is what goes beyond `--seconds` of tests for one mutant: a mutant that
+only these notice counts as a survivor.
 
 All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
 the functions that differ; what is computed while modules are imported is tried on a fresh import.
@@ -356,8 +357,9 @@ class Reached:
         if not mutant.in_function or not any(own[2] & mask for own in self.tests):
             mask |= self.inside.get(mutant.module, 0)
         chosen, spent = dict[str, float](), 0.0
+        near = f"tests/{mutant.module.partition('/')[0]}/"
         for test, seconds, reached in sorted(self.tests, key=lambda own: own[1]):
-            if reached & mask:
+            if reached & mask or (not mutant.in_function and test.startswith(near)):
                 spent += seconds
                 if spent > budget and chosen:
                     break

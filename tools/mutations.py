@@ -70,6 +70,18 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "MOST_WAYS:",
         "measures/answers.py: harmonic = harmonic_numbers(int(np.max(answers, initial=1)))",
     ),
+    "a whole number times or over 1.0 is the same as a double": (
+        "measures/declare.py: return function(k.right / 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
+        "k.n * 1.0, **arguments)",
+        "measures/declare.py: return function(k.right * 1.0, k.wrong / 1.0, k.unanswered * 1.0, "
+        "k.n * 1.0, **arguments)",
+        "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered / 1.0, "
+        "k.n * 1.0, **arguments)",
+        "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
+        "k.n / 1.0, **arguments)",
+        "measures/families/truncated.py: return listed + _terminal(cut) * "
+        "np.power(p, cut.depth / 1.0)",
+    ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
     ),

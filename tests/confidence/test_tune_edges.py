@@ -160,6 +160,11 @@ def test_a_tuned_run_by_a_slow_loop() -> None:
     assert everything is not None
     assert found.gain == pytest.approx(c_at_1(judge, threshold) - everything)
     assert found.optimism_avoided == pytest.approx(best - c_at_1(judge, threshold))
+    shares = []
+    for some in (judge, tune):
+        k = slow_counts(some, threshold)
+        shares.append(k["wrong"] / (k["wrong"] + k["right"]))
+    assert found.risk_optimism_avoided == pytest.approx(shares[0] - shares[1])
     sure = {c for _, c in judge if c is not None}
     assert found.best_in_hindsight.score == pytest.approx(max(c_at_1(judge, t) for t in sure))
     assert found.without_confidence == 1

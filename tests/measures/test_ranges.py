@@ -1,0 +1,153 @@
+"""Ranges of parameters, the order of trec_eval, and when a measure of counts has no value."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pytest
+
+import abstain as ab
+from abstain.measures.definition import Parameter
+from abstain.measures.registry import definitions
+from tests.measures.reference import REFERENCE
+
+OPEN, CLOSED = True, False
+SHARE = (0, CLOSED, 1, CLOSED)
+LIKELIHOOD = (0, OPEN, 1, OPEN)
+GRADE = (0, OPEN, math.inf, CLOSED)
+WHOLE = (1, CLOSED, math.inf, CLOSED)
+ANY = (-math.inf, CLOSED, math.inf, CLOSED)
+RANGES = {
+    # a level that a document must have, a rank, a likelihood to go on, documents that are expected
+    "rel": GRADE,
+    "k": WHOLE,
+    "p": LIKELIHOOD,
+    "mult": GRADE,
+    "INST t": (0.5, OPEN, math.inf, CLOSED),
+    "recall": SHARE,
+    "e": SHARE,
+    "r": SHARE,
+    # what a blank is worth; where all is lost on one wrong answer no other can make up for it
+    "credit t": SHARE,
+    "S t": (0, CLOSED, 1, OPEN),
+    "c": (0, OPEN, 1, CLOSED),
+    # recall may count much more than precision, or much less, but not alone
+    "F beta": (1e-6, CLOSED, 1e6, CLOSED),
+    "SetF beta": (0, OPEN, 1e6, CLOSED),
+    "Q beta": (0, CLOSED, 1e6, CLOSED),
+    "x": (0, CLOSED, math.inf, CLOSED),
+    "bins": (1, CLOSED, 10_000, CLOSED),
+    "Utility n": (0, CLOSED, math.inf, CLOSED),
+    "Utility a": ANY,
+    "Utility b": ANY,
+    "Utility c": ANY,
+    "Utility d": ANY,
+}
+DEFAULTS = {
+    "F beta": 1,
+    "ECE bins": 15,
+    "ECE-mass bins": 15,
+    "p": 0.8,
+    "Q beta": 1,
+    "SetF beta": 1,
+    "INST t": 1,
+    "e": 0.1,
+    "x": 1,
+    "mult": 1,
+    "Utility a": 1,
+    "Utility b": -1,
+    "Utility c": 0,
+    "Utility d": 0,
+    "Utility n": 0,
+}
+PARAMETERS = [(name, own) for name, d in definitions().items() for own in d.parameters]
+
+
+@pytest.mark.parametrize(("name", "own"), PARAMETERS, ids=lambda own: getattr(own, "name", own))
+def test_a_parameter_has_its_range(name: str, own: Parameter) -> None:
+    key = f"{'INST' if name.startswith('INST') else name} {own.name}"
+    low, low_open, high, high_open = RANGES.get(key) or RANGES[own.name]
+    for end, is_open, side in ((low, low_open, -1), (high, high_open, 1)):
+        if math.isinf(end):
+            continue
+        with pytest.raises(ab.UsageError, match="must be in"):
+            own.check(end + side * (1 if own.whole or end > 1 else 1e-7), name)
+        if is_open:
+            with pytest.raises(ab.UsageError, match="must be in"):
+                own.check(end, name)
+        else:
+            assert own.check(end, name) == end
+    with pytest.raises(ab.UsageError, match="must be in"):
+        own.check(math.nan, name)
+    if own.whole:
+        with pytest.raises(ab.UsageError, match="must be a whole number"):
+            own.check(2.5, name)
+    if own.name != "rel":
+        assert own.default == DEFAULTS.get(key, DEFAULTS.get(own.name))
+
+
+# The order of te_trec_measures in trec_eval 9's measures.c; runid and relstring are no numbers.
+TREC_EVAL = [
+    "runid",
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "map",
+    "gm_map",
+    "Rprec",
+    "bpref",
+    "recip_rank",
+    "iprec_at_recall",
+    "P",
+    "relstring",
+    "recall",
+    "infAP",
+    "gm_bpref",
+    "Rprec_mult",
+    "utility",
+    "11pt_avg",
+    "binG",
+    "G",
+    "ndcg",
+    "ndcg_rel",
+    "Rndcg",
+    "ndcg_cut",
+    "map_cut",
+    "relative_P",
+    "success",
+    "set_P",
+    "set_relative_P",
+    "set_recall",
+    "set_map",
+    "set_F",
+    "num_nonrel_judged_ret",
+]
+
+
+def test_names_stand_where_trec_eval_prints_them() -> None:
+    found = {own.name: own.place for d in definitions("ranking").values() for own in d.trec}
+    assert {name: place for name, place in found.items() if name in TREC_EVAL} == {
+        name: place for place, name in enumerate(TREC_EVAL) if name not in ("runid", "relstring")
+    }
+    assert all(found[name] >= len(TREC_EVAL) for name in found.keys() - {*TREC_EVAL})
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_all_counts_of_up_to_four_questions_as_the_slow_reference(name: str) -> None:
+    item = ab.measure(name)
+    for numbers in product(range(5), repeat=5):
+        if 0 < sum(numbers) <= 4:
+            outcomes = [
+                letter
+                for letter, times in zip(("R", "W", "UR", "UW", "UE"), numbers, strict=True)
+                for _ in range(times)
+            ]
+            expected = REFERENCE[name](outcomes)
+            counts = ab.Counts(*numbers)
+            score = item(counts)
+            assert (item.why_undefined(counts) is None) == (expected is not None), numbers
+            assert float(score) == pytest.approx(
+                math.nan if expected is None else float(expected), nan_ok=True
+            ), numbers
