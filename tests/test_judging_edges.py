@@ -128,3 +128,63 @@ def test_counts_that_add_up(row: dict[str, int]) -> None:
     (found,) = ab.read_counts(frame).score("accuracy").rows
     assert found.scores["accuracy"] == pytest.approx(row["right"] / 10)
     assert found.counts.n == 10
+
+
+@pytest.mark.parametrize(("letters", "typed"), [(40, "z" * 40), (41, "GRADE")])
+def test_a_long_grade_is_not_in_the_line_to_type(letters: int, typed: str) -> None:
+    frame = pl.DataFrame({"question": [1, 2], "grade": ["correct", "z" * letters]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert f'grades={{"{typed}": "wrong"}}' in str(caught.value)
+
+
+def test_at_most_three_grades_are_in_the_line_to_type() -> None:
+    frame = pl.DataFrame({"question": range(5), "grade": ["correct", "xa", "xb", "xc", "xd"]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert '{"xa": "wrong", "xb": "wrong", "xc": "wrong"}' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("question-0l", "question 'question-0l' is not in the gold (nearest: 'question-01'"),
+        ("question-0123", "(nearest: 'question-01'"),  # two letters more
+        ("question-01234", "question 'question-01234' is not in the gold"),
+        ("entirely else", "question 'entirely else' is not in the gold"),
+    ],
+)
+def test_the_nearest_ids_are_named(question: str, said: str) -> None:
+    gold = pl.DataFrame({"question": ["question-01", "another-999"], "correct": ["a", "b"]})
+    run = pl.DataFrame({"question": ["question-01", question], "answer": ["a", "b"]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run).score("c@1")
+    assert said in str(caught.value)
+    assert ("nearest" in str(caught.value)) == ("nearest" in said)
+
+
+def test_more_rows_than_questions_by_position() -> None:
+    gold = pl.DataFrame({"question": ["a", "b"], "correct": ["x", "y"]})
+    run = pl.DataFrame({"answer": ["x", "y", "z", "z"]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run, align="position").score("c@1")
+    assert "beyond the gold's 2 questions: the run has too many rows" in str(caught.value)
+    assert "(and 1 more" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sure", "said"),
+    [
+        (1.5, "confidence is 1.5, expected 0 to 1"),
+        (-0.25, "confidence is -0.25, expected 0 to 1"),
+        ("0,9", "confidence is '0,9', expected a number from 0 to 1, with a decimal point"),
+        ("much", "confidence is 'much', expected a number from 0 to 1"),
+    ],
+)
+def test_what_is_no_confidence(sure: object, said: str) -> None:
+    gold = pl.DataFrame({"question": ["a"], "correct": ["x"]})
+    run = pl.DataFrame({"question": ["a"], "answer": ["x"], "confidence": [sure]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run).score("c@1")
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(said)

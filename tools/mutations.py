@@ -38,6 +38,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/randomisation.py: if len(self.known) >= 500:",
         "stats/randomisation.py: if len(self.known) > 501:",
         "stats/hypotheses.py: MOST_KEPT = 1 << 24",
+        "stats/hypotheses.py: kept = not divided and flips.trials * sums.size <= MOST_KEPT",
         "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
         "judging/cells.py: BATCH = 1 << 19",
     ),
@@ -81,6 +82,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "k.n / 1.0, **arguments)",
         "measures/families/truncated.py: return listed + _terminal(cut) * "
         "np.power(p, cut.depth / 1.0)",
+    ),
+    "all arrays of these have one length": (
+        "stats/randomisation.py: found = np.empty((len(stay[1]), *joint.shape))",
+    ),
+    "it is multiplied by the gain of the pool, which is 0 there": (
+        "measures/ranked_lists.py: full = np.append(1.0, np.cumsum(weight))",
     ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
