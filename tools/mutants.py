@@ -64,6 +64,8 @@ from mutations import (
 KEPT = ROOT / ".mutants.json"
 SLOW = 0.7
 """Seconds of processor time after which a test is left out."""
+IMPORT = 0.3
+"""Seconds that a fresh import of a file of tests takes, about."""
 PATIENCE = 10.0
 """How many times its processor time a test may take, and so many seconds more."""
 HANGS = 600
@@ -356,13 +358,15 @@ class Reached:
         mask = self._bit(mutant)
         if not mutant.in_function or not any(own[2] & mask for own in self.tests):
             mask |= self.inside.get(mutant.module, 0)
-        chosen, spent = dict[str, float](), 0.0
         near = f"tests/{mutant.module.partition('/')[0]}/"
+        chosen, spent, files = dict[str, float](), 0.0, set[str]()
         for test, seconds, reached in sorted(self.tests, key=lambda own: own[1]):
             if reached & mask or (not mutant.in_function and test.startswith(near)):
-                spent += seconds
+                again = not self.on_import(mutant) or file_of(test) in files
+                spent += seconds if again else seconds + IMPORT
                 if spent > budget and chosen:
                     break
+                files.add(file_of(test))
                 chosen[test] = seconds
         return chosen
 
