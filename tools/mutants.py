@@ -81,15 +81,16 @@ class Collected(Chosen):
 
     def __init__(self, seconds: dict[str, float], loop: Callable[[Collected], None]) -> None:
         super().__init__(seconds)
-        self.loop, self.functions = loop, dict[CodeType, list[FunctionType]]()
+        self.loop, self.functions = loop, dict[tuple[str, str, int], list[FunctionType]]()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.session, self.items = session, {item.nodeid: item for item in session.items}
         for module in modules_named():
-            importlib.import_module("abstain." + module[:-3].replace("/", "."))
+            importlib.import_module(dotted(module))
         for own in gc.get_objects():
             if isinstance(own, FunctionType) and (own.__module__ or "").startswith("abstain"):
-                self.functions.setdefault(own.__code__, []).append(own)
+                key = own.__module__, own.__code__.co_qualname, own.__code__.co_firstlineno
+                self.functions.setdefault(key, []).append(own)
         gc.freeze()
         self.loop(self)
         return True
@@ -99,8 +100,11 @@ class Collected(Chosen):
         texts = plain(mutant.module), mutated(mutant)
         old, new = (list(_codes(compile(text, mutant.module, "exec"))) for text in texts)
         for before, after in zip(old, new, strict=True):
-            for function in self.functions.get(before, []) if before != after else []:
-                function.__code__ = after
+            key = dotted(mutant.module), before.co_qualname, before.co_firstlineno
+            found = self.functions.get(key, []) if before != after else []
+            # pytest has rewritten those with assertions; of others there may be two on a line
+            for own in [own for own in found if own.__code__ == before] or found:
+                own.__code__ = after
         forget()
 
     def run(self, seconds: dict[str, float], temporary: Path) -> int:
@@ -113,6 +117,11 @@ class Collected(Chosen):
             if self.session.testsfailed:
                 return 1
         return 0
+
+
+def dotted(module: str) -> str:
+    """A module's file as it is imported."""
+    return "abstain." + module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
