@@ -9,9 +9,9 @@ First, once, every test file runs on a copy of the package in which each stateme
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
 is then tried on the tests that reach its statement, the quickest first, until one fails. A mutant
 outside functions, or that nothing was seen to reach, is tried on all tests that reach a function of
-its module or stand in a folder of that name. Tests that need a browser or compute for more than
-0.7 s are left out, and so is what goes beyond `--seconds` of tests for one mutant: a mutant that
-only these notice counts as a survivor.
+its module or stand in a folder of that name, those first that reach most of it. Tests that need a
+browser or compute for more than 0.7 s are left out, and so is what goes beyond `--seconds` of tests
+for one mutant: a mutant that only these notice counts as a survivor.
 
 All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
 the functions that differ; what is computed while modules are imported is tried on a fresh import.
@@ -33,7 +33,6 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -139,11 +138,8 @@ def limited(seconds: float) -> None:
 
 
 def afresh(tests: dict[str, float]) -> int:
-    """Import and run some tests, the files with the quickest first; 0 where none fails."""
-    total = Counter[str]()
-    for test, seconds in tests.items():
-        total[file_of(test)] += seconds  # type: ignore[assignment]
-    files, size = sorted(total, key=total.__getitem__), 1
+    """Import and run some tests, file by file in their order; 0 where none fails."""
+    files, size = list(dict.fromkeys(map(file_of, tests))), 1
     while files:
         batch, files, size = files[:size], files[size:], 2 * size
         limited(SLOW)

@@ -121,20 +121,24 @@ class Reached:
         return not mutant.in_function or bool(self._bit(mutant) & self.imported)
 
     def tests_of(self, mutant: Mutant, budget: float) -> dict[str, float]:
-        """The tests that reach a mutant with their seconds, the quickest first, within a budget."""
-        mask = self._bit(mutant)
-        if not mutant.in_function or not any(own[2] & mask for own in self.tests):
-            mask |= self.inside.get(mutant.module, 0)
+        """The tests that reach a mutant with their seconds, in order, within a budget."""
+        mask, inside = self._bit(mutant), self.inside.get(mutant.module, 0)
         near = f"tests/{mutant.module.partition('/')[0]}/"
+        tests = [own for own in self.tests if own[2] & mask]
+        if not mutant.in_function or not tests:
+            mask |= inside
+            tests = [own for own in self.tests if own[2] & mask or own[0].startswith(near)]
+            tests.sort(key=lambda own: (-(own[2] & inside).bit_count(), own[1]))
+        else:
+            tests.sort(key=lambda own: own[1])
         chosen, spent, files = dict[str, float](), 0.0, set[str]()
-        for test, seconds, reached in sorted(self.tests, key=lambda own: own[1]):
-            if reached & mask or (not mutant.in_function and test.startswith(near)):
-                again = not self.on_import(mutant) or file_of(test) in files
-                spent += seconds if again else seconds + IMPORT
-                if spent > budget and chosen:
-                    break
-                files.add(file_of(test))
-                chosen[test] = seconds
+        for test, seconds, _ in tests:
+            again = not self.on_import(mutant) or file_of(test) in files
+            spent += seconds if again else seconds + IMPORT
+            if spent > budget and chosen:
+                break
+            files.add(file_of(test))
+            chosen[test] = seconds
         return chosen
 
 
