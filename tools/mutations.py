@@ -89,6 +89,18 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "it is multiplied by the gain of the pool, which is 0 there": (
         "measures/ranked_lists.py: full = np.append(1.0, np.cumsum(weight))",
     ),
+    "numpy takes any negative number for the length that is left": (
+        "judging/cells.py: _add(table.reshape(-2), bins)",
+        "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
+    ),
+    "numbers beyond 1e300 are not near 0": (
+        "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
+        "f\"{('-' if number < 1 else '')}1e300 or more\"",
+    ),
+    "where nothing is relevant another value is taken": (
+        "measures/families/stopping.py: values = (1 + b) * cut.found / "
+        "(cut.depth + b * np.where(there > 0, there, 2.0))",
+    ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
     ),

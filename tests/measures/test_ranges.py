@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from itertools import product
+from typing import Any
 
 import pytest
 
 import abstain as ab
 from abstain.measures.definition import Parameter
-from abstain.measures.registry import definitions
+from abstain.measures.registry import definitions, example_measure
+from abstain.measures.trec_names import figures
 from tests.measures.reference import REFERENCE
 
 OPEN, CLOSED = True, False
@@ -122,3 +125,65 @@ def test_all_counts_of_up_to_four_questions_as_the_slow_reference(name: str) -> 
             assert float(score) == pytest.approx(
                 math.nan if expected is None else float(expected), nan_ok=True
             ), numbers
+
+
+def test_numbers_after_the_name_of_a_measure_of_trec_eval() -> None:
+    """One that takes one number takes the first; one that takes four must have four."""
+    (figure,) = figures("set_F", "0.5,3")
+    assert figure.arguments == {"x": 0.5}
+    (figure,) = figures("utility", "1,2,3,4")
+    assert figure.arguments == {"a": 1, "b": 2, "c": 3, "d": 4}
+    for given, got in (("1,2,3", 3), ("1,2,3,4,5", 5)):
+        with pytest.raises(ab.UsageError, match=rf"utility takes 4 numbers .got {got}."):
+            figures("utility", given)
+
+
+QRELS = {
+    "a": {"d1": 1, "d3": 0, "d4": 2, "x": 1},
+    "b": {"d3": 1, "d5": 0, "y": 0},
+    "c": {"d1": 0, "d2": 2, "d6": 1},
+}
+RUN = {
+    query: {f"d{i}": 9.0 - i for i in range(1, last)}
+    for query, last in (("a", 7), ("b", 6), ("c", 4))
+}
+
+
+@pytest.mark.parametrize("name", [*definitions("ranking")])
+def test_a_query_has_its_score_whatever_the_others_are(name: str) -> None:
+    """Documents that nobody judged stand before, between and after those that somebody did."""
+    item: Any = example_measure(name)
+    whole = ab.read_rankings(QRELS, {"r": RUN}, top=2)
+    together = whole.values(item).ravel()
+    for at, query in enumerate(whole.queries):
+        alone = ab.read_rankings({query: QRELS[query]}, {"r": {query: RUN[query]}}, top=2)
+        assert together[at] == pytest.approx(float(alone.values(item).ravel()[0]), nan_ok=True)
+
+
+@pytest.mark.parametrize("name", [*definitions()])
+def test_a_function_has_the_defaults_of_its_declaration(name: str) -> None:
+    own = definitions()[name]
+    for function in (own.function, getattr(own, "by_depth", None)):
+        said = inspect.signature(function).parameters if function else {}
+        for parameter in own.parameters:
+            if parameter.name in said and said[parameter.name].default is not inspect._empty:
+                assert said[parameter.name].default == parameter.default, parameter.name
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        ("S(t=0.8)", (-4, 1)),  # one wrong answer costs 0.8/0.2
+        ("S(t=0.5)", (-1, 1)),
+        ("S(t=0)", (0, 1)),
+        ("RBP-effort(e=0.3)", (-0.3, 1)),
+        ("credit(t=0.3)", (0, 1)),
+    ],
+)
+def test_bounds_follow_the_parameters(name: str, bounds: tuple[float, float]) -> None:
+    assert ab.measure(name).bounds == pytest.approx(bounds)
+
+
+def test_forty_answers_are_the_fewest_to_test_what_is_divided_by_answers() -> None:
+    """As benchmarks/errors.py shows: below, errors are more frequent than promised."""
+    assert {getattr(own, "least", 0) for own in definitions().values()} == {0, 40}
