@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import abstain as ab
 from abstain.judging.cells import grown
 from abstain.judging.counting import joined
+from abstain.judging.reading import Reading
+from abstain.judging.responses import read_responses, told
 from abstain.judging.slices import cluster_numbers, slices_of, spots
 
 
@@ -188,3 +193,21 @@ def test_what_is_no_confidence(sure: object, said: str) -> None:
         ab.read(gold, run).score("c@1")
     assert said in str(caught.value)
     assert str(caught.value).endswith(said)
+
+
+def test_a_note_of_several_files_is_said_once_with_its_counts_added_up(tmp_path: Path) -> None:
+    tables = []
+    for name, note in (("a", "3 of 1,200 rows are odd"), ("b", "4 of 5 rows are odd")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("question,answer\nq1,x\n", "utf-8")
+        table = read_responses(path, Reading()).table
+        tables.append(replace(table, notes=(f"{table.name}: {note}", "said of all")))
+    one, two = tables
+    assert told([one]) == list(one.notes)
+    assert told(tables) == [
+        f"{one.name} and 1 more file: 7 of 1,205 rows are odd",
+        "said of all",
+    ]
+    assert told([one, one]) == list(one.notes)
+    other = replace(two, notes=(f"{two.name}: has no header",))
+    assert told([one, other]) == [*one.notes, *other.notes]

@@ -12,7 +12,7 @@ import pytest
 import abstain as ab
 from abstain.measures.definition import Parameter
 from abstain.measures.registry import definitions, example_measure
-from abstain.measures.trec_names import figures
+from abstain.measures.trec_names import figures, values_of
 from tests.measures.reference import REFERENCE
 
 OPEN, CLOSED = True, False
@@ -187,3 +187,18 @@ def test_bounds_follow_the_parameters(name: str, bounds: tuple[float, float]) ->
 def test_forty_answers_are_the_fewest_to_test_what_is_divided_by_answers() -> None:
     """As benchmarks/errors.py shows: below, errors are more frequent than promised."""
     assert {getattr(own, "least", 0) for own in definitions().values()} == {0, 40}
+
+
+@pytest.mark.parametrize(
+    ("gains", "by_grade"), [("1=1,2=9", {1: 1, 2: 9}), ("1=3", {1: 3, 2: 2}), ("", {1: 1, 2: 2})]
+)
+def test_gains_of_grades_by_hand(gains: str, by_grade: dict[int, float]) -> None:
+    """DCG of d1, d2 and an unjudged one over that of the gains of all judged, the largest first."""
+    judged = {"d1": 1, "d2": 2, "d8": 1, "d9": 0}
+    lists = ab.read_rankings({"q": judged}, {"r": {"q": {"d1": 3.0, "d2": 2.0, "x": 1.0}}}).lists
+    (figure,) = figures("ndcg", gains)
+    ideal = sorted((by_grade[1], by_grade[2], by_grade[1]), reverse=True)
+    expected = (by_grade[1] + by_grade[2] / math.log2(3)) / sum(
+        gain / math.log2(place + 2) for place, gain in enumerate(ideal)
+    )
+    assert values_of(figure, lists, 1, 0)[0] == pytest.approx(expected)
