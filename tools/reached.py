@@ -125,7 +125,7 @@ class Reached:
         mask, inside = self._bit(mutant), self.inside.get(mutant.module, 0)
         near = f"tests/{mutant.module.partition('/')[0]}/"
         tests = [own for own in self.tests if own[2] & mask]
-        if not mutant.in_function or not tests:
+        if self.on_import(mutant) or not tests:
             mask |= inside
             tests = [own for own in self.tests if own[2] & mask or own[0].startswith(near)]
             tests.sort(key=lambda own: (-(own[2] & inside).bit_count(), own[1]))

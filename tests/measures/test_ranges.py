@@ -202,3 +202,39 @@ def test_gains_of_grades_by_hand(gains: str, by_grade: dict[int, float]) -> None
         gain / math.log2(place + 2) for place, gain in enumerate(ideal)
     )
     assert values_of(figure, lists, 1, 0)[0] == pytest.approx(expected)
+
+
+def test_the_usual_points_of_trec_eval() -> None:
+    """As `trec_eval -h -m P` and the others say."""
+    cutoffs = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+    for name in ("P", "recall", "ndcg_cut", "map_cut", "relative_P"):
+        assert [own.name for own in figures(name)] == [f"{name}_{k}" for k in cutoffs]
+    assert [own.name for own in figures("success")] == ["success_1", "success_5", "success_10"]
+    tenths = [f"iprec_at_recall_{i / 10:.2f}" for i in range(11)]
+    assert [own.name for own in figures("iprec_at_recall")] == tenths
+    assert [own.name for own in figures("Rprec_mult")] == [
+        f"Rprec_mult_{i / 5:.2f}" for i in range(1, 11)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [
+        ("credit(t=0)", {"accuracy", "S(t=0)"}),
+        ("credit(t=0.5)", {"S(t=0.5)", "UF", "UF-scaled"}),
+        ("credit(t=0.25)", {"S(t=0.25)"}),
+    ],
+)
+def test_measures_that_rank_runs_alike(name: str, others: set[str]) -> None:
+    """c + t·u is 1 − t less than a multiple of c − t/(1 − t)·w, so both order runs alike."""
+    found = ab.measure(name).ranks_like
+    assert others <= {*found}
+    assert name not in found
+    shares = [(0.5, 0.3, 0.2), (0.4, 0.1, 0.5), (0.6, 0.4, 0.0), (0.1, 0.0, 0.9)]
+    counts = [ab.Counts(c, w, unanswered_empty=u) for c, w, u in shares]
+    own = [float(ab.measure(name)(k)) for k in counts]
+    for other in found:
+        theirs = [float(ab.measure(other)(k)) for k in counts]
+        for i in range(4):
+            for j in range(4):
+                assert (own[i] > own[j] + 1e-9) == (theirs[i] > theirs[j] + 1e-9), other
