@@ -211,3 +211,9 @@ def test_a_note_of_several_files_is_said_once_with_its_counts_added_up(tmp_path:
     assert told([one, one]) == list(one.notes)
     other = replace(two, notes=(f"{two.name}: has no header",))
     assert told([one, other]) == [*one.notes, *other.notes]
+
+
+def test_counts_without_a_run_are_called_by_their_rows() -> None:
+    frame = pl.DataFrame({"right": [1, 2], "wrong": [1, 0], "unanswered": [0, 0]})
+    found = ab.read_counts(frame).score("c@1").rows
+    assert {row.run: row.counts.right for row in found} == {"row 1": 1, "row 2": 2}

@@ -13,7 +13,14 @@ import abstain as ab
 from abstain.analyses.tune.apply import apply_thresholds, read_thresholds
 from abstain.analyses.tune.choose import KeepRisk, Threshold
 from abstain.analyses.tune.result import Part, Split, Standing
-from abstain.analyses.tune.tuning import _paired, counted, kept, mean_standing, thresholded
+from abstain.analyses.tune.tuning import (
+    _above,
+    _paired,
+    counted,
+    kept,
+    mean_standing,
+    thresholded,
+)
 from abstain.errors import InputError, UsageError
 from abstain.outcomes import EXCLUDED
 from tests.confidence.data import informed, read_rows, slow_counts
@@ -372,3 +379,11 @@ def test_files_that_hold_no_thresholds(tmp_path: Any, text: str, said: str) -> N
     one = '{"kind": "abstain thresholds", "thresholds": [{"run": "a", "threshold": 1, "per": "x"}]}'
     path.write_text(one, "utf-8")
     assert read_thresholds(path) == {"a": Threshold(1.0, "x")}
+
+
+def test_there_is_no_difference_to_what_does_not_exist() -> None:
+    assert _above(0.75, 0.5) == 0.25
+    assert _above(0.75, 0.5, -1) == -0.25
+    assert _above(None, 0.5) is None
+    assert _above(0.5, None) is None
+    assert _above(None, None) is None

@@ -7,10 +7,12 @@ import math
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 import abstain as ab
 from abstain.measures.definition import Parameter
+from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions, example_measure
 from abstain.measures.trec_names import figures, values_of
 from tests.measures.reference import REFERENCE
@@ -238,3 +240,16 @@ def test_measures_that_rank_runs_alike(name: str, others: set[str]) -> None:
         for i in range(4):
             for j in range(4):
                 assert (own[i] > own[j] + 1e-9) == (theirs[i] > theirs[j] + 1e-9), other
+
+
+def test_the_ideal_gain_of_every_depth_by_hand() -> None:
+    """Of d + 1 places, since the end of a list is worth something too."""
+    none, one, three = (Prefixes(np.zeros((1, 3)), *[np.array([float(n)])] * 2) for n in (0, 1, 3))
+    second, third = 1 / math.log2(3), 1 / 2
+    assert none.ideal[0].tolist() == [0, 0, 0, 0]
+    assert one.ideal[0].tolist() == [1, 1, 1, 1]
+    assert three.ideal[0] == pytest.approx([1, 1 + second, *[1 + second + third] * 2])
+    halves = Prefixes(np.zeros((1, 1)), np.array([1.0]), np.array([2.0]))  # two of a gain of 1/2
+    assert halves.ideal[0] == pytest.approx([0.5, 0.5 + second / 2])
+    graded = Prefixes(np.zeros((1, 2)), np.array([1.5]), np.array([2.0]), np.array([[1.0, 0.5]]))
+    assert graded.ideal[0] == pytest.approx([1, 1 + second / 2, 1 + second / 2])
