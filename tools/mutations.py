@@ -41,6 +41,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/hypotheses.py: kept = not divided and flips.trials * sums.size <= MOST_KEPT",
         "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
         "judging/cells.py: BATCH = 1 << 19",
+        "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
     ),
     "what is kept in a cache; the same numbers come out": (
         "stats/randomisation.py: @lru_cache(maxsize=9)",
@@ -101,6 +102,10 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "where nothing is relevant another value is taken": (
         "measures/families/stopping.py: values = (1 + b) * cut.found / "
         "(cut.depth + b * np.where(there > 0, there, 2.0))",
+    ),
+    "another stream of random numbers is as good": (
+        "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
+        "'jeffreys')",
     ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
