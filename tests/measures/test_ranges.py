@@ -12,6 +12,7 @@ import pytest
 
 import abstain as ab
 from abstain.measures.definition import Parameter
+from abstain.measures.libm import log2
 from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions, example_measure
 from abstain.measures.trec_names import figures, values_of
@@ -253,3 +254,10 @@ def test_the_ideal_gain_of_every_depth_by_hand() -> None:
     assert halves.ideal[0] == pytest.approx([0.5, 0.5 + second / 2])
     graded = Prefixes(np.zeros((1, 2)), np.array([1.5]), np.array([2.0]), np.array([[1.0, 0.5]]))
     assert graded.ideal[0] == pytest.approx([1, 1 + second / 2, 1 + second / 2])
+
+
+def test_logarithms_where_there_is_none() -> None:
+    found = log2(np.array([0.0, -1.0, 1.0, 2.0, 3.0]))
+    assert found[0] == -math.inf
+    assert math.isnan(found[1])
+    assert found[2:].tolist() == [0, 1, math.log2(3)]
