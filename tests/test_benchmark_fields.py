@@ -318,7 +318,15 @@ def test_one_setting_beside_the_run_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("values", "is_confidence"),
-    [([0.5, 1.0], True), (["0.5", ""], True), ([3.0, 0.2], False), (["low", "high"], False)],
+    [
+        ([0.5, 1.0], True),
+        (["0.5", ""], True),
+        ([0.0, 1.0], True),
+        ([1.5, 0.2], False),
+        ([-0.1, 0.2], False),
+        ([3.0, 0.2], False),
+        (["low", "high"], False),
+    ],
 )
 def test_p_is_a_confidence_only_from_0_to_1(values: list[Any], is_confidence: bool) -> None:
     frame = pl.DataFrame({"id": [1, 2], "grade": ["correct", "incorrect"], "p": values})

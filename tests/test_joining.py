@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import abstain as ab
 from abstain.io.tables import ROW
-from abstain.judging.opening import _weakest, join_tasks, together
+from abstain.judging.opening import _weakest, join_tasks, opened_runs, together
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, read_responses
 from tests.engines import ENGINES, needs
@@ -310,3 +310,9 @@ def test_a_gold_without_tasks_names_the_questions_of_one_task(here: Here) -> Non
     assert said.code == 0, said
     counts = said.data["results"][0]["counts"]
     assert counts["right"] + counts["wrong"] == 2
+
+
+def test_a_log_and_a_table_of_one_name_are_told_apart_by_their_files(here: Here) -> None:
+    here.write("log.json", inspect("m", "a", "10"))
+    here.write("m.csv", "question,answer\n0,x\n1,x\n")
+    assert [own.run for own in opened_runs(["log.json", "m.csv"], Reading())] == ["log", "m"]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import abstain as ab
 from abstain.judging.cells import grown
 from abstain.judging.counting import joined
+from abstain.judging.reading import Reading
+from abstain.judging.responses import read_responses, told
 from abstain.judging.slices import cluster_numbers, slices_of, spots
 
 
@@ -128,3 +133,87 @@ def test_counts_that_add_up(row: dict[str, int]) -> None:
     (found,) = ab.read_counts(frame).score("accuracy").rows
     assert found.scores["accuracy"] == pytest.approx(row["right"] / 10)
     assert found.counts.n == 10
+
+
+@pytest.mark.parametrize(("letters", "typed"), [(40, "z" * 40), (41, "GRADE")])
+def test_a_long_grade_is_not_in_the_line_to_type(letters: int, typed: str) -> None:
+    frame = pl.DataFrame({"question": [1, 2], "grade": ["correct", "z" * letters]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert f'grades={{"{typed}": "wrong"}}' in str(caught.value)
+
+
+def test_at_most_three_grades_are_in_the_line_to_type() -> None:
+    frame = pl.DataFrame({"question": range(5), "grade": ["correct", "xa", "xb", "xc", "xd"]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read_judged(frame).score("c@1")
+    assert '{"xa": "wrong", "xb": "wrong", "xc": "wrong"}' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("question-0l", "question 'question-0l' is not in the gold (nearest: 'question-01'"),
+        ("question-0123", "(nearest: 'question-01'"),  # two letters more
+        ("question-01234", "question 'question-01234' is not in the gold"),
+        ("entirely else", "question 'entirely else' is not in the gold"),
+    ],
+)
+def test_the_nearest_ids_are_named(question: str, said: str) -> None:
+    gold = pl.DataFrame({"question": ["question-01", "another-999"], "correct": ["a", "b"]})
+    run = pl.DataFrame({"question": ["question-01", question], "answer": ["a", "b"]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run).score("c@1")
+    assert said in str(caught.value)
+    assert ("nearest" in str(caught.value)) == ("nearest" in said)
+
+
+def test_more_rows_than_questions_by_position() -> None:
+    gold = pl.DataFrame({"question": ["a", "b"], "correct": ["x", "y"]})
+    run = pl.DataFrame({"answer": ["x", "y", "z", "z"]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run, align="position").score("c@1")
+    assert "beyond the gold's 2 questions: the run has too many rows" in str(caught.value)
+    assert "(and 1 more" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sure", "said"),
+    [
+        (1.5, "confidence is 1.5, expected 0 to 1"),
+        (-0.25, "confidence is -0.25, expected 0 to 1"),
+        ("0,9", "confidence is '0,9', expected a number from 0 to 1, with a decimal point"),
+        ("much", "confidence is 'much', expected a number from 0 to 1"),
+    ],
+)
+def test_what_is_no_confidence(sure: object, said: str) -> None:
+    gold = pl.DataFrame({"question": ["a"], "correct": ["x"]})
+    run = pl.DataFrame({"question": ["a"], "answer": ["x"], "confidence": [sure]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run).score("c@1")
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(said)
+
+
+def test_a_note_of_several_files_is_said_once_with_its_counts_added_up(tmp_path: Path) -> None:
+    tables = []
+    for name, note in (("a", "3 of 1,200 rows are odd"), ("b", "4 of 5 rows are odd")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("question,answer\nq1,x\n", "utf-8")
+        table = read_responses(path, Reading()).table
+        tables.append(replace(table, notes=(f"{table.name}: {note}", "said of all")))
+    one, two = tables
+    assert told([one]) == list(one.notes)
+    assert told(tables) == [
+        f"{one.name} and 1 more file: 7 of 1,205 rows are odd",
+        "said of all",
+    ]
+    assert told([one, one]) == list(one.notes)
+    other = replace(two, notes=(f"{two.name}: has no header",))
+    assert told([one, other]) == [*one.notes, *other.notes]
+
+
+def test_counts_without_a_run_are_called_by_their_rows() -> None:
+    frame = pl.DataFrame({"right": [1, 2], "wrong": [1, 0], "unanswered": [0, 0]})
+    found = ab.read_counts(frame).score("c@1").rows
+    assert {row.run: row.counts.right for row in found} == {"row 1": 1, "row 2": 2}

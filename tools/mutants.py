@@ -7,10 +7,11 @@ survive, or the verdicts of this machine are not to be trusted.
 
 First, once, every test file runs on a copy of the package in which each statement tells that it was
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
-is then tried on the tests that reach its statement, the quickest first, until one fails; one
-outside functions, or that nothing was seen to reach, on all tests that reach a function of its
-module. Tests that need a browser or compute for more than 0.7 s are left out, and so is what goes
-beyond `--seconds` of tests for one mutant: a mutant that only these notice counts as a survivor.
+is then tried on the tests that reach its statement, the quickest first, until one fails. A mutant
+outside functions, or that nothing was seen to reach, is tried on all tests that reach a function of
+its module or stand in a folder of that name, those first that reach most of it. Tests that need a
+browser or compute for more than 0.7 s are left out, and so is what goes beyond `--seconds` of tests
+for one mutant: a mutant that only these notice counts as a survivor.
 
 All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
 the functions that differ; what is computed while modules are imported is tried on a fresh import.
@@ -22,105 +23,29 @@ noticed it. The clock on the wall ends only what hangs. It needs Linux.
 from __future__ import annotations
 
 import argparse
-import builtins
-import compileall
 import gc
-import hashlib
 import importlib
-import json
 import os
 import random
-import re
 import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
-from mutations import (
-    EQUIVALENT,
-    ROOT,
-    SOURCE,
-    Mutant,
-    modules_named,
-    mutants_of,
-    mutated,
-    named,
-    plain,
-    probed,
-    statements,
-    told,
-)
+from mutations import EQUIVALENT, ROOT, Mutant, modules_named, mutants_of, mutated, plain, told
+from reached import HANGS, PYTEST, SLOW, Reached, copied, file_of, forget, fork, in_turn, recorded
 
-KEPT = ROOT / ".mutants.json"
-SLOW = 0.7
-"""Seconds of processor time after which a test is left out."""
 PATIENCE = 10.0
 """How many times its processor time a test may take, and so many seconds more."""
-HANGS = 600
-"""Seconds on the wall after which a test hangs, whatever else the machine does."""
 LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics")
-PYTEST = ["-x", "-p", "no:xdist", "--hypothesis-profile", "quick", "-m", "not browser"]
-PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "--tb", "no"]
-
-
-def _too_slow(*_: object) -> None:
-    raise TimeoutError
-
-
-def forget() -> None:
-    """Empty the caches of the package."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("abstain."):
-            for own in list(vars(module).values()):
-                getattr(own, "cache_clear", int)()
-
-
-class Record:
-    """Which tests of a file reach which statements, and how long they take: a pytest plug-in."""
-
-    def __init__(self, numbers: dict[str, int]) -> None:
-        self.numbers, self.hits, self.failed = numbers, set[str](), set[str]()
-        self.imported, self.tests, self.threads = 0, dict[str, tuple[float, str]](), False
-        builtins.__reach__ = self.hits.add  # type: ignore[attr-defined]
-
-    def _mask(self) -> int:
-        mask = bytearray(len(self.numbers) // 8 + 1)
-        for hit in self.hits:
-            number = self.numbers[hit]
-            mask[number // 8] |= 1 << number % 8
-        return int.from_bytes(mask, "little")
-
-    def pytest_collection_finish(self) -> None:
-        self.imported = self._mask()
-        names = [own.read_text() for own in Path("/proc/self/task").glob("*/comm")]
-        self.threads = any(re.match(r"polars-\d|tokio|async", name) for name in names)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        forget()  # what an earlier test left in a cache is reached anew
-        self.hits.clear()
-        signal.signal(signal.SIGPROF, _too_slow)
-        signal.setitimer(signal.ITIMER_PROF, SLOW)
-        start = time.process_time()
-        done = yield
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        if item.nodeid not in self.failed:
-            spent = time.process_time() - start
-            self.tests[item.nodeid] = (round(spent, 4), f"{self._mask() | self.imported:x}")
-        return done
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.passed:
-            self.failed.add(report.nodeid)
 
 
 class Chosen:
@@ -155,15 +80,16 @@ class Collected(Chosen):
 
     def __init__(self, seconds: dict[str, float], loop: Callable[[Collected], None]) -> None:
         super().__init__(seconds)
-        self.loop, self.functions = loop, dict[CodeType, list[FunctionType]]()
+        self.loop, self.functions = loop, dict[tuple[str, str, int], list[FunctionType]]()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.session, self.items = session, {item.nodeid: item for item in session.items}
         for module in modules_named():
-            importlib.import_module("abstain." + module[:-3].replace("/", "."))
+            importlib.import_module(dotted(module))
         for own in gc.get_objects():
             if isinstance(own, FunctionType) and (own.__module__ or "").startswith("abstain"):
-                self.functions.setdefault(own.__code__, []).append(own)
+                key = own.__module__, own.__code__.co_qualname, own.__code__.co_firstlineno
+                self.functions.setdefault(key, []).append(own)
         gc.freeze()
         self.loop(self)
         return True
@@ -173,8 +99,11 @@ class Collected(Chosen):
         texts = plain(mutant.module), mutated(mutant)
         old, new = (list(_codes(compile(text, mutant.module, "exec"))) for text in texts)
         for before, after in zip(old, new, strict=True):
-            for function in self.functions.get(before, []) if before != after else []:
-                function.__code__ = after
+            key = dotted(mutant.module), before.co_qualname, before.co_firstlineno
+            found = self.functions.get(key, []) if before != after else []
+            # pytest has rewritten those with assertions; of others there may be two on a line
+            for own in [own for own in found if own.__code__ == before] or found:
+                own.__code__ = after
         forget()
 
     def run(self, seconds: dict[str, float], temporary: Path) -> int:
@@ -187,6 +116,11 @@ class Collected(Chosen):
             if self.session.testsfailed:
                 return 1
         return 0
+
+
+def dotted(module: str) -> str:
+    """A module's file as it is imported."""
+    return "abstain." + module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -203,178 +137,9 @@ def limited(seconds: float) -> None:
     signal.alarm(HANGS)
 
 
-def fork(copy: Path, work: Callable[[], int]) -> int:
-    """Run something in a process of its own that finds the package in a folder."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child:
-        return child
-    code = 3
-    try:
-        os.setsid()
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (HANGS, HANGS))
-        quiet = os.open(copy / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        for number in (1, 2):
-            os.dup2(quiet, number)
-        os.chdir(ROOT)
-        tempfile.tempdir = str(copy / "temporary")
-        shutil.rmtree(tempfile.tempdir, ignore_errors=True)
-        os.mkdir(tempfile.tempdir)
-        os.environ.update(PYTHONPATH=str(copy), PYTHONDONTWRITEBYTECODE="1")
-        os.environ["TMPDIR"] = tempfile.tempdir
-        sys.path.insert(0, str(copy))
-        code = work()
-    finally:
-        os._exit(code)
-
-
-def in_turn(
-    jobs: int, tasks: Sequence[Any], start: Callable[[int, Any], int]
-) -> Generator[Any, None, None]:
-    """Start each task in a process, so many at a time; each with how its process ended."""
-    free, running = list(range(jobs)), dict[int, tuple[int, Any]]()
-    waiting = list(reversed(tasks))
-    try:
-        while waiting or running:
-            while waiting and free:
-                task, slot = waiting.pop(), free.pop()
-                running[start(slot, task)] = slot, task
-            child, status = os.wait()
-            _end(child)  # what its tests had started
-            slot, task = running.pop(child)
-            free.append(slot)
-            yield task, os.waitstatus_to_exitcode(status)
-    finally:
-        for child in running:
-            _end(child)
-
-
-def _end(group: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
-
-
-def recorded(modules: list[str], jobs: int, folder: Path, *, stale: bool) -> dict[str, Any]:
-    """What each test file reaches, taken anew where it or the package changed."""
-    helpers = [own for own in (ROOT / "tests").rglob("*.py") if not own.name.startswith("test_")]
-    package = _digest([*SOURCE.rglob("*.py"), *helpers], " ".join(modules))
-    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
-    if not kept or (kept["package"] != package and not stale):
-        kept = {"package": package, "numbers": {}, "files": {}}
-    numbers, files = kept["numbers"], kept["files"]
-    for module in modules:
-        for name in statements(module):
-            numbers.setdefault(name, len(numbers))
-    tests = sorted((ROOT / "tests").rglob("test_*.py"))
-    digests = {str(own.relative_to(ROOT)): _digest([own]) for own in tests}
-    for name in [name for name in files if files[name]["digest"] != digests.get(name)]:
-        del files[name]
-    waiting = [name for name in digests if name not in files]
-    copies = copied(folder / "record", jobs, {module: probed(module) for module in modules})
-
-    def record(slot: int, name: str) -> int:
-        def work() -> int:
-            own = Record(numbers)
-            code = pytest.main([*PYTEST[1:], name], plugins=[own])
-            said = {
-                "digest": digests[name],
-                "tests": own.tests,
-                "failed": sorted(own.failed),
-                "threads": own.threads,
-                "imported": f"{own.imported:x}",
-            }
-            (folder / name.replace("/", ".")).write_text(json.dumps(said), encoding="utf-8")
-            return int(code)
-
-        return fork(copies[slot], work)
-
-    ended = in_turn(jobs, waiting, record)
-    try:
-        for number, (name, code) in enumerate(ended, 1):
-            said = folder / name.replace("/", ".")
-            nothing = {"digest": digests[name], "tests": {}, "failed": [name], "threads": True}
-            files[name] = json.loads(said.read_text("utf-8")) if said.exists() else nothing
-            print(f"recorded {number}/{len(waiting)} {name} ({code})", flush=True)
-    finally:
-        ended.close()
-        KEPT.write_text(json.dumps(kept), encoding="utf-8")
-    return kept
-
-
-def _digest(paths: Sequence[Path], text: str = "") -> str:
-    whole = hashlib.sha256(text.encode())
-    for path in sorted(paths):
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
-
-
-def copied(folder: Path, jobs: int, texts: dict[str, str]) -> list[Path]:
-    """Copies of the package, some of its modules with another text."""
-    copies = [folder / str(job) for job in range(jobs)]
-    shutil.copytree(SOURCE, copies[0] / "abstain")
-    for module, text in texts.items():
-        (copies[0] / "abstain" / module).write_text(text, encoding="utf-8")
-    compileall.compile_dir(copies[0], quiet=2)
-    for copy in copies[1:]:
-        shutil.copytree(copies[0], copy)
-    return copies
-
-
-class Reached:
-    """Which tests reach a mutant."""
-
-    def __init__(
-        self, numbers: dict[str, int], files: dict[str, Any], mutants: list[Mutant]
-    ) -> None:
-        self.numbers = numbers
-        self.tests = [
-            (test, seconds, int(mask, 16))
-            for own in files.values()
-            for test, (seconds, mask) in own["tests"].items()
-        ]
-        self.imported = 0  # what imports in a fork is later than the change
-        for own in files.values():
-            self.imported |= 0 if own["threads"] else int(own["imported"], 16)
-        self.inside = dict[str, int]()
-        for mutant in mutants:
-            if mutant.in_function:
-                known = self.inside.get(mutant.module, 0)
-                self.inside[mutant.module] = known | self._bit(mutant)
-
-    def _bit(self, mutant: Mutant) -> int:
-        return 1 << self.numbers[named(mutant.module, mutant.statement)]
-
-    def on_import(self, mutant: Mutant) -> bool:
-        """Whether its statement runs while modules are imported."""
-        return not mutant.in_function or bool(self._bit(mutant) & self.imported)
-
-    def tests_of(self, mutant: Mutant, budget: float) -> dict[str, float]:
-        """The tests that reach a mutant with their seconds, the quickest first, within a budget."""
-        mask = self._bit(mutant)
-        if not mutant.in_function or not any(own[2] & mask for own in self.tests):
-            mask |= self.inside.get(mutant.module, 0)
-        chosen, spent = dict[str, float](), 0.0
-        for test, seconds, reached in sorted(self.tests, key=lambda own: own[1]):
-            if reached & mask:
-                spent += seconds
-                if spent > budget and chosen:
-                    break
-                chosen[test] = seconds
-        return chosen
-
-
-def file_of(test: str) -> str:
-    return test.partition("::")[0]
-
-
 def afresh(tests: dict[str, float]) -> int:
-    """Import and run some tests, the files with the quickest first; 0 where none fails."""
-    total = Counter[str]()
-    for test, seconds in tests.items():
-        total[file_of(test)] += seconds  # type: ignore[assignment]
-    files, size = sorted(total, key=total.__getitem__), 1
+    """Import and run some tests, file by file in their order; 0 where none fails."""
+    files, size = list(dict.fromkeys(map(file_of, tests))), 1
     while files:
         batch, files, size = files[:size], files[size:], 2 * size
         limited(SLOW)

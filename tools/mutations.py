@@ -38,8 +38,10 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/randomisation.py: if len(self.known) >= 500:",
         "stats/randomisation.py: if len(self.known) > 501:",
         "stats/hypotheses.py: MOST_KEPT = 1 << 24",
+        "stats/hypotheses.py: kept = not divided and flips.trials * sums.size <= MOST_KEPT",
         "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
         "judging/cells.py: BATCH = 1 << 19",
+        "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
     ),
     "what is kept in a cache; the same numbers come out": (
         "stats/randomisation.py: @lru_cache(maxsize=9)",
@@ -63,12 +65,47 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
         "prepend=-2))",
         "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
+        "measures/families/ranking.py: first = np.diff(rows, prepend=-2) > 0",
         "judging/plans.py: logs = [own.table.frame.select(pl.col('question', SAMPLE)"
         ".cast(pl.String), pl.col(EPOCH).cast(pl.String)).collect() for own in responses if "
         "own.table.verdicts is not None and {SAMPLE, EPOCH} < {*own.table.columns}]",
         "analyses/compare/bounds.py: while math.comb(total // step + parts, parts - 1) >= "
         "MOST_WAYS:",
         "measures/answers.py: harmonic = harmonic_numbers(int(np.max(answers, initial=1)))",
+    ),
+    "a whole number times or over 1.0 is the same as a double": (
+        "measures/declare.py: return function(k.right / 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
+        "k.n * 1.0, **arguments)",
+        "measures/declare.py: return function(k.right * 1.0, k.wrong / 1.0, k.unanswered * 1.0, "
+        "k.n * 1.0, **arguments)",
+        "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered / 1.0, "
+        "k.n * 1.0, **arguments)",
+        "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
+        "k.n / 1.0, **arguments)",
+        "measures/families/truncated.py: return listed + _terminal(cut) * "
+        "np.power(p, cut.depth / 1.0)",
+    ),
+    "all arrays of these have one length": (
+        "stats/randomisation.py: found = np.empty((len(stay[1]), *joint.shape))",
+    ),
+    "it is multiplied by the gain of the pool, which is 0 there": (
+        "measures/ranked_lists.py: full = np.append(1.0, np.cumsum(weight))",
+    ),
+    "numpy takes any negative number for the length that is left": (
+        "judging/cells.py: _add(table.reshape(-2), bins)",
+        "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
+    ),
+    "numbers beyond 1e300 are not near 0": (
+        "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
+        "f\"{('-' if number < 1 else '')}1e300 or more\"",
+    ),
+    "where nothing is relevant another value is taken": (
+        "measures/families/stopping.py: values = (1 + b) * cut.found / "
+        "(cut.depth + b * np.where(there > 0, there, 2.0))",
+    ),
+    "another stream of random numbers is as good": (
+        "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
+        "'jeffreys')",
     ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",

@@ -176,3 +176,17 @@ def test_what_is_wrong_with_a_confusion_table(tmp_path: Any, text: str, said: st
     with pytest.raises(InputError) as found:
         read_confusion(path)
     assert said in str(found.value)
+
+
+def test_one_response_of_each_verdict_is_no_random_sample_either() -> None:
+    with pytest.raises(UsageError, match="has 1 responses of each verdict"):
+        check_drawn(None, np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]]))
+    assert check_drawn(None, np.array([[1.0, 0, 0], [0, 2, 0], [0, 1, 0]])) == "random"
+
+
+def test_one_cluster_is_none_to_a_judges_interval() -> None:
+    cells = np.array([50.0, 30, 20])
+    plain = correct_for_judge(ab.measure("c@1"), cells, JUDGE)
+    assert correct_for_judge(ab.measure("c@1"), cells, JUDGE, clusters=cells[None]) == plain
+    two = np.stack([cells * 0.9, cells * 0.1])
+    assert correct_for_judge(ab.measure("c@1"), cells, JUDGE, clusters=two)[0] == plain[0]

@@ -195,3 +195,18 @@ def test_what_an_answer_of_a_cluster_is_worth(clusters: list[list[int]], tail: f
     assert found == pytest.approx(few / effect)
     alone = clustered([[one] for own in clusters for one in own])
     assert alone.worth(np.array([total]), tail)[0] == pytest.approx(1)
+
+
+def test_a_slice_borrows_from_the_whole_as_much_as_it_is_told() -> None:
+    """Alone the slice answers only its surest; the whole answers all but its least sure."""
+    own = Curve.of(Answers.of([1, 0, 0, 0], [0.9, 0.7, 0.5, 0.3]))
+    whole = Curve.of(Answers.of([1, 1, 1, 0] * 5, [0.9, 0.7, 0.5, 0.3] * 5))
+    best = Maximise(measure("c@1"))
+    # alone: 1/4 · 7/4 = 0.4375 of one answered is best; of the whole 3/4 · 5/4 of three
+    assert best.choose(own) == pytest.approx(0.8)
+    assert best.choose(whole) == pytest.approx(0.4)
+    assert best.choose_with(own, whole, 0) == pytest.approx(0.8)
+    assert best.choose_with(own, whole, 1e6) == pytest.approx(0.4)
+    # 4 questions' worth of the whole: as many right and wrong as both have together
+    both = Curve.of(Answers.of([1, 0, 0, 0, 1, 1, 1, 0], [0.9, 0.7, 0.5, 0.3] * 2))
+    assert best.choose_with(own, whole, 4) == pytest.approx(best.choose(both))

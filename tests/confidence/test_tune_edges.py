@@ -13,7 +13,14 @@ import abstain as ab
 from abstain.analyses.tune.apply import apply_thresholds, read_thresholds
 from abstain.analyses.tune.choose import KeepRisk, Threshold
 from abstain.analyses.tune.result import Part, Split, Standing
-from abstain.analyses.tune.tuning import _paired, counted, kept, mean_standing, thresholded
+from abstain.analyses.tune.tuning import (
+    _above,
+    _paired,
+    counted,
+    kept,
+    mean_standing,
+    thresholded,
+)
 from abstain.errors import InputError, UsageError
 from abstain.outcomes import EXCLUDED
 from tests.confidence.data import informed, read_rows, slow_counts
@@ -160,6 +167,11 @@ def test_a_tuned_run_by_a_slow_loop() -> None:
     assert everything is not None
     assert found.gain == pytest.approx(c_at_1(judge, threshold) - everything)
     assert found.optimism_avoided == pytest.approx(best - c_at_1(judge, threshold))
+    shares = []
+    for some in (judge, tune):
+        k = slow_counts(some, threshold)
+        shares.append(k["wrong"] / (k["wrong"] + k["right"]))
+    assert found.risk_optimism_avoided == pytest.approx(shares[0] - shares[1])
     sure = {c for _, c in judge if c is not None}
     assert found.best_in_hindsight.score == pytest.approx(max(c_at_1(judge, t) for t in sure))
     assert found.without_confidence == 1
@@ -367,3 +379,11 @@ def test_files_that_hold_no_thresholds(tmp_path: Any, text: str, said: str) -> N
     one = '{"kind": "abstain thresholds", "thresholds": [{"run": "a", "threshold": 1, "per": "x"}]}'
     path.write_text(one, "utf-8")
     assert read_thresholds(path) == {"a": Threshold(1.0, "x")}
+
+
+def test_there_is_no_difference_to_what_does_not_exist() -> None:
+    assert _above(0.75, 0.5) == 0.25
+    assert _above(0.75, 0.5, -1) == -0.25
+    assert _above(None, 0.5) is None
+    assert _above(0.5, None) is None
+    assert _above(None, None) is None

@@ -163,7 +163,7 @@ def test_every_measure_of_pytrec_eval(
     ).lists
     names = [name for name in asked(["all_trec"]) if name not in TEXTS]
     for figure in (each for name in names for each in figures(name)):
-        values = values_of(figure, lists, level)
+        values = values_of(figure, lists, level, 0)
         values = np.log(values) if figure.definition.geometric else values
         by_query = dict(zip(lists.queries, values.tolist(), strict=True))
         for query, scores in expected.items():

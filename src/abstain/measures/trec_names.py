@@ -101,7 +101,7 @@ def figures(name: str, parameters: str = "") -> list[Figure]:
             return [Figure(name, own, definition, {})]
 
 
-def values_of(figure: Figure, lists: RankedLists, level: float, documents: int = 0) -> Floats:
+def values_of(figure: Figure, lists: RankedLists, level: float, documents: int) -> Floats:
     """A figure of each query by trec_eval's rules: 0 where it does not exist."""
     definition, arguments = figure.definition, dict(figure.arguments)
     takes = {p.name for p in definition.parameters}
