@@ -45,7 +45,10 @@ from reached import HANGS, PYTEST, SLOW, Reached, copied, file_of, forget, fork,
 
 PATIENCE = 10.0
 """How many times its processor time a test may take, and so many seconds more."""
-LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics")
+LIBRARIES = (
+    *("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics"),
+    "statsmodels.stats.multitest",
+)
 
 
 class Chosen:
