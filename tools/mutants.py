@@ -8,10 +8,10 @@ survive, or the verdicts of this machine are not to be trusted.
 First, once, every test file runs on a copy of the package in which each statement tells that it was
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
 is then tried on the tests that reach its statement, the quickest first, until one fails. A mutant
-outside functions, or that nothing was seen to reach, is tried on all tests that reach a function of
-its module or stand in a folder of that name, those first that reach most of it. Tests that need a
-browser or compute for more than 0.7 s are left out, and so is what goes beyond `--seconds` of tests
-for one mutant: a mutant that only these notice counts as a survivor.
+outside functions, or that nothing was seen to reach, is tried in turn on the tests that reach most
+of its module and on the quickest ones in a folder of its name. Tests that need a browser or compute
+for more than 0.7 s are left out, and so is what goes beyond `--seconds` of tests for one mutant: a
+mutant that only these notice counts as a survivor.
 
 All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
 the functions that differ; what is computed while modules are imported is tried on a fresh import.
@@ -45,7 +45,10 @@ from reached import HANGS, PYTEST, SLOW, Reached, copied, file_of, forget, fork,
 
 PATIENCE = 10.0
 """How many times its processor time a test may take, and so many seconds more."""
-LIBRARIES = ("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics")
+LIBRARIES = (
+    *("numpy", "scipy.stats", "polars", "hypothesis", "pandas", "duckdb", "sklearn.metrics"),
+    "statsmodels.stats.multitest",
+)
 
 
 class Chosen:

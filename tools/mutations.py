@@ -93,6 +93,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "numpy takes any negative number for the length that is left": (
         "judging/cells.py: _add(table.reshape(-2), bins)",
+        "judging/counting.py: table = found.table.reshape(-2, KINDS)",
         "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
     ),
     "numbers beyond 1e300 are not near 0": (

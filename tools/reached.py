@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +128,12 @@ class Reached:
         tests = [own for own in self.tests if own[2] & mask]
         if self.on_import(mutant) or not tests:
             mask |= inside
-            tests = [own for own in self.tests if own[2] & mask or own[0].startswith(near)]
+            tests = [own for own in self.tests if own[2] & mask]
             tests.sort(key=lambda own: (-(own[2] & inside).bit_count(), own[1]))
+            others = [own for own in self.tests if own[0].startswith(near)]
+            others.sort(key=lambda own: own[1])
+            both = (own for pair in zip_longest(tests, others) for own in pair if own)
+            tests = list(dict.fromkeys(both))
         else:
             tests.sort(key=lambda own: own[1])
         chosen, spent, files = dict[str, float](), 0.0, set[str]()

@@ -29,6 +29,7 @@ from abstain.stats.hypotheses import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "exact"), [(1, True), (2, True), (16, True), (17, False)])
 def test_all_flips_of_up_to_sixteen_clusters(groups: int, exact: bool) -> None:
     """Half of the 2^g, since a change of all signs changes no size."""
@@ -163,6 +164,7 @@ def test_an_interval_that_ends_at_no_difference_holds_it() -> None:
     assert interval_p(lambda _: (np.array(0.1), np.array(1.0))) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])
 def test_corrections_as_statsmodels(ours: str, theirs: str) -> None:
     for p in ([0.2], [0.01, 0.01], [0.04, 0.9, 0.001, 0.03, 0.03, 0.6], [1.0, 0.5, 0.7]):

@@ -54,6 +54,7 @@ def test_all_ways_of_sharing(total: int, parts: int) -> None:
     assert len(ways) == len(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("total", [5_000, 20_011])
 def test_of_very_many_ways_some_are_tried_with_the_corners(total: int) -> None:
     ways, step = _ways(total, 3)
@@ -75,6 +76,7 @@ def test_where_not_all_ways_are_tried() -> None:
     assert not all_ways(ab.measure("qa-performance"), 67)  # C(72, 4) = 1,028,790
 
 
+@pytest.mark.slow
 def test_what_lies_between_the_ways_that_are_tried_is_found() -> None:
     # c@1 = r/n · (1 + u/n) of unknown ones alone is largest at r = n: 1, and 0 without right ones
     nothing = np.zeros(6)
