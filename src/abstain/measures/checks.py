@@ -169,8 +169,8 @@ def _check_original(item: Measure) -> None:
         if d.ideal_ends:
             _refuse(
                 item,
-                "declares ideal_ends, but names no original measure, which is needed where lists "
-                "have a limit: the original is then computed with the limit as its cutoff",
+                "declares ideal_ends, but names no original measure; it needs one, because where "
+                "lists have a limit the original is computed with that limit as its cutoff",
             )
         return
     named = f"names {shown(d.original)} as its original"

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 @option(
     "--next",
     "With --risk: bound the share of wrong answers that will be observed on the next questions, "
-    "not only the expected share. The bound is for as many next questions as each threshold is "
-    "judged on.",
+    "not only the expected share. The number of next questions is taken to be the number of "
+    "questions that each threshold is judged on (with folds: the size of a fold).",
     to="next_questions",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")

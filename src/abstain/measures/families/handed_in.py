@@ -85,9 +85,9 @@ def k1(a: Answers) -> Numeric:
     formula="(1/n) Σ_q Σ_a s(a)·e(a) / max(known, given)",
     latex=r"\frac{1}{n}\sum_q \frac{\sum_a s(a)\,e(a)}{\max(R_q, A_q)}",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
-    convention="e = 1 for a right answer, −1 for a wrong one, 0 for a repeated one; if more of the "
-    "answers given to a question are right than are known for it, the least sure of them count as "
-    "repeated; where the number of known answers is not given, it is taken to be 1",
+    convention="e = 1 for a right answer, −1 for a wrong one, 0 for a repeated one; if a "
+    "question gets more right answers than are known for it, the least sure of these right answers "
+    "count as repeated; where the number of known answers is not given, it is taken to be 1",
     undefined=(SOME_WITHOUT,),
     bounds=(-1.0, 1.0),
     uses="given",
