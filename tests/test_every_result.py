@@ -177,3 +177,13 @@ def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> No
     (tmp_path / "broken.json").write_text(json.dumps({**plain, "schema": SCHEMA + 1}))
     with pytest.raises(ab.InputError, match="written by a later abstain"):
         ab.load(tmp_path / "broken.json")
+
+
+def test_a_curve_of_no_question_is_refused_when_it_is_loaded(tmp_path: Path) -> None:
+    """Coverage is a share of the questions: with none, every view would divide by 0."""
+    for kind in ("curve", "histogram"):
+        plain = made(kind, tmp_path).to_dict()
+        plain["results"][0]["counts"] = {}
+        (tmp_path / "broken.json").write_text(json.dumps(plain))
+        with pytest.raises(ab.InputError, match="lacks points or numbers"):
+            ab.load(tmp_path / "broken.json")

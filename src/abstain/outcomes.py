@@ -135,13 +135,16 @@ class Counts:
 
     @classmethod
     def from_dict(cls, numbers: Mapping[str, float | None]) -> Counts:
-        """Counts as `to_dict` gives them; one that is left out is 0."""
+        """Counts as `to_dict` gives them; one that is left out is 0, a kind of blank unknown."""
         for name in numbers:
             check_name("count", name, (*OUTCOMES, "unanswered"))
         found = {name: numbers.get(name) or 0 for name in OUTCOMES}
-        if None in numbers.values():
-            return cls(found["right"], found["wrong"], unsplit=numbers.get("unanswered") or 0)
-        return cls(**found)
+        blanks, known = numbers.get("unanswered"), sum(found[name] for name in OUTCOMES[2:])
+        if blanks is None or blanks == known:
+            return cls(**found)
+        if blanks < known or all(numbers.get(name) is not None for name in OUTCOMES[2:]):
+            raise UsageError(f"unanswered is {blanks}, but its kinds add up to {known}")
+        return cls(found["right"], found["wrong"], unsplit=blanks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -159,7 +159,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "on": ("topic=t1", "role=main"),
     "rule": (
         *("auto", "k", "threshold", "share", "gap", "surprise", "distribution", "probability"),
-        *("expected"),
+        "expected",
     ),
     "missing": ("empty", "error", "skip"),
     "ties": ("trec", "rank"),

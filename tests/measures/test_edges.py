@@ -11,6 +11,7 @@ import pytest
 import abstain as ab
 from abstain.analyses.tune.choose import KeepRisk
 from abstain.measures.answers import least_area
+from abstain.outcomes import OUTCOMES
 from abstain.stats.hypotheses import Flips, mcnemar
 from tests.helpers import GOLD, Here
 
@@ -150,3 +151,16 @@ def test_a_reason_to_be_blank_contradicts_an_answer(here: Here, row: str) -> Non
     rest = "q2,b,yes,\nq3,c,yes,\nq4,d,yes,\n"
     here.write("a.csv", f"question,answer,answered,why\n{row}\n{rest}")
     assert here.refuses("score", "gold.csv", "a.csv").startswith("a.csv:2:")
+
+
+def test_counts_of_a_dictionary_keep_every_blank() -> None:
+    """Kinds of blanks that are left out are unknown, not 0; what contradicts itself is refused."""
+    assert ab.Counts.from_dict({"right": 5, "wrong": 3, "unanswered": 2}) == ab.Counts(
+        5, 3, unsplit=2
+    )
+    assert ab.Counts.from_dict({"right": 5, "unanswered_empty": 2, "unanswered": 2}).n == 7
+    whole = ab.Counts(5, 3, 1, 1, 2)
+    assert ab.Counts.from_dict(whole.to_dict()) == whole
+    for kinds in ({"unanswered_empty": 100}, dict.fromkeys(OUTCOMES[2:], 1)):
+        with pytest.raises(ab.UsageError, match="but its kinds add up to"):
+            ab.Counts.from_dict({"right": 5, "wrong": 3, "unanswered": 99, **kinds})

@@ -72,7 +72,7 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
             raise ValueError("has no results, expected at least one run")
         check_bins(self.bins)
         for own in self.runs:
-            if own.points is not None and not own.points.complete:
+            if own.points is not None and not own.points.complete(own.questions):
                 raise ValueError(f"the curve of run {own.run!r} lacks points or numbers")
 
     def _frame(self, table: str) -> pl.DataFrame:

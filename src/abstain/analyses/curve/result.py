@@ -39,11 +39,10 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
     even_without_confidence: bool = False
     """Whether the last point answers even what has no confidence."""
 
-    @property
-    def complete(self) -> bool:
-        """Whether every point has all its numbers, and no more right than answered."""
+    def complete(self, questions: float) -> bool:
+        """Whether there are questions, and of each point all numbers, right ones among answers."""
         sizes = {len(self.threshold), len(self.answered), len(self.right), len(self.score)}
-        if len(sizes) != 1 or 0 in sizes:
+        if len(sizes) != 1 or 0 in sizes or not questions > 0:
             return False
         return all(0 <= r <= n for r, n in zip(self.right, self.answered, strict=True))
 
@@ -144,7 +143,7 @@ class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
         """Whether every point has all its numbers."""
         if self.points is None:
             return not self.penalised
-        return self.points.complete and len(self.penalised) == len(PENALISED_AT)
+        return self.points.complete(self.counts.n) and len(self.penalised) == len(PENALISED_AT)
 
     @property
     def best_threshold(self) -> float | None:

@@ -76,10 +76,13 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
             ("window", 0, 1),
             ("unseen", 0, MOST_UNSEEN),
             ("draws", 1, MOST_DRAWS),
+            ("price", 0, MOST),
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise ValueError(f"{name} must be from {low} to {high:,} (got {value:g})")
+        if not 0 < self.gain <= 1:
+            raise ValueError(f"gain must be above 0 and at most 1 (got {self.gain:g})")
         for model, known in ((self.document, DOCUMENT), (self.nothing, LIST)):
             if model is not None:
                 model.check(len(known))
