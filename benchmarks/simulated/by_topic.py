@@ -30,6 +30,7 @@ ALIKE = ("near normal", "few differ", "heavy tails")
 """Differences that are symmetric about 0: every test's null hypothesis holds."""
 SKEWED = ("unlike", "mildly skewed", "exponential", "lognormal", "a third differ", "one in ten")
 """Differences whose mean is 0, and no more: what a test of the means is about."""
+WIDE = "near normal, one three times as wide"
 ABOUT_MEDIAN = "exponential, median 0"
 """What a sign test is about."""
 
@@ -72,6 +73,9 @@ def drawn(generator: Generator, kind: str, shape: tuple[int, ...], groups: Group
             of[:, 0] = differences(generator, kind, of[:, 0].shape)
         own = np.sqrt(0.5) * own + np.sqrt(0.5) * of[..., groups]
     if kind == "near normal" or groups is not None:
+        return np.asarray(0.4 + 0.1 * hard + 0.1 * own)
+    if kind == WIDE:
+        own[:, 0] *= 3
         return np.asarray(0.4 + 0.1 * hard + 0.1 * own)
     if kind == "few differ":
         differs = generator.random((samples, 1, topics)) < 0.2
@@ -155,14 +159,34 @@ def student(samples: int, seed: int) -> None:
 
 
 def meta(samples: int, seed: int) -> None:
-    """`meta` of ten equal runs: pairs found by its bootstrap, families by Tukey's test."""
-    print("| scores | runs | topics | pairs by the bootstrap | families by Tukey's test |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    """`meta` of equal runs: pairs found by its bootstrap, families by Tukey's test; its power."""
+    print("| scores | runs | topics | pairs by the bootstrap | families by Tukey's test | power |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    kinds = ("near normal", "unlike", WIDE, "exponential", "lognormal", "one in ten")
+    for cell in itertools.product(kinds, (3, RUNS), (10, 40, 50)):
+        row(*cell, *of_meta(*cell, samples, [seed, cell[-1]]))
+
+
+def of_meta(
+    kind: str, runs: int, topics: int, samples: int, seed: list[int]
+) -> tuple[str, str, str]:
+    """What the two tests find of equal runs, and how often Tukey's finds one that is better."""
     generator = np.random.default_rng(seed)
-    for kind, topics in itertools.product(("near normal", "unlike", "exponential"), (10, 50)):
+
+    def found(many: int, shift: float) -> tuple[float, float]:
         pairs = families = 0.0
-        for own in drawn(generator, kind, (samples, RUNS, topics), None):
+        for own in drawn(generator, kind, (many, runs, topics), None):
+            own[1] += shift
             (power,) = matrix_of(own).meta(parts=["power"], trials=TRIALS).power
             pairs += power.discriminative_power or 0.0
-            families += bool(power.tukey)
-        row(kind, RUNS, topics, f"{pairs / samples:.1%}", f"{families / samples:.1%}")
+            families += np.nan if power.tukey is None else power.tukey > 0
+        return pairs / many, families / many
+
+    (pairs, rate), (_, power) = found(samples, 0.0), found(max(1, samples // 5), SHIFT)
+    if np.isnan(rate):
+        return f"{pairs:.1%}", "–", "–"
+    return (
+        f"{pairs:.1%}",
+        f"{rate:.1%} ± {np.sqrt(rate * (1 - rate) / samples):.1%}",
+        f"{power:.0%}",
+    )

@@ -222,9 +222,9 @@ def test_subsets_larger_than_half(files: Here) -> None:
 
 
 def test_constant_scores(files: Here) -> None:
-    rows = [["topic", "a", "b", "c"], *([f"t{k}", "0.5", "0.5", "0.5"] for k in range(8))]
+    rows = [["topic", "a", "b", "c"], *([f"t{k}", "0.5", "0.5", "0.5"] for k in range(40))]
     files.write("flat.csv", csv_text(rows))
-    other = [["topic", "a", "b", "c"], *([f"t{k}", "0.5", "0.1", str(k / 8)] for k in range(8))]
+    other = [["topic", "a", "b", "c"], *([f"t{k}", "0.5", "0.1", str(k / 40)] for k in range(40))]
     files.write("other.csv", csv_text(other))
     said = files("meta", "--scores", "flat.csv", "other.csv", *QUICK)
     assert said.code == 0

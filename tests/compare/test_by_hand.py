@@ -17,7 +17,7 @@ from abstain.errors import UsageError
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.stats import intervals, randomisation
-from abstain.stats.hypotheses import Flips, bootstrap_p, max_t, student, wilcoxon
+from abstain.stats.hypotheses import Flips, bootstrap_p, student, wilcoxon
 from abstain.stats.intervals import Interval, between, check_level, interval
 from abstain.stats.randomisation import Tosses, after_swaps, extreme, p_of, randomise, swappable
 
@@ -62,24 +62,6 @@ def test_what_is_extreme_and_its_share() -> None:
     assert extreme(drawn, -0.2).tolist() == [True, True, False, True, True]
     assert p_of(3, 10, exact=True) == pytest.approx(3 / 10)
     assert p_of(3, 10, exact=False) == pytest.approx(4 / 11)
-
-
-def test_max_t_by_a_loop() -> None:
-    drawn, seen = RNG.normal(size=(40, 3)) * [1, 2, 5], np.array([1.5, -2.5, 9.0])
-    scale = [math.sqrt(sum(x * x for x in column) / 40) for column in drawn.T]
-    largest = [max(abs(x) / s for x, s in zip(row, scale, strict=True)) for row in drawn]
-    for exact in (True, False):
-        found = max_t(drawn, seen, exact=exact)
-        for own, s, p in zip(seen, scale, found, strict=True):
-            hits = sum(z >= abs(own) / s - 1e-12 for z in largest)
-            assert p == pytest.approx(hits / 40 if exact else (hits + 1) / 41)
-    assert np.isnan(max_t(drawn, np.array([1.5, np.nan, 9.0]), exact=True)).tolist() == [0, 1, 0]
-    assert np.isnan(max_t(drawn, np.full(3, np.nan), exact=True)).all()
-
-
-def test_a_run_that_never_differs_has_a_p_of_1() -> None:
-    drawn = np.column_stack([RNG.normal(size=20), np.zeros(20)])
-    assert max_t(drawn, np.array([9.0, 0.0]), exact=True).tolist() == [0, 1]
 
 
 # ------------------------------------------------------------------------------------ swaps

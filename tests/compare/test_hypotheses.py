@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.stats.functional import cells_of, difference
+from abstain.stats.functional import difference
 from abstain.stats.hypotheses import (
     Flips,
     adjust,
     benjamini_hochberg,
     bootstrap_p,
-    common_swaps,
     holm,
-    max_t,
     mcnemar,
     randomise_clusters,
     randomise_scores,
@@ -265,23 +263,6 @@ def test_swapping_clusters_holds_the_level_that_swapping_questions_does_not() ->
     assert np.mean(np.array(single) <= 0.05) > 0.2
 
 
-@pytest.mark.slow
-def test_max_t_holds_its_level_over_all_runs() -> None:
-    """Eight runs like the reference: any claim at all in at most 5 % of the samples."""
-    generator = np.random.default_rng(23)
-    claims = 0
-    times = 200
-    for number in range(times):
-        hot = np.eye(3)[generator.choice(3, p=[0.4, 0.5, 0.1], size=(9, 60))]
-        flips = Flips(60, trials=300, seed=number)
-        drawn = common_swaps(ab.measure("c@1"), list(hot[1:]), hot[0], flips)
-        cells = cells_of(ab.measure("c@1"))
-        scores = ab.measure("c@1")(cells.counts(hot.sum(axis=1)))
-        p = max_t(drawn, scores[1:] - scores[0], exact=flips.exact)
-        claims += bool((p <= 0.05).any())
-    assert claims / times <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / times)
-
-
 def test_studentised_clusters_of_one_question_are_questions() -> None:
     """Up to the factor G/(G − 1), which the pseudo-counts do not share."""
     joint = small_joint(3, 60)
@@ -304,18 +285,6 @@ def test_one_precision_against_another_needs_no_correction() -> None:
     found = judged(pl.DataFrame(rows), against="x", measure="precision")
     assert found.correction == "holm"
     assert found.pairs[0].p_adjusted == found.pairs[0].p
-
-
-def test_max_t_of_one_comparison_is_its_plain_p() -> None:
-    hot = np.eye(3)[RNG.choice(3, size=(2, 12))]
-    flips = Flips(12, trials=100, seed=0)
-    measure = ab.measure("c@1")
-    drawn = common_swaps(measure, [hot[1]], hot[0], flips)
-    scores = measure(cells_of(measure).counts(hot.sum(axis=1)))
-    joint = np.zeros((3, 3), np.int64)
-    np.add.at(joint, (hot[0].argmax(axis=1), hot[1].argmax(axis=1)), 1)
-    (adjusted,) = max_t(drawn, scores[1:] - scores[0], exact=True)
-    assert adjusted == pytest.approx(exact_p(measure, joint), abs=1e-9)
 
 
 # -------------------------------------------------------------------------- McNemar, Wilcoxon

@@ -19,7 +19,6 @@ from abstain.stats.hypotheses import (
     bootstrap_p,
     counted_scores,
     interval_p,
-    max_t,
     mcnemar,
     randomise_clusters,
     randomise_scores,
@@ -174,28 +173,6 @@ def test_corrections_as_statsmodels(ours: str, theirs: str) -> None:
         assert among[:-1] == pytest.approx(expected)
         assert math.isnan(among[-1])
         assert adjust(np.array(p), "none") == pytest.approx(p)
-
-
-def test_the_largest_difference_of_each_trial_by_a_loop() -> None:
-    draw = np.random.default_rng(9)
-    drawn = draw.normal(size=(40, 3)) * [1.0, 5.0, 0.1]
-    seen = np.array([1.5, -8.0, 0.05])
-    spread = [math.sqrt(sum(x * x for x in drawn[:, k]) / 40) for k in range(3)]
-    largest = [max(abs(row[k]) / spread[k] for k in range(3)) for row in drawn]
-    hits = [sum(x >= abs(seen[k]) / spread[k] for x in largest) for k in range(3)]
-    assert max_t(drawn, seen, exact=True) == pytest.approx([h / 40 for h in hits])
-    assert max_t(drawn, seen, exact=False) == pytest.approx([(h + 1) / 41 for h in hits])
-    none = max_t(drawn, np.array([math.nan] * 3), exact=True)
-    assert np.isnan(none).all()
-    # a run without a value is left out of the largest
-    alone = max_t(drawn, np.array([1.5, math.nan, math.nan]), exact=True)
-    assert alone[0] == pytest.approx(np.mean(np.abs(drawn[:, 0]) >= 1.5))
-    assert np.isnan(alone[1:]).all()
-
-
-def test_runs_that_never_differ_are_not_divided_by_nothing() -> None:
-    drawn = np.column_stack([np.zeros(8), np.tile([1.0, -1.0], 4)])
-    assert max_t(drawn, np.array([0.0, 1.0]), exact=True).tolist() == [1.0, 1.0]
 
 
 def test_sums_that_only_rounding_tells_apart_are_equal() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.resources import files
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from msgspec.structs import replace
+from statsmodels.stats.multitest import multipletests
 
 import abstain as ab
 from abstain.analyses.compare.bounds import never_checked, read_confusion
@@ -56,9 +58,12 @@ def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
     relaxed = judged(frame, cluster="document", correction="bh")
     assert sum(p.differs for p in relaxed.pairs) == 4
     assert "no p is below" not in told(relaxed)
-    against = judged(frame, cluster="document", against="z")
-    assert all(p.differs for p in against.pairs)
-    assert "Every run can be told apart from z" in told(against)
+    two = graded({run: runs[run] for run in "vwz"}, document=documents)
+    against = judged(two, cluster="document", against="z")
+    assert [p.p_adjusted for p in against.pairs] == [2 * 2 / 2**8] * 2
+    said = told(against)
+    assert "Every run can be told apart from z (2 comparisons, corrected by Holm, 5 %)." in said
+    assert "Use the correction bh, or use fewer runs." in said
 
 
 def test_few_trials_show_nothing_after_holm() -> None:
@@ -185,11 +190,17 @@ def test_a_plan_for_precision_knows_that_one_answer_says_little() -> None:
     assert found.plan.visible > 0.5
 
 
-def test_a_reference_and_a_correction_exclude_each_other(here: Here) -> None:
-    graded(dict.fromkeys("vwx", "ab" * 10)).write_csv(here.folder / "graded.csv")
-    args = ("compare", "--judged", "graded.csv", "--against", "v", "--correction")
-    for word in ("none", "holm"):
-        assert f"--correction {word} is for comparing all pairs" in here.refuses(*args, word)
+def test_runs_against_one_take_any_correction(here: Here) -> None:
+    runs = {"v": "aaaaabbbbb", "w": "ab-abab-ba", "x": "aaaaaaaaab"}
+    graded(runs).write_csv(here.folder / "graded.csv")
+    args = ("compare", "--judged", "graded.csv", "--against", "v", "--format", "json")
+    plain = [pair["p"] for pair in json.loads(here(*args).out)["pairs"]]
+    for word, method in (("holm", "holm"), ("bh", "fdr_bh")):
+        found = json.loads(here(*args, "--correction", word).out)["pairs"]
+        expected = multipletests(plain, method=method)[1]
+        assert [pair["p_adjusted"] for pair in found] == pytest.approx(list(expected))
+    said = here(*args[:-2], "--correction", "none").out.replace("\n", " ")
+    assert "(2 comparisons, not corrected, 5 %)" in said
 
 
 def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
@@ -327,15 +338,6 @@ def test_clusters_flip_alike_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> Non
     kept = randomise_clusters(measure, tables, wanted, Flips(20, trials=500, seed=1))
     monkeypatch.setattr(swaps_module, "MOST_KEPT", 0)
     assert randomise_clusters(measure, tables, wanted, Flips(20, trials=500, seed=1)) == kept
-
-
-def test_max_t_says_how_many_trials_it_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.analyses.compare import work
-
-    monkeypatch.setattr(work, "MOST_DRAWN", 1000)
-    frame = graded(dict.fromkeys("xyz", "ab-"))
-    with pytest.raises(UsageError, match="use trials=500 or fewer"):
-        judged(frame, against="x")
 
 
 # ---------------------------------------------------------------------------- the bundled campaign

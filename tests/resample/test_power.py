@@ -136,8 +136,7 @@ def test_pairs_are_counted_and_the_curve_is_sorted() -> None:
     assert (power.pairs, power.bootstrap, power.tukey) == (3, 2, 2)
     assert power.asl == tuple(sorted(power.asl))
     assert power.asl[-1] == 1.0
-    assert power.honest_difference is not None
-    assert 0 < power.honest_difference < 0.6
+    assert power.honest_difference is None  # of differences over standard errors there is none
 
 
 @pytest.mark.slow
@@ -196,14 +195,14 @@ def test_the_pairs_separated_are_those_beyond_the_honest_difference(level: float
 @pytest.mark.parametrize(("level", "enough"), [(0.95, 20), (0.9, 10), (0.99, 100)])
 def test_a_level_takes_resamples_to_show(level: float, enough: int) -> None:
     """With fewer, below the level means at 0: a single resample would tell nearly all apart."""
-    source = of_scores(list("abc"), {"m": SCORES + np.array([[0.5], [0.0], [-0.5]])})
+    apart = SCORES + np.array([[0.5], [0.0], [-0.5]])
+    source = of_scores(list("abc"), {"m": np.tile(apart, (1, 10))})
     for resamples in (1, enough - 1, enough):
         result = evaluate(source, parts=["power"], resamples=resamples, level=level)
         (power,) = result.power
         shows = resamples == enough
         for value in (power.bootstrap, power.tukey, power.discriminative_power):
             assert (value is not None) == shows
-        assert (power.honest_difference is not None) == shows
         assert (f"at least {enough} resamples are needed" in power.reason) != shows
         assert power.pairs == 3
 

@@ -15,7 +15,7 @@ import pytest
 
 import abstain as ab
 from abstain.stats.resampling import draws as drawing
-from abstain.stats.resampling import power
+from abstain.stats.resampling import power, tukey
 from abstain.stats.resampling.cells import of_outcomes
 from abstain.stats.resampling.draws import Block, Plan, permutations, subsets
 from abstain.stats.resampling.sources import Source, of_scores, stream
@@ -122,6 +122,7 @@ def test_no_stream_is_used_twice(draws: Any, kind: str, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(drawing, "stream", listened)
     monkeypatch.setattr(power, "stream", listened)
+    monkeypatch.setattr(tukey, "stream", listened)
     monkeypatch.setattr(drawing, "HELD", TRIALS * RUNS * QUESTIONS)
     how: dict[str, Any] = {"trials": 2 * TRIALS, "resamples": 2 * TRIALS, "threads": 1}
     evaluate(alike(kind), draws=draws, seed=4, sizes=[5, 10, 20], **how)

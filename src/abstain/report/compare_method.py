@@ -9,7 +9,6 @@ from abstain.errors import plural
 from abstain.report.compare_scores import of_scores
 from abstain.report.compare_words import units
 from abstain.report.shared import known_measure
-from abstain.stats.hypotheses import EXACT_UNITS
 from abstain.stats.intervals import DEFAULT, DRAWS, METHODS, OF_ONE_PROPORTION, RANDOM
 from abstain.stats.planning import Plan
 
@@ -166,13 +165,7 @@ def _test(c: CompareResult) -> str:
     exact = sum(p.exact for p in tested)
     if exact and c.test not in ("mcnemar", "sign"):
         text += ", exact" if exact == len(tested) else f", exact for {plural(exact, 'pair')}"
-    swapped = c.questions if c.clusters is None else c.clusters
-    text += f"; {trials}" if drawn else ""
-    apart = c.test != "randomisation" or (swapped > EXACT_UNITS and not drawn)
-    if c.correction == "max-T" and apart:
-        text += "; max-T by randomisation"
-        text += f", {trials}" if swapped > EXACT_UNITS else ""
-    return text + "."
+    return text + (f"; {trials}." if drawn else ".")
 
 
 def odd_intervals(c: CompareResult) -> list[str]:

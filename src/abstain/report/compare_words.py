@@ -11,7 +11,7 @@ from abstain.analyses.compare.work import MOST_TRIALS
 from abstain.errors import plural
 from abstain.measures import Proportion, measure
 from abstain.report.words import first_few
-from abstain.stats.hypotheses import CORRECTIONS, EXACT_UNITS
+from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.planning import least_units
 
 MOST_QUESTIONS = 5
@@ -201,11 +201,11 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
             verb = "is" if len(runs) == 1 else "are"
             lower = "" if c.higher_is_better else ", lower being better"
             said.append(f"{first_few(runs, most=5)} {verb} {word} {c.against}{lower}.")
-    by = "Holm" if c.correction == "holm" else c.correction
     who = f"{plural(rest, 'run')} cannot" if rest else "Every run can"
     said.append(
         f"{who} be told apart from {c.against} "
-        f"({by} over {plural(len(tested), 'comparison')}, {100 * c.alpha:g} %)."
+        f"({plural(len(tested), 'comparison')}, {CORRECTIONS.get(c.correction, c.correction)}, "
+        f"{100 * c.alpha:g} %)."
     )
     return said
 
@@ -213,7 +213,7 @@ def _against(c: CompareResult, tested: list[Pair]) -> list[str]:
 def _resolution(c: CompareResult, tested: int) -> list[str]:
     """What no test could have found: so few clusters, questions or trials have no smaller p."""
     many = c.questions if c.clusters is None else c.clusters
-    if not tested or many < 2 or (c.test == "t" and c.correction != "max-T"):
+    if not tested or many < 2 or c.test == "t":
         return []
     floor, source, by_trials = _smallest_p(c, many)
     enough_trials = 10 ** math.ceil(math.log10(2 * tested / c.alpha) - 1e-9)
@@ -242,13 +242,13 @@ def _resolution(c: CompareResult, tested: int) -> list[str]:
         else "only a run that is ahead in nearly every cluster can be told apart"
     )
     last = trials if by_trials else "fewer runs"
-    return [f"{text}. Use the correction bh, compare with a single run, or use {last}."]
+    single = "compare with a single run, or " if c.against is None else "or "
+    return [f"{text}. Use the correction bh, {single}use {last}."]
 
 
 def _smallest_p(c: CompareResult, many: int) -> tuple[float, str, bool]:
     """The smallest p that there can be, where it comes from, and whether trials are what limits."""
-    drawn = c.against is not None and many > EXACT_UNITS
-    drawn |= c.test == "randomisation" and not all(p.exact for p in c.pairs)
+    drawn = c.test == "randomisation" and not all(p.exact for p in c.pairs)
     trial = (2 if c.test == "bootstrap" else 1) / (c.trials + 1)
     signs = 2.0 ** (1 - min(many, 1000))
     if c.test == "bootstrap" or (drawn and trial > signs):

@@ -1,6 +1,6 @@
 """Paired tests, and p-values of many comparisons adjusted.
 
-Randomisation of whole clusters, of scores, and of many runs against one. McNemar for right against
+Randomisation of whole clusters and of scores. McNemar for right against
 not right; Student's t, Wilcoxon and signs for scores. Holm, or Benjamini and Hochberg.
 """
 
@@ -128,35 +128,6 @@ def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
 def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
     hits = int(np.count_nonzero(extreme(drawn, seen, close)))
     return PValue(float(p_of(hits, len(drawn), exact=exact)), exact=exact)
-
-
-def max_t(drawn: Array, seen: Array, *, exact: bool, close: float = CLOSE) -> Array:
-    """Adjusted p of many runs against one, by the largest standardised difference of each trial.
-
-    `drawn` (trials, runs) holds the differences after common swaps, `seen` those observed: the
-    correlation that a shared reference brings is in the trials (Westfall and Young 1993).
-    """
-    known = ~np.isnan(seen)
-    found = np.full(len(seen), np.nan)
-    if not known.any():
-        return found
-    drawn, seen = np.nan_to_num(drawn[:, known], nan=np.inf), np.abs(seen[known])
-    finite = np.where(np.isinf(drawn), 0, drawn)
-    spread = np.sqrt((finite**2).mean(axis=0))
-    scale = np.where(spread > CLOSE, spread, 1)
-    largest = (np.abs(drawn) / scale).max(axis=1)
-    hits = np.array([np.count_nonzero(extreme(largest, z, close)) for z in seen / scale])
-    found[known] = p_of(hits, len(drawn), exact=exact)
-    return found
-
-
-def common_swaps(measure: Measure, runs: Sequence[Array], reference: Array, flips: Flips) -> Array:
-    """Differences (trials, runs) from a reference when the same clusters are swapped for all."""
-    rows = flips @ np.concatenate([own - reference for own in runs], axis=1)
-    moved = np.split(rows, len(runs), axis=1)
-    totals = [(own + reference).sum(axis=0) for own in runs]
-    found = [_moved(measure, *each) for each in zip(totals, moved, strict=True)]
-    return np.stack(found, axis=1)
 
 
 def mcnemar(only_one: int, only_other: int) -> float:

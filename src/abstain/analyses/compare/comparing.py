@@ -65,12 +65,12 @@ def compare(
         asked: What was read.
         measure: What runs are compared by: c@1 unless said; AP for rankings; of scores, one of
             them.
-        against: The run that each other one is compared with, corrected by max-T.
+        against: The run that each other one is compared with.
         by: Attributes; for two runs with outcomes, which slices carry the difference.
         test: How p is found. Of scores t (the paired t-test, the default), randomisation,
             bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
             mcnemar.
-        correction: For many pairs; Holm's unless said.
+        correction: For many pairs, or many runs against one; Holm's unless said.
         interval: The method of intervals; None takes the measure's default, Student's t for
             scores (delta).
         level: The level of intervals; what it leaves is the error of tests.

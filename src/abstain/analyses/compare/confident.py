@@ -17,7 +17,7 @@ from abstain.analyses.compare.work import Options, Progress, Work, compared, too
 from abstain.errors import UsageError, option, plural
 from abstain.measures import Measure
 from abstain.stats.functional import few_clusters
-from abstain.stats.hypotheses import Flips, bootstrap_p, max_t
+from abstain.stats.hypotheses import Flips, bootstrap_p
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.of_confidence import (
     BLOCK,
@@ -104,8 +104,7 @@ class ConfidentWork(Work):
         self.units = self.samples[0].size
         self.clusters = None if clusters is None else self.units
         self.answers = answers_of(chosen, self.samples)
-        most = max(len(self.runs), len(self.wanted) if options.against else 0)
-        options.check_held(most, "runs")
+        options.check_held(len(self.runs), "runs")
         steps = (len(self.runs) if self.resamples else 0) + len(self.swappable)
         self.done = _Steps(options.progress, steps)
 
@@ -193,15 +192,16 @@ class ConfidentWork(Work):
     @cached_property
     def swappable(self) -> list[int]:
         """The pairs that are swapped: those with a difference, where swaps are asked for."""
-        swapping = self.options.test == "randomisation" or self.options.against is not None
-        return np.flatnonzero(~np.isnan(self.differences)).tolist() if swapping else []
+        if self.options.test != "randomisation":
+            return []
+        return np.flatnonzero(~np.isnan(self.differences)).tolist()
 
     @cached_property
     def swaps(self) -> _Swaps:
         """What swapping units makes of the pairs."""
         o = self.options
         flips = Flips(self.units, trials=o.trials, seed=o.seed)
-        found = _Swaps(flips, len(self.wanted), keep=o.against is not None)
+        found = _Swaps(flips, len(self.wanted))
         at_once = max(1, MOST_SORTED // (2 * self.questions))
         for start in range(0, len(self.swappable), at_once):
             some = self.swappable[start : start + at_once]
@@ -217,10 +217,6 @@ class ConfidentWork(Work):
             PValue(1.0 if values is None else bootstrap_p(values[:, i] - values[:, j]), exact=False)
             for i, j in self.wanted
         ]
-
-    def by_max_t(self) -> Array:
-        """From the statistics that swaps left."""
-        return max_t(self.swaps.drawn, self.swaps.seen, exact=self.swaps.flips.exact, close=CLOSE)
 
     def undefined_swaps(self) -> IntArray:
         """Those that leave a run without a value."""
@@ -278,17 +274,15 @@ class ConfidentWork(Work):
 
 @dataclass
 class _Swaps:
-    """The statistics of pairs under common swaps, counted or kept."""
+    """The statistics of pairs under common swaps, counted."""
 
     flips: Flips
     pairs: int
-    keep: bool
 
     def __post_init__(self) -> None:
         self.seen = np.full(self.pairs, np.nan)
         self.hits = np.zeros(self.pairs, np.int64)
         self.lost = np.zeros(self.pairs, np.int64)
-        self.drawn = np.full((self.flips.trials, self.pairs if self.keep else 0), np.nan)
 
     def add(self, some: dict[int, MeansOfTwo | TwoRuns], done: _Steps) -> None:
         """Swap the units of some pairs."""
@@ -303,8 +297,6 @@ class _Swaps:
                 close = CLOSE * max(1.0, abs(self.seen[k]))
                 self.hits[k] += np.count_nonzero(extreme(found, self.seen[k], close))
                 self.lost[k] += np.count_nonzero(np.isnan(found))
-                if self.keep:
-                    self.drawn[start:stop, k] = found
                 share = (start + (stop - start) * number / len(some)) / trials
                 done(len(some), min(share, 0.999_999))
             start = stop

@@ -17,7 +17,7 @@ from abstain.analyses.compare.bounds import (
     never_checked,
     read_confusion,
 )
-from abstain.analyses.compare.joint import BLOCK, JointOutcomes
+from abstain.analyses.compare.joint import JointOutcomes
 from abstain.analyses.compare.result import CompareResult, ends
 from abstain.analyses.compare.transitions import origin_of
 from abstain.analyses.compare.work import CLOSE, LEAST_RESAMPLED, Options, compared, too_few
@@ -34,9 +34,7 @@ from abstain.stats.functional import (
 )
 from abstain.stats.hypotheses import (
     bootstrap_p,
-    common_swaps,
     interval_p,
-    max_t,
     mcnemar,
     randomise_clusters,
 )
@@ -269,30 +267,6 @@ class OutcomeWork(JointOutcomes):
             found.append(PValue(bootstrap_p(values), exact=False))
             step(1)
         return found
-
-    @property
-    def corrected_by(self) -> str:
-        """Common swaps would make runs alike in what they answer: of a ratio Holm's correction."""
-        asked = super().corrected_by
-        return "holm" if asked == "max-T" and self.chosen.definition.studentised else asked
-
-    def by_max_t(self) -> Array:
-        wanted, flips = self.wanted, self.flips
-        self.options.check_held(len(wanted), "comparisons with one run")
-        other = self.by_unit(wanted[0][1])
-        at_once = max(1, 8 * BLOCK // (max(flips.trials, flips.groups) * len(self.cells)))
-        parts = [
-            common_swaps(
-                self.chosen,
-                [self.by_unit(i) for i, _ in wanted[start : start + at_once]],
-                other,
-                flips,
-            )
-            for start in range(0, len(wanted), at_once)
-        ]
-        found = max_t(np.concatenate(parts, axis=1), self.differences, exact=flips.exact)
-        least = [own.p if own.of_interval else 0.0 for own in self.found]
-        return np.maximum(found, least)
 
     # ------------------------------------------------------------------------ what is said
 

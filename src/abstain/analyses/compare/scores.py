@@ -23,7 +23,6 @@ from abstain.stats.hypotheses import (
     Flips,
     bootstrap_p,
     counted_scores,
-    max_t,
     sign_test,
     signed_gaps,
     wilcoxon,
@@ -91,7 +90,7 @@ class ScoreWork(Work):
         self.clusters = None if clusters is None else self.groups
         self._paired: dict[tuple[int, int], Paired] = {}
         self.flips = Flips(self.groups, trials=options.trials, seed=options.seed)
-        if self.corrected_by == "max-T" or options.test in DRAWN or options.method in RESAMPLED:
+        if options.test in DRAWN or options.method in RESAMPLED:
             options.check_held(len(scores), "systems")
 
     @cached_property
@@ -219,19 +218,6 @@ class ScoreWork(Work):
             skewness=finite(_skewness(gaps)) if varies else None,
             distinct=len(distinct),
         )
-
-    @property
-    def corrected_by(self) -> str:
-        """Common flips hold for runs that can be exchanged: of means Holm's correction."""
-        asked = super().corrected_by
-        return "holm" if asked == "max-T" and self.options.test in OF_MEANS else asked
-
-    def by_max_t(self) -> Array:
-        """From the sums under common flips."""
-        drawn = np.stack([self.flipped[:, i] - self.flipped[:, j] for i, j in self.wanted], axis=1)
-        size = float(np.abs(drawn).max(initial=0.0)) or 1.0
-        seen = self.differences * self.questions
-        return max_t(drawn / size, seen / size, exact=self.flips.exact)
 
     # ------------------------------------------------------------------------ what is said
 

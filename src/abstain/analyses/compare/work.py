@@ -47,10 +47,10 @@ class Options:
     """How a comparison is made."""
 
     against: str | None = None
-    """The run that all others are compared with, corrected by max-T; None: all pairs."""
+    """The run that all others are compared with; None: all pairs."""
     test: Test = "randomisation"
     correction: Correction | None = None
-    """For all pairs, Holm's unless said."""
+    """Holm's unless said."""
     method: str = ""
     """Of intervals; what is empty stands for the default of the measure."""
     level: float = 0.95
@@ -70,11 +70,6 @@ class Options:
         _one_of("test", self.test, get_args(Test))
         if self.correction is not None:
             _one_of("correction", self.correction, get_args(Correction))
-        if self.against is not None and self.correction is not None:
-            raise UsageError(
-                f"{option('correction', self.correction)} is for comparing all pairs; "
-                f"{option('against')} has its own correction (max-T): use only one of the two"
-            )
         if not LEAST_TRIALS <= self.trials <= MOST_TRIALS:
             raise UsageError(
                 f"trials are between {LEAST_TRIALS:,} and {MOST_TRIALS:,} (got {self.trials:,})"
@@ -149,8 +144,7 @@ class Work(ABC):
     @property
     def corrected_by(self) -> str:
         """What p-values are corrected by."""
-        against, asked = self.options.against, self.options.correction
-        return "max-T" if against is not None else asked or "holm"
+        return self.options.correction or "holm"
 
     @abstractmethod
     def intervals(self) -> tuple[list[Interval], Array]:
@@ -159,10 +153,6 @@ class Work(ABC):
     @abstractmethod
     def tested(self) -> list[PValue]:
         """The p of each pair by the test that is asked for."""
-
-    @abstractmethod
-    def by_max_t(self) -> Array:
-        """The p of each run against the one that all are held against, adjusted by max-T."""
 
     def errors_to_plan_with(self, errors: Array) -> Array:
         """The standard errors of differences as the test sees them."""
@@ -271,9 +261,7 @@ def pairs_of(work: Work, spans: Sequence[Interval], errors: Array) -> tuple[Pair
     ]
     silent = undefined | np.array([bool(why) for why in no_test])
     p = np.where(silent, np.nan, [own.p for own in tested])
-    by_max_t = work.corrected_by == "max-T"
-    adjusted = work.by_max_t() if by_max_t else adjust(p, work.corrected_by)
-    adjusted = np.where(silent, np.nan, np.fmax(adjusted, p))
+    adjusted = adjust(p, work.corrected_by)
     lost = work.undefined_swaps()
     found = []
     for k, (i, j) in enumerate(work.wanted):

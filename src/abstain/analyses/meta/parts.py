@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, takewhile
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,9 +36,15 @@ from abstain.stats.resampling.power import (
 )
 from abstain.stats.resampling.sensitivity import EDGE, TIED, SwapCounts, edge
 from abstain.stats.resampling.sources import Pairs, Scores, Source
+from abstain.stats.resampling.tukey import LEAST_TOPICS
+from abstain.stats.resampling.tukey import all_pairs_p as of_means
 
 FIVE = 5
 """Bins that make the difference to advise on, unless one is given."""
+FEW_TOPICS = (
+    f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more (there are {{:,}}): fewer do "
+    "not show whether scores are skewed, and where they are it finds differences too often"
+)
 MANY = 10**15
 """Questions beyond which nobody counts."""
 
@@ -140,25 +147,18 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
     first, second = all_pairs(len(source.runs))
     gaps = np.abs(full[:, first] - full[:, second])
     levels, resampled = significance(source, plan, full)
-    ranges, incomplete = honest_ranges(source, plan)
     enough = math.ceil(1 / alpha - EDGE)
+    together = _together(source, plan, gaps, alpha, enough)
     shows = plan.trials >= enough
     few = f"at least {enough:,} resamples are needed for a level of {100 * alpha:.3g} %"
     found = []
-    for m, name in enumerate(source.measures):
-        gap, defined, largest = gaps[m], resampled[m], ranges[m]
+    for m, (name, tukey) in enumerate(zip(source.measures, together, strict=True)):
+        gap, defined = gaps[m], resampled[m]
         exists = ~np.isnan(gap)
         tested = exists & (defined >= min(enough, plan.trials))
         pairs = int(tested.sum())
         asl = np.sort(levels[m][tested])
         below = int(np.count_nonzero(asl < alpha))
-        separable = bool(np.count_nonzero(~np.isnan(largest)) >= enough)
-        p = exceeding(largest, gap[tested], slack=SAME * source.spans[m])
-        varies, why = _varying(source, m), ""
-        if varies is not None:
-            own, why = _over_errors(source, varies, (first, second), plan)
-            separable = separable and own is not None
-            p = p if own is None else own[tested]
         found.append(
             Power(
                 measure=name,
@@ -166,25 +166,55 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
                 alpha=alpha,
                 discriminative_power=below / pairs if pairs and shows else None,
                 bootstrap=below if shows else None,
-                tukey=int(np.count_nonzero(p < alpha)) if separable else None,
-                honest_difference=(
-                    honest_difference(largest, alpha) if separable and varies is None else None
-                ),
+                tukey=None if tukey.p is None else int(np.count_nonzero(tukey.p[tested] < alpha)),
+                honest_difference=tukey.honest,
                 undefined=len(gap) - pairs,
                 resamples=int(exists.sum()) * plan.trials,
                 undefined_resamples=int((plan.trials - defined[exists]).sum()),
-                undefined_permutations=int(incomplete[m]),
+                undefined_permutations=tukey.incomplete,
                 asl=tuple(float(v) for v in thinned(asl)),
-                reason=why if shows else few,
+                reason=tukey.why_not if shows else few,
             )
         )
     return found
 
 
+class _Tukey(NamedTuple):
+    """What Tukey's test finds by one measure."""
+
+    p: Array | None
+    """Of all pairs; None: there is no verdict."""
+    honest: float | None = None
+    incomplete: int = 0
+    why_not: str = ""
+
+
+def _together(
+    source: Source, plan: Plan, gaps: Array, alpha: float, enough: int
+) -> Iterator[_Tukey]:
+    """Tukey's test by each measure: of means by t, of ratios by standard errors, else by gaps."""
+    pairs = all_pairs(len(source.runs))
+    if isinstance(source, Scores):
+        few = source.questions < LEAST_TOPICS
+        why = FEW_TOPICS.format(source.questions) if few else ""
+        none = few or plan.trials < enough
+        rows = [None] * len(gaps) if none else of_means(source, plan, pairs)
+        yield from (_Tukey(p, why_not=why) for p in rows)
+        return
+    ranges, incomplete = honest_ranges(source, plan)
+    for m, largest in enumerate(ranges):
+        separable, varies = np.count_nonzero(~np.isnan(largest)) >= enough, _varying(source, m)
+        p: Array | None
+        if varies is None:
+            p, why = exceeding(largest, gaps[m], slack=SAME * source.spans[m]), ""
+        else:
+            p, why = _over_errors(source, varies, pairs, plan)
+        honest = honest_difference(largest, alpha) if separable and varies is None else None
+        yield _Tukey(p if separable else None, honest, int(incomplete[m]), why)
+
+
 def _varying(source: Source, number: int) -> Measure | None:
     """The measure, where what it divides by varies from run to run."""
-    if isinstance(source, Scores):
-        return None
     formula = count_measure(source.measures[number])
     return formula if formula.definition.studentised else None
 

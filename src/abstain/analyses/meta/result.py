@@ -106,9 +106,10 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
     bootstrap: int | None
     """How many those are, or None: `reason` says why."""
     tukey: int | None
-    """Pairs separated by Tukey's HSD, or None."""
+    """Pairs separated by Tukey's HSD, or None: `reason` says why."""
     honest_difference: float | None
-    """What a difference has to exceed for Tukey's test to separate it at alpha."""
+    """What a difference has to exceed for Tukey's test to separate it at alpha; None where
+    differences are divided by their standard errors, as those of scores are."""
     undefined: int
     """Pairs left out."""
     resamples: int

@@ -16,7 +16,7 @@ from abstain.errors import UsageError
 @command
 @reads("judged", "scores", runs="The runs to compare, two or more.")
 @options.measure("The measure to compare by (default: c@1).")
-@option("--against RUN", "Compare each run with this one, corrected by max-T.")
+@option("--against RUN", "Compare each run with this one, not all pairs.")
 @option(
     "--test TEST",
     "randomisation (the default), bootstrap or mcnemar; for --scores t (the default), "
@@ -25,7 +25,7 @@ from abstain.errors import UsageError
 )
 @option(
     "--correction HOW",
-    "For many pairs: holm (the default), bh or none.",
+    "For many pairs, also with --against: holm (the default), bh or none.",
     type=Words(("holm", "bh", "none")),
 )
 @options.interval

@@ -146,15 +146,22 @@ class View(view.View[MetaResult]):
             (Column("bootstrap", "count"), [row.bootstrap for row in rows]),
             (Column("power %", "percent"), [_in_100(row.discriminative_power) for row in rows]),
             (Column("Tukey HSD", "count"), [row.tukey for row in rows]),
-            (Column("honest difference", "score"), [_small(row.honest_difference) for row in rows]),
         ]
+        if not result.given_scores:
+            honest: list[Cell] = [_small(row.honest_difference) for row in rows]
+            columns.append((Column("honest difference", "score"), honest))
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests each pair separately. "
             "Tukey's test tests all pairs together and separates those that differ by more than "
-            "the honest difference (HSD, the honestly significant difference)."
         )
-        if any(row.tukey is not None and row.honest_difference is None for row in rows):
+        if result.given_scores:
+            note += "chance would make any pair differ, as a multiple of its standard error."
+        else:
+            note += "the honest difference (HSD, the honestly significant difference)."
+        if not result.given_scores and any(
+            row.tukey is not None and row.honest_difference is None for row in rows
+        ):
             note += (
                 " If the denominator of a measure varies, Tukey's test compares differences "
                 "divided by their standard errors, and there is no single honest difference."

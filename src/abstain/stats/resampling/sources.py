@@ -8,7 +8,7 @@ those that sum cells of numbers: counts of several responses a question, and rea
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -111,15 +111,15 @@ class Weighed(Source):
         return self._of_pairs(weights.reshape(count, trials, self.questions), pairs)
 
     def permuted(self, rng: Rng, trials: int) -> Array:
-        order = rng.random((trials, self.questions, len(self.runs))).argsort(axis=2)
-        sums = [
-            np.take_along_axis(self.features[None, ..., k].swapaxes(1, 2), order, axis=2).sum(
-                axis=1
-            )
-            for k in range(self.features.shape[2])
-        ]
+        sums = [cells.sum(axis=1) for cells in self.swapped(rng, trials)]
         size = np.full((trials, len(self.runs)), float(self.questions))
         return self.finish(np.stack([*sums, size], axis=-1))
+
+    def swapped(self, rng: Rng, trials: int) -> Iterator[Array]:
+        """Each number of the cells after those swaps: trials × questions × runs."""
+        order = rng.random((trials, self.questions, len(self.runs))).argsort(axis=2)
+        for own in self.features.transpose(2, 1, 0):
+            yield np.take_along_axis(own[None], order, axis=2)
 
     def _of_pairs(self, weights: npt.NDArray[Any], pairs: Pairs) -> Drawn:
         size = weights.sum(axis=-1, dtype=np.float64)[..., None]
