@@ -313,3 +313,23 @@ def test_a_bootstrap_p_as_the_normal_one() -> None:
     expected = 2 * stats.norm.sf(abs(gap.mean()) / (gap.std() / 20))
     assert 0.01 < expected < 0.9
     assert found.pairs[0].p == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("test", ["t", "randomisation", "wilcoxon", "sign", "bootstrap"])
+def test_what_rounding_leaves_is_no_difference(test: str) -> None:
+    """0.1 + 0.2 is not 0.3 to a computer; sixty such topics are no evidence."""
+    found = compared(frame([[0.3] * 60, [0.1 + 0.2] * 45 + [0.3] * 15]), test=test)
+    (pair,) = found.pairs
+    assert (pair.effect.wins, pair.effect.ties, pair.effect.losses) == (0, 60, 0)
+    assert pair.p in (None, 1.0)
+    assert not pair.differs
+
+
+def test_a_difference_that_is_the_same_everywhere_says_why_it_has_no_test() -> None:
+    draw = np.random.default_rng(1)
+    first = draw.random(50).round(3) * 0.5
+    found = compared(frame([first, first + 0.125, draw.random(50).round(3)]), against="x")
+    reasons = {pair.run: pair.no_test for pair in found.pairs}
+    assert "Student's t needs differences that vary" in reasons["y"]
+    assert reasons["z"] == ""
+    assert "Student's t needs differences that vary" in told(found)

@@ -60,7 +60,7 @@ def verdict(c: CompareResult) -> list[str]:
     if c.against is None and len(c.rows) == 2:
         said = _two(c)
     elif not tested:
-        said = _unsaid(c) or [_untested(c)]
+        said = _unsaid(c) or [UNTESTED]
     else:
         said = (_many if c.against is None else _against)(c, tested) + _unsaid(c)
     return [*said, *_resolution(c, len(tested))]
@@ -108,7 +108,7 @@ def _unsaid(c: CompareResult) -> list[str]:
 def _two(c: CompareResult) -> list[str]:
     (pair,) = c.pairs
     if pair.difference is None or pair.differs is None:
-        return _unsaid(c) or [_untested(c)]
+        return _unsaid(c) or [UNTESTED]
     if c.origin is not None and c.origin.same == c.questions and pair.p == 1:
         alike = f"{pair.run} and {pair.against} have the same outcome on every question"
         return [f"{alike}: there is no difference."]
@@ -131,16 +131,6 @@ def _two(c: CompareResult) -> list[str]:
     if pair.differs:
         return [f"{text} ({test}): a significant difference {level}."]
     return [f"{text} ({test}): not a significant difference {level}."]
-
-
-def _untested(c: CompareResult) -> str:
-    """Why no pair has a p."""
-    if c.test == "t" and any(pair.difference is not None for pair in c.pairs):
-        return (
-            "Student's t needs differences that vary, but they are all equal: use the "
-            "randomisation test."
-        )
-    return UNTESTED
 
 
 def _of_rightness(c: CompareResult) -> bool:

@@ -48,9 +48,9 @@ class Mean(Struct, frozen=True):
         if len(totals) < 2:
             return cls(value, math.nan, 0.0, 1.0)
         off, share = totals - value * sizes, sizes / n
-        error = math.sqrt(float((off**2 / (1 - 2 * share + (share**2).sum())).sum())) / n
         size = float(np.abs(off).max()) or 1.0
-        scaled = off / size  # cubes of very small or very large scores leave the range of numbers
+        scaled = off / size  # powers of very small or very large scores leave the range of numbers
+        error = size * math.sqrt((scaled**2 / (1 - 2 * share + (share**2).sum())).sum()) / n
         square = float((scaled**2).sum())
         skewness = float((scaled**3).sum()) / square**1.5 if square else 0.0
         return cls(value, error, skewness, max(float(effective_clusters(sizes)) - 1, 1.0))

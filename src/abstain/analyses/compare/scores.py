@@ -47,6 +47,8 @@ OF_MEANS = ("t", "bootstrap")
 """Tests whose null hypothesis is that the means are equal, and no more."""
 ALONE = ("wilcoxon", "sign")
 """Tests that know no clusters."""
+DIGITS = 44
+"""Binary digits that count, of the largest score; further ones are rounding."""
 
 
 def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
@@ -54,7 +56,8 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     method = HALL if options.method in ("", "default", "auto") else options.method
     check_plan(detect=options.detect, power=options.power, level=options.level)
     if method not in (HALL, *METHODS):
-        raise UsageError(f"scores take the interval methods {', '.join(METHODS)} (got '{method}')")
+        known = ", ".join((HALL, *METHODS))
+        raise UsageError(f"scores take the interval methods {known} (got '{method}')")
     if options.test == "mcnemar":
         raise UsageError(
             "McNemar's test is for right and wrong; for scores use t, wilcoxon or sign"
@@ -63,6 +66,13 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
         name = "Wilcoxon's test" if options.test == "wilcoxon" else "the sign test"
         raise UsageError(f"{name} does not support clusters; use t or randomisation")
     return compared(ScoreWork(matrix, replace(options, method=method)))
+
+
+def settled(scores: Array) -> Array:
+    """Without what rounding makes of equal scores: 0.1 + 0.2 is 0.3."""
+    _, exponent = math.frexp(float(np.abs(scores).max(initial=0.0)))
+    step = math.ldexp(1.0, max(exponent, -900) - DIGITS)
+    return np.asarray(np.round(scores / step) * step)
 
 
 class ScoreWork(Work):
@@ -74,7 +84,7 @@ class ScoreWork(Work):
         self.measure, self.unit = f"mean {matrix.measures[0]}", matrix.unit
         self.higher_is_better = matrix.higher_is_better[0]
         self.runs = list(complete.runs)
-        self.each = scores = complete.scores()
+        self.each = scores = settled(complete.scores())
         self.scores = scores.mean(axis=1)
         self.questions = scores.shape[1]
         self.bounds = _bounds(matrix.measures[0], scores)
@@ -175,12 +185,15 @@ class ScoreWork(Work):
                 return wilcoxon(self.each[i] - self.each[j])
 
     def _too_few(self, i: int, j: int) -> str:
-        """Why a test of means would not hold its level; nothing where it does.
+        """Why a test of means would not hold its level, or cannot be; nothing where it does.
 
-        Runs that differ nowhere, or everywhere alike, need no test.
+        Runs that differ nowhere need no test.
         """
         found = self.paired(i, j)
-        if found.differing >= LEAST_DIFFERING or not found.whole.varies:
+        if not found.whole.varies:
+            alike = "Student's t needs differences that vary, but they are all equal: use the "
+            return f"{alike}randomisation test" if found.whole.value and self.groups > 1 else ""
+        if found.differing >= LEAST_DIFFERING:
             return ""
         one = "cluster of equal size" if self.clusters is not None else self.unit
         what = {"query": "queries", "cluster of equal size": "clusters of equal size"}.get(one)
