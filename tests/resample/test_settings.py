@@ -28,7 +28,7 @@ SOURCE = of_scores(list("abc"), {"m": np.random.default_rng(0).random((3, 20))})
         ("parts", None, "parts is a list of texts or a text (got None)"),
         ("seed", None, "seed is a whole number (got None)"),
         ("seed", 1.0, "seed is a whole number (got 1.0)"),
-        ("seed", -1, "the seed must be 0 or more and below 2^63 (got -1)"),
+        ("seed", -1, "the seed must be 0 or more (got -1)"),
         ("trials", 5.5, "trials is a whole number (got 5.5)"),
         ("trials", "5", "trials is a whole number (got '5')"),
         ("size", 5.5, "size is a whole number (got 5.5)"),
