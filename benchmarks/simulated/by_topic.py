@@ -36,9 +36,9 @@ ABOUT_MEDIAN = "exponential, median 0"
 
 
 def differences(generator: Generator, kind: str, shape: tuple[int, ...]) -> Array:
-    """Of mean 0, and a standard deviation of about 1.
+    """Of mean 0 (one kind: of median 0), and a standard deviation of about 1.
 
-    The skewness is 1 (mildly skewed), 2 (exponential), 6 (lognormal), about 4 (a third differ) and
+    The skewness is 1 (mildly skewed), 2 (exponential), 6 (lognormal), 3.5 (a third differ) and
     2.5 (one in ten), of which no test of a mean knows anything until one is drawn.
     """
     drawn = generator.exponential(size=shape)

@@ -246,3 +246,11 @@ def test_degrees_of_freedom_are_welchs() -> None:
     assert change.difference is not None
     expected = 2 * stats.t(welch).sf(abs(change.difference) / total**0.5)
     assert change.p_value == pytest.approx(expected, rel=1e-3)
+
+
+def test_an_edition_of_a_single_team_says_why_it_is_not_tested() -> None:
+    found = ab.editions({"2012": made_up({"a_1": 12}), "2013": made_up({"a_1": 9, "b_1": 15})})
+    assert all(change.p_value is None for change in found.changes)
+    assert [note for note in found.notes if "has a single team" in note] == [
+        "2012 has a single team: nothing shows how much teams vary, so there is no test against it"
+    ]

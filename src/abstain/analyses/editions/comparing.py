@@ -38,6 +38,7 @@ UNKNOWN = (
     "has no results per question: nobody knows how much its mean depends on the choice of "
     "questions, so there is no test against it"
 )
+ALONE = "has a single team: nothing shows how much teams vary, so there is no test against it"
 
 
 @checked
@@ -82,6 +83,7 @@ def editions(
     best = [best_rows(own, chosen) for own in found]
     means = [Means.of(own, chosen, rows) for own, rows in zip(views, best, strict=True)]
     notes = [f"{own.name} {UNKNOWN}" for own in views if own.asked is None and len(views) > 1]
+    notes += [f"{own.name} {ALONE}" for own in views if len(set(own.teams)) == 1 and len(views) > 1]
     return EditionsResult(
         notes=(*notes, *lost),
         measure=str(chosen),
