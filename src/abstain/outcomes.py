@@ -143,7 +143,7 @@ class Counts:
         if blanks is None or blanks == known:
             return cls(**found)
         if blanks < known or all(numbers.get(name) is not None for name in OUTCOMES[2:]):
-            raise UsageError(f"unanswered is {blanks}, but its kinds add up to {known}")
+            raise UsageError(f"unanswered is {blanks}, but the kinds of blanks add up to {known}")
         return cls(found["right"], found["wrong"], unsplit=blanks)
 
 

@@ -4,7 +4,7 @@
 >>> gold = pl.DataFrame({"question": range(100), "correct": "a"})
 >>> run = pl.DataFrame({"question": range(100), "answer": ["a"] * 80 + ["b"] * 20})
 >>> print(assert_at_least(run, gold, "accuracy", 0.7))
-accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7262: reaches 0.7
+accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7262: surely reaches 0.7
 """
 
 from __future__ import annotations

@@ -448,7 +448,7 @@ def test_runs_that_tell_of_few_answers_are_held_back(
         "d": False,
     }
     assert told["b"]["status"] == "held back: it differs from 'a' in only 1 answer"
-    assert told["c"]["status"] == "held back: it has 1 answer"
+    assert told["c"]["status"] == "held back: it has only 1 answer"
     assert "run 'b' is held back until the gold is public" in capsys.readouterr().err
     for path in (here / "out").rglob("*.json"):
         assert {own["run"] for own in json.loads(path.read_text())["results"]} == {"a", "d", "e"}

@@ -469,7 +469,7 @@ def test_table_curve_and_advice_name_one_difference(files: Here) -> None:
     curve = {p["questions"]: p["required"] for p in data["required_by_questions"]}
     assert curve[16] == row["required"]
     text = " ".join(files(*how).out.split())
-    assert f"{row['required']:g} or more between two runs" in text
+    assert f"needs a difference of {row['required']:g} or more: other questions" in text
     assert f"m {row['required']:.2f} " in text
     assert "the same width" in text
     assert "beyond the 21 listed bins (the last one is open and starts at 0.2)" in text

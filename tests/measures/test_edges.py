@@ -162,5 +162,5 @@ def test_counts_of_a_dictionary_keep_every_blank() -> None:
     whole = ab.Counts(5, 3, 1, 1, 2)
     assert ab.Counts.from_dict(whole.to_dict()) == whole
     for kinds in ({"unanswered_empty": 100}, dict.fromkeys(OUTCOMES[2:], 1)):
-        with pytest.raises(ab.UsageError, match="but its kinds add up to"):
+        with pytest.raises(ab.UsageError, match="but the kinds of blanks add up to"):
             ab.Counts.from_dict({"right": 5, "wrong": 3, "unanswered": 99, **kinds})

@@ -164,7 +164,7 @@ def test_a_hostile_name_is_text_in_markup_and_data(inputs: Here) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "is empty, expected a saved result"),
+        ("", "is not the JSON of a result: it is empty"),
         ("{", "is not the JSON of a result"),
         ("[1, 2]", "is not the JSON of a result"),
         ("[" * 100_000, "is not the JSON of a result"),

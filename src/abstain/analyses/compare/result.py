@@ -229,7 +229,7 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
                 raise ValueError(f"result {number} has no score by {self.measure}")
             _ = row.counts
             if list(row.numbers) != list(self.rows[0].numbers):
-                raise ValueError(f"result {number} has other counts than the first")
+                raise ValueError(f"result {number} does not name the same counts as the first")
         known = {row.run for row in self.rows}
         for number, pair in enumerate(self.pairs, 1):
             if not {pair.run, pair.against} <= known:
