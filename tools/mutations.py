@@ -54,6 +54,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
         "(counts.ndim > 2)",
     ),
+    "then all is computed, nothing looked up; the same numbers come out": (
+        "stats/randomisation.py: n = round(float(counts[(0,) * (counts.ndim - 2)].sum()))",
+    ),
     "chances below 1e-20, which no double near 1 holds": (
         "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
         "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
@@ -112,11 +115,18 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
     ),
     "only a quicker way to what the other branch says": (
+        "judging/judge.py: return [nw.concat(group, how='diagonal') if len(group) >= 1 else "
+        "group[0] for group in groups.values()]",
         "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
     ),
     "any bound near rounding will do": (
         "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
         "(6 * second ** 1.5) if second > close ** 3 else 0.0",
+        "stats/intervals.py: below = (known <= observed - close).mean()",
+        "measures/checks.py: if not low - CLOSE < score <= high + CLOSE:",
+        "measures/checks.py: if not low - CLOSE <= score < high + CLOSE:",
+        "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
+        "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
     ),
     "one more harmonic number is made than is looked up": (
         "measures/answers.py: return np.concatenate([[0.0], "
