@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 import abstain as ab
 from abstain.io.tables import Table
-from abstain.judging.cells import grown
+from abstain.judging.cells import grown, refuse_counts
 from abstain.judging.counting import joined
 from abstain.judging.reading import Reading
 from abstain.judging.refusals.detect import cleaned
@@ -250,3 +250,10 @@ def test_only_the_rows_of_logs_are_handed_over_late(tmp_path: Path) -> None:
     assert in_its_engine(own, asked) is own
     of_log = replace(own, table=replace(own.table, verdicts="judge"))
     assert in_its_engine(of_log, asked).frame.implementation.is_duckdb()
+
+
+def test_a_result_has_at_most_a_hundred_thousand_rows() -> None:
+    refuse_counts(100, 1_000, "t")
+    for runs, slices in ((100_001, 1), (1, 100_001)):
+        with pytest.raises(ab.InputError, match="more than the 100,000 rows of a result"):
+            refuse_counts(runs, slices, "t")

@@ -41,6 +41,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/hypotheses.py: kept = not divided and flips.trials * sums.size <= MOST_KEPT",
         "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
         "judging/cells.py: BATCH = 1 << 19",
+        "judging/cells.py: MAX_BITS = 8 << 30",
+        "judging/cells.py: MOST_BITS = 1 << 29",
+        "judging/cells.py: room = MOST_BITS // (len(sizes) / int(sizes.to_numpy().max()))",
+        "judging/cells.py: if len(counts) <= 4 * len(bins):",
+        "judging/counting.py: LOOKED_AT = 1 << 16",
+        "judging/counting.py: for rows_ahead in (LOOKED_AT, 16 * LOOKED_AT, EVERY_ROW):",
         "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
     ),
     "what is kept in a cache; the same numbers come out": (
@@ -65,6 +71,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
     "any number that is smaller, or larger, than all there are will do": (
+        "judging/counting.py: EVERY_ROW = 1 << 62",
+        "judging/counting.py: FILE_SEATS = 1 << 40",
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
         "prepend=-2))",
         "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
