@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 import abstain as ab
 from abstain.io.tables import Table
+from abstain.judging import responses
 from abstain.judging.cells import grown, refuse_counts
 from abstain.judging.counting import joined
 from abstain.judging.reading import Reading
 from abstain.judging.refusals.detect import cleaned
-from abstain.judging.responses import in_its_engine, read_responses, told
+from abstain.judging.responses import Responses, in_its_engine, read_responses, told
 from abstain.judging.slices import cluster_numbers, slices_of, spots
 
 
@@ -243,13 +244,12 @@ def test_logs_of_different_documents_are_told() -> None:
     assert two.startswith("other: 2 of 3 documents are not in all logs")
 
 
-def test_only_the_rows_of_logs_are_handed_over_late(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("question,answer\nq1,x\n", "utf-8")
-    own, asked = read_responses(path, Reading()), Reading(engine="duckdb")
-    assert in_its_engine(own, asked) is own
-    of_log = replace(own, table=replace(own.table, verdicts="judge"))
-    assert in_its_engine(of_log, asked).frame.implementation.is_duckdb()
+def test_only_the_rows_of_logs_are_handed_over_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(responses, "moved", lambda table, engine, _: replace(table, name=engine))
+    own, asked = log("a", ["0"], ["0"]), Reading(engine="duckdb")
+    assert in_its_engine(Responses(own, "a"), asked).table.name == "duckdb"
+    assert in_its_engine(Responses(own, "a"), Reading()).table.name == "polars"
+    assert in_its_engine(Responses(replace(own, verdicts=None), "a"), asked).table.name == "a"
 
 
 def test_a_result_has_at_most_a_hundred_thousand_rows() -> None:

@@ -106,6 +106,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "judging/cells.py: _add(table.reshape(-2), bins)",
         "judging/counting.py: table = found.table.reshape(-2, KINDS)",
         "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
+        "judging/cells.py: sure.reshape(-2)[at] = batch.confidence",
+        "judging/cells.py: np.bitwise_or.at(met.reshape(-2), batch.run * stride + "
+        "(batch.index >> 3), bit)",
     ),
     "numbers beyond 1e300 are not near 0": (
         "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
