@@ -7,19 +7,23 @@ from typing import Any
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import abstain as ab
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.judging import counting
 from abstain.judging.aliases import _all_known, refuse_pooled
 from abstain.judging.aligning import by_position
 from abstain.judging.counting import refuse_shared
 from abstain.judging.gold import read_gold
 from abstain.judging.grades import shared_attributes
 from abstain.judging.naming import _labels, name_runs, runs_of, told_apart
-from abstain.judging.opening import _groups, _Log, _with_sets, gold_of_folder
+from abstain.judging.opening import Given, _groups, _Log, _with_sets, gold_of_folder
+from abstain.judging.plans import agreed
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, read_responses
+from abstain.judging.sources import golds_of
 
 Facts = tuple[tuple[str, str, str], ...]
 
@@ -236,3 +240,56 @@ def test_the_first_thirty_columns_are_looked_at(before: int) -> None:
         return
     with pytest.raises(ab.InputError, match="column 'llm' names 2 systems"):
         refuse_pooled(own, judged=False)
+
+
+@pytest.mark.parametrize(
+    ("known", "tasks", "now"),
+    [
+        (["1", "2"], ["t", "t"], ["1", "2"]),  # the gold has these ids
+        (["t/1", "t/2"], ["t", "t"], ["t/1", "t/2"]),
+        (["a", "b"], ["t", "t"], ["1", "2"]),  # with the task they would not fit either
+        (["t/1", "u/2"], ["t", "u"], ["1", "2"]),  # of two tasks nobody knows which
+    ],
+)
+def test_a_log_names_its_questions_as_the_gold_does(
+    known: list[str], tasks: list[str], now: list[str]
+) -> None:
+    gold = read_gold(pl.DataFrame({"question": known, "correct": ["x", "y"]}))
+    own = replace(table(question=["1", "2"], task=tasks), verdicts="judge")
+    for source, expected in ((own, now), (replace(own, verdicts=None), ["1", "2"])):
+        (found,) = agreed(gold, [Responses(source, "r")])[1]
+        assert found.table.frame.collect()["question"].to_list() == expected
+
+
+@pytest.mark.parametrize("right", [[False, False], [True, False]])
+def test_a_test_set_without_answers_is_no_gold(right: list[bool]) -> None:
+    """Unless none are asked for, and unless it is another table: then nothing is right."""
+    own = read_gold(pl.DataFrame({"question": ["1", "2"], "correct": ["x", "y"]}))
+    own = replace(own, frame=own.frame.with_columns(nothing_right=~pl.Series(right)))
+    tests = replace(own, table=replace(own.table, format="qa4mre"))
+    for gold, answers in ((own, True), (own, False), (tests, False), (tests, True)):
+        if gold is tests and answers and not any(right):
+            with pytest.raises(ab.InputError, match="marks no answer as correct"):
+                golds_of([gold], Reading(), answers=answers)
+        else:
+            assert golds_of([gold], Reading(), answers=answers)[0] == [gold]
+
+
+def test_what_a_run_is_called_in_messages() -> None:
+    frame = pl.DataFrame({"question": ["1"], "answer": ["x"]})
+    assert Given(frame).place == "the frame"
+    assert Given(frame, label="run 2").place == "run 2"
+    assert Given(Path("a/b.csv"), label="run 2").place == "a/b.csv"
+
+
+def test_a_fault_is_found_by_whatever_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    gold = pl.DataFrame({"question": ["1", "2"], "correct": ["x", "y"]})
+    run = pl.DataFrame({"question": ["1", "3"], "answer": ["x", "y"]})
+    for streams in (True, False):
+        monkeypatch.setattr(counting, "streams", lambda _, streams=streams: streams)
+        (row,) = ab.read(gold, run.head(1)).score("accuracy").rows
+        assert row.scores["accuracy"] == 0.5
+        with pytest.raises(ab.InputError, match="question '3' is not in the gold"):
+            ab.read(gold, run).score("accuracy")
+        with pytest.raises(ab.InputError, match="question '1' again, with the same answer"):
+            ab.read(gold, pl.concat([run.head(1)] * 2)).score("accuracy")
