@@ -257,3 +257,16 @@ def test_a_result_has_at_most_a_hundred_thousand_rows() -> None:
     for runs, slices in ((100_001, 1), (1, 100_001)):
         with pytest.raises(ab.InputError, match="more than the 100,000 rows of a result"):
             refuse_counts(runs, slices, "t")
+
+
+@pytest.mark.parametrize(
+    ("why", "said"), [("declind", "(nearest: declined)"), ("xyzzy", "expected one of")]
+)
+def test_a_reason_that_is_none(why: str, said: str) -> None:
+    gold = pl.DataFrame({"question": ["a"], "correct": ["x"]})
+    run = pl.DataFrame({"question": ["a"], "answer": [""], "why": [why]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run).score("c@1")
+    assert f"'why' is '{why}', expected one of declined" in str(caught.value)
+    assert said in str(caught.value)
+    assert ("nearest" in str(caught.value)) == ("nearest" in said)

@@ -20,7 +20,7 @@ from abstain.judging.gold import read_gold
 from abstain.judging.grades import shared_attributes
 from abstain.judging.naming import _labels, name_runs, runs_of, told_apart
 from abstain.judging.opening import Given, _groups, _Log, _with_sets, gold_of_folder
-from abstain.judging.plans import agreed
+from abstain.judging.plans import _with_unasked, agreed
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses, read_responses
 from abstain.judging.sources import golds_of
@@ -293,3 +293,14 @@ def test_a_fault_is_found_by_whatever_counts(monkeypatch: pytest.MonkeyPatch) ->
             ab.read(gold, run).score("accuracy")
         with pytest.raises(ab.InputError, match="question '1' again, with the same answer"):
             ab.read(gold, pl.concat([run.head(1)] * 2)).score("accuracy")
+
+
+def test_what_a_log_was_not_asked_stands_after_its_rows() -> None:
+    own = table(question=["1", "2"], answer=["x", "y"])
+    rows, every = own.frame.collect(), pl.DataFrame({"question": ["1", "2", "3", "4"]})
+    found = _with_unasked(Responses(own, "r"), rows, every.tail(2), every).table
+    whole = found.frame.collect()
+    assert whole["question"].to_list() == ["1", "2", "3", "4"]
+    assert whole[ROW].to_list() == [0, 1, 2, 3]
+    assert whole["outcome"].to_list() == [None, None, "unasked", "unasked"]
+    assert found.notes == ("r was asked 2 of 4 questions and is judged on those",)
