@@ -10,10 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 import abstain as ab
-from abstain.judging.cells import grown
+from abstain.io.tables import Table
+from abstain.judging import responses
+from abstain.judging.cells import grown, refuse_counts
 from abstain.judging.counting import joined
 from abstain.judging.reading import Reading
-from abstain.judging.responses import read_responses, told
+from abstain.judging.refusals.detect import cleaned
+from abstain.judging.responses import Responses, in_its_engine, read_responses, told
 from abstain.judging.slices import cluster_numbers, slices_of, spots
 
 
@@ -217,3 +220,53 @@ def test_counts_without_a_run_are_called_by_their_rows() -> None:
     frame = pl.DataFrame({"right": [1, 2], "wrong": [1, 0], "unanswered": [0, 0]})
     found = ab.read_counts(frame).score("c@1").rows
     assert {row.run: row.counts.right for row in found} == {"row 1": 1, "row 2": 2}
+
+
+@pytest.mark.parametrize(("given", "kept"), [(1_999, 1_999), (2_000, 2_000), (2_001, 2_000)])
+def test_refusals_are_looked_for_in_the_first_two_thousand_letters(given: int, kept: int) -> None:
+    assert pl.select(cleaned(pl.lit("a" * given))).item() == "a" * kept
+
+
+def log(name: str, question: list[str], doc_id: list[str]) -> Table:
+    frame = pl.LazyFrame({"question": question, "doc_id": doc_id})
+    return Table(name, "lm-eval", ("question", "doc_id"), frame, verdicts="judge")
+
+
+def test_logs_of_different_documents_are_told() -> None:
+    ids, hashes = ["0", "1"], ["ab", "cd"]
+    plain, own = log("plain", ids, ids), log("hashed", hashes, ids)
+    (said,) = told([own, plain])
+    assert said.startswith("plain: has no doc_hash, but other logs do")
+    assert told([plain, log("other", ids, ids)]) == []
+    assert told([own, log("other", hashes, ["7", "8"])]) == []
+    one, two = told([own, log("other", ["ab", "ef", "gh"], ["0", "1", "2"])])
+    assert one.startswith("hashed: 1 of 2 documents is not in all logs")
+    assert two.startswith("other: 2 of 3 documents are not in all logs")
+
+
+def test_only_the_rows_of_logs_are_handed_over_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(responses, "moved", lambda table, engine, _: replace(table, name=engine))
+    own, asked = log("a", ["0"], ["0"]), Reading(engine="duckdb")
+    assert in_its_engine(Responses(own, "a"), asked).table.name == "duckdb"
+    assert in_its_engine(Responses(own, "a"), Reading()).table.name == "polars"
+    assert in_its_engine(Responses(replace(own, verdicts=None), "a"), asked).table.name == "a"
+
+
+def test_a_result_has_at_most_a_hundred_thousand_rows() -> None:
+    refuse_counts(100, 1_000, "t")
+    for runs, slices in ((100_001, 1), (1, 100_001)):
+        with pytest.raises(ab.InputError, match="more than the 100,000 rows of a result"):
+            refuse_counts(runs, slices, "t")
+
+
+@pytest.mark.parametrize(
+    ("why", "said"), [("declind", "(nearest: declined)"), ("xyzzy", "expected one of")]
+)
+def test_a_reason_that_is_none(why: str, said: str) -> None:
+    gold = pl.DataFrame({"question": ["a"], "correct": ["x"]})
+    run = pl.DataFrame({"question": ["a"], "answer": [""], "why": [why]})
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, run).score("c@1")
+    assert f"'why' is '{why}', expected one of declined" in str(caught.value)
+    assert said in str(caught.value)
+    assert ("nearest" in str(caught.value)) == ("nearest" in said)

@@ -8,10 +8,10 @@ survive, or the verdicts of this machine are not to be trusted.
 First, once, every test file runs on a copy of the package in which each statement tells that it was
 reached. That is kept in `.mutants.json`, by file, until the file or the package changes. A mutant
 is then tried on the tests that reach its statement, the quickest first, until one fails. A mutant
-outside functions, or that nothing was seen to reach, is tried in turn on the tests that reach most
-of its module and on the quickest ones in a folder of its name. Tests that need a browser or compute
-for more than 0.7 s are left out, and so is what goes beyond `--seconds` of tests for one mutant: a
-mutant that only these notice counts as a survivor.
+outside functions, or that nothing was seen to reach, is tried on the tests that reach what uses its
+name and on those that reach most of its module, in turn with the quickest ones in a folder of its
+name. Tests that need a browser or compute for more than 0.7 s are left out, and so is what goes
+beyond `--seconds` of tests for one mutant: a mutant that only these notice counts as a survivor.
 
 All tests are collected once. For each mutant that process forks, and the fork exchanges the code of
 the functions that differ; what is computed while modules are imported is tried on a fresh import.

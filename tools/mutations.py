@@ -41,6 +41,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/hypotheses.py: kept = not divided and flips.trials * sums.size <= MOST_KEPT",
         "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
         "judging/cells.py: BATCH = 1 << 19",
+        "judging/cells.py: MAX_BITS = 8 << 30",
+        "judging/cells.py: MOST_BITS = 1 << 29",
+        "judging/cells.py: room = MOST_BITS // (len(sizes) / int(sizes.to_numpy().max()))",
+        "judging/cells.py: if len(counts) <= 4 * len(bins):",
+        "judging/counting.py: LOOKED_AT = 1 << 16",
+        "judging/counting.py: for rows_ahead in (LOOKED_AT, 16 * LOOKED_AT, EVERY_ROW):",
         "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
     ),
     "what is kept in a cache; the same numbers come out": (
@@ -54,6 +60,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
         "(counts.ndim > 2)",
     ),
+    "then all is computed, nothing looked up; the same numbers come out": (
+        "stats/randomisation.py: n = round(float(counts[(0,) * (counts.ndim - 2)].sum()))",
+    ),
     "chances below 1e-20, which no double near 1 holds": (
         "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
         "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
@@ -62,6 +71,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
     "any number that is smaller, or larger, than all there are will do": (
+        "judging/counting.py: EVERY_ROW = 1 << 62",
+        "judging/counting.py: FILE_SEATS = 1 << 40",
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
         "prepend=-2))",
         "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
@@ -95,6 +106,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "judging/cells.py: _add(table.reshape(-2), bins)",
         "judging/counting.py: table = found.table.reshape(-2, KINDS)",
         "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
+        "judging/cells.py: sure.reshape(-2)[at] = batch.confidence",
+        "judging/cells.py: np.bitwise_or.at(met.reshape(-2), batch.run * stride + "
+        "(batch.index >> 3), bit)",
     ),
     "numbers beyond 1e300 are not near 0": (
         "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
@@ -112,11 +126,18 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
     ),
     "only a quicker way to what the other branch says": (
+        "judging/judge.py: return [nw.concat(group, how='diagonal') if len(group) >= 1 else "
+        "group[0] for group in groups.values()]",
         "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
     ),
     "any bound near rounding will do": (
         "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
         "(6 * second ** 1.5) if second > close ** 3 else 0.0",
+        "stats/intervals.py: below = (known <= observed - close).mean()",
+        "measures/checks.py: if not low - CLOSE < score <= high + CLOSE:",
+        "measures/checks.py: if not low - CLOSE <= score < high + CLOSE:",
+        "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
+        "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
     ),
     "one more harmonic number is made than is looked up": (
         "measures/answers.py: return np.concatenate([[0.0], "

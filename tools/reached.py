@@ -6,6 +6,7 @@ them in a fork of its own.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import compileall
 import hashlib
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutations import ROOT, SOURCE, Mutant, named, probed, statements
+from mutations import ROOT, SOURCE, Mutant, named, plain, probed, statements
 
 KEPT = ROOT / ".mutants.json"
 SLOW = 0.7
@@ -121,15 +122,30 @@ class Reached:
         """Whether its statement runs while modules are imported."""
         return not mutant.in_function or bool(self._bit(mutant) & self.imported)
 
+    def _uses(self, mutant: Mutant) -> int:
+        """What runs later of a statement at import: the body of a function, uses of its name."""
+        own = named(mutant.module, mutant.statement)
+        nodes = ast.walk(ast.parse(plain(mutant.module)))
+        whole = next(n for n in nodes if isinstance(n, ast.stmt) and n.lineno == mutant.statement)
+        lines = [each.lineno for each in ast.walk(whole) if isinstance(each, ast.stmt)]
+        found = {named(mutant.module, line) for line in lines}
+        if name := re.match(r"[\w/]+\.py: (?:def |class )?(\w+)", own):
+            used = re.compile(rf"\.py: .*\b{name[1]}\b")
+            found |= {each for each in self.numbers if used.search(each)}
+        uses = sum(1 << self.numbers[each] for each in found - {own})
+        return uses & ~self.imported
+
     def tests_of(self, mutant: Mutant, budget: float) -> dict[str, float]:
         """The tests that reach a mutant with their seconds, in order, within a budget."""
         mask, inside = self._bit(mutant), self.inside.get(mutant.module, 0)
         near = f"tests/{mutant.module.partition('/')[0]}/"
         tests = [own for own in self.tests if own[2] & mask]
         if self.on_import(mutant) or not tests:
-            mask |= inside
+            uses = self._uses(mutant)
+            mask |= inside | uses
             tests = [own for own in self.tests if own[2] & mask]
             tests.sort(key=lambda own: (-(own[2] & inside).bit_count(), own[1]))
+            tests.sort(key=lambda own: (0, own[1]) if own[2] & uses else (1, 0))
             others = [own for own in self.tests if own[0].startswith(near)]
             others.sort(key=lambda own: own[1])
             both = (own for pair in zip_longest(tests, others) for own in pair if own)

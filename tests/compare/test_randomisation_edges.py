@@ -10,12 +10,13 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.stats.hypotheses import Flips
+from abstain.stats.hypotheses import Flips, holm
 from abstain.stats.randomisation import (
     Tosses,
     _binomial,
     _few,
     _likely,
+    _looked_up,
     after_swaps,
     exact_p,
     extreme,
@@ -178,3 +179,13 @@ def test_random_swaps_of_a_pair_that_never_differs() -> None:
     )
     assert [own.exact for own in asked] == [True, True]
     assert done == [1] * 4
+
+
+def test_counts_of_different_sizes_are_not_looked_up() -> None:
+    counts = np.array([[1.0, 1, 1], [2, 2, 2]])  # each column has as many as the first row
+    scores, _ = _looked_up(ab.measure("accuracy"), counts)
+    assert scores.tolist() == [1 / 3, 1 / 3]
+
+
+def test_no_adjusted_chance_is_above_one() -> None:
+    assert holm(np.array([0.4, 0.9, 0.8])).tolist() == [1, 1, 1]

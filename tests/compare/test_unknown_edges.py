@@ -192,3 +192,18 @@ def test_one_cluster_is_none_to_a_judges_interval() -> None:
     assert correct_for_judge(ab.measure("c@1"), cells, JUDGE, clusters=cells[None]) == plain
     two = np.stack([cells * 0.9, cells * 0.1])
     assert correct_for_judge(ab.measure("c@1"), cells, JUDGE, clusters=two)[0] == plain[0]
+
+
+def test_two_clusters_widen_the_interval_and_one_says_nothing() -> None:
+    cells, accuracy = np.array([20.0, 20, 0]), ab.measure("accuracy")
+    perfect = np.eye(3) * 50
+
+    def width(clusters: Any) -> float:
+        _, interval = correct_for_judge(accuracy, cells, perfect, clusters=clusters, draws=2000)
+        assert interval.low is not None
+        assert interval.high is not None
+        return interval.high - interval.low
+
+    alone = width(None)
+    assert width(cells[None]) == alone
+    assert width(np.array([[20.0, 0, 0], [0, 20, 0]])) > 1.5 * alone

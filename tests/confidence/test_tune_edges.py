@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.analyses.tune.apply import apply_thresholds, read_thresholds
-from abstain.analyses.tune.choose import KeepRisk, Threshold
+from abstain.analyses.curve.curves import Curve
+from abstain.analyses.tune.apply import apply_thresholds, read_thresholds, writable
+from abstain.analyses.tune.choose import KeepRisk, Maximise, Threshold
+from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.analyses.tune.result import Part, Split, Standing
 from abstain.analyses.tune.tuning import (
     _above,
@@ -22,6 +25,7 @@ from abstain.analyses.tune.tuning import (
     thresholded,
 )
 from abstain.errors import InputError, UsageError
+from abstain.measures.answers import Answers
 from abstain.outcomes import EXCLUDED
 from tests.confidence.data import informed, read_rows, slow_counts
 
@@ -387,3 +391,38 @@ def test_there_is_no_difference_to_what_does_not_exist() -> None:
     assert _above(None, 0.5) is None
     assert _above(0.5, None) is None
     assert _above(None, None) is None
+
+
+def test_a_threshold_file_of_this_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    entry = '{"run": "a", "threshold": 0.5}'
+    for version in ("", '"version": 1, '):
+        path.write_text(
+            f'{{"kind": "abstain thresholds", {version}"thresholds": [{entry}]}}', "utf-8"
+        )
+        assert read_thresholds(path)["a"].answered(np.array([0.4, 0.5])).tolist() == [False, True]
+
+
+def test_a_run_in_xml_is_called_by_its_file() -> None:
+    frame = pl.DataFrame({"question": ["1"], "answer": ["a"]})
+    assert writable(frame, Path("x.y/mine.v1.xml"))["run"].to_list() == ["mine"]
+    named = frame.with_columns(run=pl.lit("own"))
+    assert writable(named, Path("mine.xml"))["run"].to_list() == ["own"]
+    assert "run" not in writable(frame, Path("mine.csv")).columns
+
+
+@pytest.mark.parametrize(("shrink", "threshold"), [(0, math.inf), (0.5, math.inf), (10, 0.0)])
+def test_a_slice_borrows_from_the_whole(shrink: float, threshold: float) -> None:
+    own = Curve.of(Answers.of([0], [0.5]))
+    whole = Curve.of(Answers.of([1] * 10, [0.5] * 10))
+    # its one answer is wrong: right − wrong is −1 of its own and 1 for each that it borrows
+    assert Maximise(ab.measure("S(t=0.5)")).choose_with(own, whole, shrink) == threshold
+
+
+def test_clusters_half_of_which_are_wrong_do_not_speak_against_a_risk_of_one_half() -> None:
+    wrong, cluster = np.array([1, 1, 1, 1, 0, 0, 0, 0], bool), np.arange(8) // 2
+    own = Clustered.of(np.linspace(0.9, 0.2, 8), wrong, cluster)
+    assert not KeepClusters(alpha=0.5).spoken_against(own, 0.0)
+    many = Clustered.of(np.linspace(0.9, 0.2, 200), np.ones(200, bool), np.arange(200) // 2)
+    assert KeepClusters(alpha=0.5).spoken_against(many, 0.0)
+    assert not KeepClusters(alpha=0.5).spoken_against(many, 1.0)

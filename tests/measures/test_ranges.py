@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain.measures.answers import Answers
+from abstain.measures.checks import few_counts
 from abstain.measures.definition import Parameter
 from abstain.measures.libm import log2
 from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions, example_measure
-from abstain.measures.trec_names import figures, values_of
+from abstain.measures.trec_names import figures, measures_named, values_of
 from tests.measures.reference import REFERENCE
 
 OPEN, CLOSED = True, False
@@ -261,3 +263,35 @@ def test_logarithms_where_there_is_none() -> None:
     assert found[0] == -math.inf
     assert math.isnan(found[1])
     assert found[2:].tolist() == [0, 1, math.log2(3)]
+
+
+def test_trec_evals_names_with_and_without_parameters() -> None:
+    def said(text: str) -> list[str]:
+        return [str(item) for item in measures_named(text)]
+
+    assert said("P_10") == said("P.10") == ["P@10"]
+    assert said("P_x") == said("Q_10") == said("c@1") == []
+    # of more numbers than it has parameters the first count, but of several all must be there
+    assert figures("set_F", "2,3")[0].arguments == figures("set_F", "2")[0].arguments == {"x": 2}
+    assert figures("utility", "1,2,3,4")[0].arguments == {"a": 1, "b": 2, "c": 3, "d": 4}
+    with pytest.raises(ab.UsageError, match=r"utility takes 4 numbers \(got 3\)"):
+        figures("utility", "1,2,3")
+
+
+@pytest.mark.parametrize("number", [-1, -0.5, math.inf, -math.inf, math.nan])
+def test_a_count_is_0_or_more(number: float) -> None:
+    with pytest.raises(ab.UsageError, match="right must be 0 or more"):
+        ab.Counts(right=number, wrong=1)
+    assert ab.Counts(right=0, wrong=2**53).wrong == 2**53
+
+
+def test_a_measure_is_tried_on_all_counts_of_up_to_three_questions() -> None:
+    assert len(set(few_counts())) == len(few_counts()) == math.comb(3 + 5, 5) - 1
+    assert {k.n for k in few_counts()} == {1, 2, 3}
+
+
+def test_how_far_the_answers_reach() -> None:
+    few: Any = ab.measure("risk@coverage(c=0.5)")
+    found = few(Answers.of([1, 0], [0.9, 0.8], questions=8))
+    assert "no more than 25.00% of the questions" in str(found.reason)
+    assert few(Answers.of([1, 0], [0.9, 0.8], questions=4)) == 0.5

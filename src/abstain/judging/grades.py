@@ -122,7 +122,7 @@ def shared_attributes(sources: Sequence[Responses]) -> tuple[str, ...]:
         for own in sources
     )
     differ = rows.group_by("question").agg(pl.exclude("question").n_unique()).max()
-    return tuple(name for name in shared if (differ[name][0] or 1) == 1)
+    return tuple(name for name in shared if differ[name][0] in (None, 1))
 
 
 def _require(table: Table, by: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
             continue
         paths = [named[i].table.name for i in indices]
         if len(set(paths)) < len(paths):
-            raise UsageError(f"two runs are called '{name}' ({paths[0]} and {paths[1]})")
+            raise UsageError(f"two runs are called '{name}' ({' and '.join(paths)})")
         for index, folders in zip(indices, _telling_folders(paths), strict=True):
             last = folders[:-1] if folders and folders[-1] == name else folders
             named[index] = replace(named[index], run="/".join((*last, name)))

@@ -127,8 +127,8 @@ def opened_run(own: Given, reading: Reading, *, judged: bool = False) -> Respons
         return replace(source, team=own.team)
     if is_bundle(own.data):
         files = runs_in(own.data, reading.format)
-        found = join_tasks([read_responses(path, reading, judged=judged) for path in files])
-        found = found if len(found) == 1 else name_runs(found)
+        logs = [read_responses(path, reading, judged=judged) for path in files]
+        found = name_runs(join_tasks(logs))
         runs = [run for one in found for run in runs_of(one)]
     else:
         found = [read_responses(own.data, reading, name=own.name, judged=judged)]

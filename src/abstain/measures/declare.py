@@ -281,7 +281,7 @@ def _break_even_of(score: Shares) -> Shares:
     def break_even(c: Numeric, w: Numeric, u: Numeric, **arguments: float) -> Numeric:
         def slope(by_c: float, by_u: float) -> Numeric:
             up, down = (
-                score(c + s * by_c, w - s * (by_c + by_u), u + s * by_u, **arguments)
+                score(c + s * by_c, w - s, u + s * by_u, **arguments)  # by_c + by_u is 1
                 for s in (STEP, -STEP)
             )
             return up - down
