@@ -196,3 +196,12 @@ def test_any_text_is_read_as_the_csv_module_reads_it_or_refused(
     assert found == [cells for cells in expected if any(cells)]
     for row, cells in zip(frame["__row"], found, strict=True):
         assert expected[row] == cells, "a row has lost its place"
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "tsv"])
+def test_bytes_are_refused_where_a_format_has_none(here: Here, ending: str) -> None:
+    table = pl.DataFrame({"question": ["q1"], "answer": ["A"], "raw": [b"\xff"]})
+    table.write_parquet(here.folder / "b.parquet")
+    said = here.refuses("convert", "b.parquet", f"out.{ending}")
+    assert said == f"out.{ending}: column 'raw' holds Binary, which {ending.upper()} cannot store"
+    assert not (here.folder / f"out.{ending}").exists()

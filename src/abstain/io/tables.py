@@ -253,6 +253,17 @@ def format_of_name(name: str) -> str | None:
     return ENDINGS.get(endings[-1]) if endings else None
 
 
+def _refuse_unstorable(
+    frame: pl.DataFrame, path: str, chosen: str, *, nested: bool = False
+) -> None:
+    """Refuse a column of bytes, and a nested one where a format has only plain cells."""
+    for name, dtype in frame.schema.items():
+        if dtype in (pl.Binary, pl.Object) or (nested and dtype.is_nested()):
+            raise InputError(
+                f"column {shown(name)} holds {dtype}, which {chosen.upper()} cannot store", path
+            )
+
+
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
     """Write a table in the format that its name says; a failure leaves no partial file."""
     chosen = format or format_of_name(str(path))
@@ -264,10 +275,9 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
     with writing(str(path)), whole(path) as draft:
         if chosen == "parquet":
             frame.write_parquet(draft)
-        elif chosen == "jsonl":
-            frame.write_ndjson(draft)
-        elif chosen == "json":
-            frame.write_json(draft)
+        elif chosen in ("jsonl", "json"):
+            _refuse_unstorable(frame, str(path), chosen)
+            (frame.write_ndjson if chosen == "jsonl" else frame.write_json)(draft)
         elif chosen == "qa4mre":
             from abstain.io.qa4mre_write import write_qa4mre
 
@@ -279,17 +289,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
                 for name, dtype in frame.schema.items()
                 if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
             )
-            nested = [
-                name
-                for name, dtype in flat.schema.items()
-                if dtype.is_nested() or dtype in (pl.Binary, pl.Object)
-            ]
-            if nested:
-                raise InputError(
-                    f"column {shown(nested[0])} holds {flat.schema[nested[0]]}, "
-                    f"which {chosen.upper()} cannot store",
-                    str(path),
-                )
+            _refuse_unstorable(flat, str(path), chosen, nested=True)
             flat.write_csv(draft, separator=SEPARATORS[chosen])
 
 
