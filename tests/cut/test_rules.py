@@ -15,6 +15,7 @@ from abstain.analyses.cut.choosing import Chooser
 from abstain.analyses.cut.expected import poisson_counts, uniforms
 from abstain.analyses.cut.explain import python_of
 from abstain.analyses.cut.lists import Lists, of_run
+from abstain.analyses.cut.models import logistic
 from abstain.analyses.cut.rules import RULES, Rule
 from abstain.analyses.cut.shapes import origin_of
 from abstain.measures.registry import definitions
@@ -200,3 +201,12 @@ def test_poisson_counts_have_the_mean() -> None:
         counts = poisson_counts(mean, 64)
         levels = (np.arange(64) + 0.5) / 64
         assert counts.tolist() == poisson.ppf(levels, mean).astype(int).tolist()
+
+
+def test_large_numbers_that_are_all_the_same_have_no_weight() -> None:
+    """Of 1e30 less their mean, rounding leaves 1e14."""
+    known = np.column_stack([np.full(8, 1e30), np.log(np.arange(1.0, 9.0)), np.full(8, 3e29)])
+    found = logistic(known, np.arange(8) % 3 == 0, ridge=1.0)
+    plain = logistic(known[:, 1:2], np.arange(8) % 3 == 0, ridge=1.0)
+    assert found.weights == pytest.approx((0.0, plain.weights[0], 0.0))
+    assert found.bias == pytest.approx(plain.bias)

@@ -79,8 +79,10 @@ def logistic(
     z = np.ones((known.shape[1] + 1, len(known)))
     np.subtract(known.T, middle[:, None], out=z[1:])
     scale = np.sqrt(sums("i,ji,ji->j", count, z[1:], z[1:]) / total)
-    scale = np.where(scale > SAME * np.abs(known).max(axis=0), scale, 1.0)
+    same = scale <= SAME * np.abs(known).max(axis=0)
+    scale = np.where(same, 1.0, scale)
     z[1:] /= scale[:, None]
+    z[1:][same] = 0.0  # what rounding leaves of large numbers that are all the same
     w = np.zeros(len(z))
     w[0] = np.log(positive / (total - positive))
     if start is not None and start.weights:
