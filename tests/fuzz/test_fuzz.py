@@ -350,3 +350,12 @@ def test_questions_as_numbers_keep_their_names_in_xml(here: Here) -> None:
     assert here("convert", "g.parquet", "g.xml").code == 0
     assert here("convert", "g.xml", "g.csv").code == 0
     assert pl.read_csv("g.csv", infer_schema=False)["question"].to_list() == ["1.5", "2"]
+
+
+@pytest.mark.parametrize("mapped", ["question=question", "run:question=id"])
+def test_a_column_called_star_is_no_wildcard_of_duckdb(here: Here, mapped: str) -> None:
+    name = mapped.partition("=")[2]
+    here.write("gold.csv", "question,correct\nq1,A\n")
+    here.write("a.jsonl", f'{{"{name}": "q1", "answer": "A", "*": "x"}}\n')
+    found = here("score", "gold.csv", "a.jsonl", "--engine", "duckdb", "-c", mapped)
+    assert "1 run, 1 question." in found.out

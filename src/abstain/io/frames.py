@@ -101,9 +101,12 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     renames = {actual: known for known, actual in wanted.items() if actual in table.columns}
     if not renames:
         return table
-    dropped = [known for known in renames.values() if known in table.columns]
-    frame = nw.from_native(table.frame).drop([c for c in dropped if c not in renames])
-    frame = frame.rename({a: k for a, k in renames.items() if a != k})
+    dropped = [c for c in renames.values() if c in table.columns and c not in renames]
+    moved = {a: k for a, k in renames.items() if a != k}
+    frame = nw.from_native(table.frame)
+    # where nothing changes nothing is selected: DuckDB would take a column `*` for all of them
+    frame = frame.drop(dropped) if dropped else frame
+    frame = frame.rename(moved) if moved else frame
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
     before = (*table.renamed, *renames)
     chunks = None if table.chunks is None else partial(_renamed_chunks, table.chunks, renames)
