@@ -1,8 +1,8 @@
 """The changes that mutation testing makes to the code, one at a time.
 
-A mutant changes one arithmetic, bitwise or logical operator, one comparison, one number (by 1) or
-one condition (negated). Everything is changed that is computed, numbers in messages too; types
-(annotations, what is under TYPE_CHECKING) and texts are not.
+A mutant changes one operator (+ - * / & | and or), one comparison (< <= > >= == !=), one number (by
+1) or one condition of an `if` (negated), numbers in messages too. Other operators, types
+(annotations, what is under TYPE_CHECKING) and texts are not changed.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "k.n * 1.0, **arguments)",
         "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
         "k.n / 1.0, **arguments)",
-        "measures/families/truncated.py: return listed + _terminal(cut) * "
-        "np.power(p, cut.depth / 1.0)",
+        "measures/families/truncated.py: return cut.scored(_terminal(cut) * "
+        "np.power(p, cut.depth / 1.0), listed)",
     ),
     "all arrays of these have one length": (
         "stats/randomisation.py: found = np.empty((len(stay[1]), *joint.shape))",

@@ -86,6 +86,11 @@ def fault_problem(
     return Problem(FAULTS[fault], place, message, row.get("run"), question)
 
 
+def no_confidence(dtype: object, label: str) -> InputError:
+    """What is said of a column of confidences that holds no numbers."""
+    return InputError(f"column 'confidence' holds {dtype}, expected one number per row", label)
+
+
 def bad_confidence(value: float | str) -> str:
     """What is wrong with a confidence: a number, or a text that is none.
 

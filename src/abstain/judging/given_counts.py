@@ -18,7 +18,7 @@ from abstain.io.tables import ROW, Table
 from abstain.judging.evaluation import Counted, Kind, Source, Values, having
 from abstain.judging.reading import Reading
 from abstain.judging.responses import Responses
-from abstain.outcomes import OUTCOMES, Counts, CountsArray
+from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
 
 NO_QUESTIONS = "counts say nothing about single questions: they can only be scored"
 SPLIT = OUTCOMES[2:]
@@ -196,7 +196,7 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
         expected = "a whole number"
     elif value < 0:
         expected = "0 or more"
-    elif value > 2**53:
+    elif value > MOST:
         expected = "at most 2^53"
     else:
         return int(value)

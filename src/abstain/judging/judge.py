@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, UsageError, option
+from abstain.errors import Place, UsageError, option
 from abstain.io.columns import (
     BLANKS,
     is_all_null,
@@ -41,6 +41,7 @@ from abstain.judging.faults import (
     UNREAD,
     Problem,
     fault_problem,
+    no_confidence,
 )
 from abstain.judging.gold import Gold
 from abstain.judging.responses import RULE, Responses
@@ -154,7 +155,7 @@ def _with_confidence(
     if dtype in (nw.Categorical, nw.Enum):
         frame = frame.with_columns(nw.col("confidence").cast(nw.String))
     elif dtype != nw.String:
-        raise InputError(f"column 'confidence' holds {dtype}, expected one number per row", label)
+        raise no_confidence(dtype, label)
     frame = read_numbers(frame, "confidence", "__number")
     text = trimmed(frame, nw.col("confidence"))
     unread = nw.when(nw.col("__number").is_null() & (text != "")).then(text)

@@ -79,8 +79,9 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
         if len(indices) < 2:
             continue
         paths = [named[i].table.name for i in indices]
-        if len(set(paths)) < len(paths):
-            raise UsageError(f"two runs are called '{name}' ({' and '.join(paths)})")
+        again = next((path for path in paths if paths.count(path) > 1), None)
+        if again is not None:
+            raise UsageError(f"two runs are called '{name}' ({again} and {again})")
         for index, folders in zip(indices, _telling_folders(paths), strict=True):
             last = folders[:-1] if folders and folders[-1] == name else folders
             named[index] = replace(named[index], run="/".join((*last, name)))

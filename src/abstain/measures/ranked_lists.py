@@ -282,7 +282,10 @@ class Prefixes:
         return np.asarray(self.each[..., None] * full[length])
 
     def scored(self, ended: Floats | float, added: Floats | None = None) -> ByDepth:
-        """What ending at each depth scores, with the sum of what the ranks up to it add."""
+        """What ending at each depth scores, with the sum of what the ranks up to it add.
+
+        Measures make it here: their modules are loaded before numpy is.
+        """
         return ByDepth(ended, added)
 
 

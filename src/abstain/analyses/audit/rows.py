@@ -19,11 +19,12 @@ from abstain.analyses.audit.result import COUNTS, SCORES, Audit, Change, Correct
 from abstain.analyses.audit.sheet import ALL, ScoreColumn, Sheet
 from abstain.judging.given_counts import SPLIT
 from abstain.measures.definition import SPLIT_UNKNOWN
+from abstain.outcomes import MOST as LARGEST
 from abstain.outcomes import Counts, CountsArray
 
 OPEN = SPLIT_UNKNOWN.reason
 """Why a score that asks for more counts than a row prints is not known."""
-LARGEST = 2**53
+
 CORRECTED = 200
 """Rows for which a correction is looked for."""
 GRID = 1_000_000

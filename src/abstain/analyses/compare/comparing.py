@@ -71,8 +71,8 @@ def compare(
             bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
             mcnemar.
         correction: For many pairs, or many runs against one; Holm's unless said.
-        interval: The method of intervals; None takes the measure's default, Student's t for
-            scores (delta).
+        interval: The method of intervals; None takes the measure's default, for scores Student's t
+            widened where they are skewed (hall).
         level: The level of intervals; what it leaves is the error of tests.
         trials: Random trials, where a test is not exact.
         seed: The seed of the trials.

@@ -28,7 +28,7 @@ from abstain.stats.hypotheses import (
     wilcoxon,
 )
 from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
-from abstain.stats.means import LEAST_DIFFERING, Paired
+from abstain.stats.means import LEAST_DIFFERING, Mean, Paired
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
 
@@ -221,14 +221,14 @@ class ScoreWork(Work):
         own = signed_gaps(gaps)
         better, worse = int((own > 0).sum()), int((own < 0).sum())
         wins, losses = (better, worse) if self.higher_is_better else (worse, better)
-        spread = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
-        varies = len(distinct := np.unique(own)) > 1 and spread > 0
+        mean, root = Mean.of(gaps, np.ones(len(gaps))), math.sqrt(len(gaps))
+        varies = len(distinct := np.unique(own)) > 1 and mean.error > 0
         return Effect(
-            standardised=finite(gaps.mean() / spread) if varies else None,
+            standardised=finite(mean.value / (mean.error * root)) if varies else None,
             wins=wins,
             ties=len(own) - wins - losses,
             losses=losses,
-            skewness=finite(_skewness(gaps)) if varies else None,
+            skewness=finite(mean.skewness * root) if varies else None,
             distinct=len(distinct),
         )
 
@@ -254,9 +254,3 @@ def _bounds(name: str, scores: Array) -> tuple[float, float]:
         return -math.inf, math.inf
     inside = bool((scores >= low).all() and (scores <= high).all())
     return (float(low), float(high)) if inside else (-math.inf, math.inf)
-
-
-def _skewness(values: Array) -> float:
-    """Σ (x − mean)³ / n over the standard deviation cubed."""
-    off = values - values.mean()
-    return float((off**3).mean() / (off**2).mean() ** 1.5)

@@ -19,6 +19,7 @@ from abstain.analyses.result import number, read_as
 from abstain.errors import UnknownNameError, UsageError, option, plural, shown
 from abstain.rankings.listed import require_scores, score_table
 from abstain.stats.intervals import check_level, check_repeats
+from abstain.stats.means import Mean
 
 if TYPE_CHECKING:
     from abstain.measures import Measure
@@ -347,13 +348,9 @@ class Task:
         self, values: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)
     ) -> tuple[float | None, float | None, float | None]:
         """A mean over queries with its interval (Student's t), within what it can be at all."""
-        from scipy.special import stdtrit
-
-        mean = float(values.mean())
-        error = float(values.std(ddof=1) / np.sqrt(len(values)))
-        reach = float(stdtrit(len(values) - 1, (1 + self.level) / 2)) * error
-        low, high = max(mean - reach, bounds[0]), min(mean + reach, bounds[1])
-        return number(mean), number(low), number(high)
+        mean = Mean.of(values, np.ones(len(values)))
+        low, high = mean.limits(self.level)
+        return number(mean.value), number(max(low, bounds[0])), number(min(high, bounds[1]))
 
     # ----------------------------------------------------------------------------------- in words
 

@@ -12,6 +12,7 @@ from abstain.analyses.cut.models import Model, sigmoid
 from abstain.analyses.cut.shapes import DOCUMENT, LIST, Scores
 from abstain.analyses.result import Facts
 from abstain.errors import shown
+from abstain.outcomes import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,6 @@ RuleName: TypeAlias = Literal[
 ]
 RULES: tuple[RuleName, ...] = get_args(RuleName)
 REFERENCES = ("nothing", "everything", "top 10", "oracle")
-MOST = 2**53
 EQUAL = 1 - 1e-9
 """Of drops that differ by no more than rounding, the first is taken."""
 SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")

@@ -24,7 +24,7 @@ from abstain.io.frames import collect
 from abstain.io.names import cells, col
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, format_of_name
-from abstain.judging.faults import bad_confidence
+from abstain.judging.faults import bad_confidence, no_confidence
 from abstain.judging.gold import Gold, read_gold
 from abstain.judging.judge import NO
 from abstain.judging.reading import Reading
@@ -176,9 +176,7 @@ def _confidence(rows: pl.DataFrame, table: Table) -> pl.Series:
     """Confidence as a number or none; what is neither is refused, with its line."""
     kind = rows["confidence"].dtype
     if kind.is_nested() or kind == pl.Binary:
-        raise InputError(
-            f"column 'confidence' holds {kind}, expected one number per row", table.name
-        )
+        raise no_confidence(kind, table.name)
     text = rows["confidence"].cast(pl.String).str.strip_chars().fill_null("")
     sure = text.cast(pl.Float64, strict=False)
     inside = ((sure >= 0) & (sure <= 1)).fill_null(value=False)

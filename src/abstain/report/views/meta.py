@@ -153,15 +153,20 @@ class View(view.View[MetaResult]):
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap ({words.bootstrap(result)}) tests each pair separately. "
-            "Tukey's test tests all pairs together and separates those that differ by more than "
+            "Tukey's test tests all pairs together and separates those "
         )
         if result.given_scores:
-            note += "chance would make any pair differ, as a multiple of its standard error."
+            note += (
+                "whose difference, divided by its standard error, is larger than chance would make "
+                "the largest of all pairs."
+            )
         else:
-            note += "the honest difference (HSD, the honestly significant difference)."
-        if not result.given_scores and any(
-            row.tukey is not None and row.honest_difference is None for row in rows
-        ):
+            note += (
+                "that differ by more than the honest difference (HSD, the honestly significant "
+                "difference)."
+            )
+        varies = any(row.tukey is not None and row.honest_difference is None for row in rows)
+        if varies and not result.given_scores:
             note += (
                 " If the denominator of a measure varies, Tukey's test compares differences "
                 "divided by their standard errors, and there is no single honest difference."

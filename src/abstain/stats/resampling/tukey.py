@@ -12,6 +12,7 @@ from itertools import starmap
 import numpy as np
 
 from abstain.measures.arrays import Array, BoolArray
+from abstain.stats.means import without_skewness
 from abstain.stats.resampling.draws import BLOCK, HELD, SAME, Plan, cut, in_blocks
 from abstain.stats.resampling.power import exceeding
 from abstain.stats.resampling.sources import Pairs, Scores, stream
@@ -87,8 +88,7 @@ def _corrected(gaps: Array) -> Array:
         _t_and_skewness, ((gaps, np.ones_like(differs)), (gaps, differs))
     )
     part = np.where(some, part, 0.0)
-    mapped = np.abs(part + k * part**2 / 3 + k**2 * part**3 / 27 + k / 6)
-    p = 2 * stdtr(np.maximum(differs.sum(axis=1) - 1, 1), -mapped)
+    p = 2 * stdtr(np.maximum(differs.sum(axis=1) - 1, 1), -np.abs(without_skewness(part, k)))
     as_t = -stdtrit(gaps.shape[1] - 1, p / 2)
     return np.where(varies & some, np.fmin(np.abs(t), as_t), np.abs(t))
 
