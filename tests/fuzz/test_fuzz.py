@@ -293,9 +293,34 @@ def with_a_question_less(saved: dict[str, Any]) -> None:
     saved["questions"]["attributes"]["topic"].pop()
 
 
+def without_keeping_everything(saved: dict[str, Any]) -> None:
+    saved["results"] = [row for row in saved["results"] if row["rule"] != "everything"]
+
+
+def with_a_rule_that_nobody_judged(saved: dict[str, Any]) -> None:
+    saved["asked"] = "x"
+
+
+def with_a_reference_of_another_name(saved: dict[str, Any]) -> None:
+    saved["runs"][0]["best_reference"] = "x"
+
+
+def with_a_question_right_in_fewer_than_no_run(saved: dict[str, Any]) -> None:
+    saved["questions"]["right"][0] = -1
+
+
+def with_a_question_right_in_more_runs_than_there_are(saved: dict[str, Any]) -> None:
+    saved["questions"]["right"][0] = 2**53
+
+
 @pytest.mark.parametrize(
     ("command", "kind", "change"),
     [
+        ("report", "cut", without_keeping_everything),
+        ("report", "cut", with_a_rule_that_nobody_judged),
+        ("report", "cut", with_a_reference_of_another_name),
+        ("report", "campaign", with_a_question_right_in_fewer_than_no_run),
+        ("report", "campaign", with_a_question_right_in_more_runs_than_there_are),
         ("report", "squad", without_a_score),
         ("report", "campaign", with_a_question_less),
         ("editions", "campaign", with_a_question_less),
@@ -359,3 +384,37 @@ def test_a_column_called_star_is_no_wildcard_of_duckdb(here: Here, mapped: str) 
     here.write("a.jsonl", f'{{"{name}": "q1", "answer": "A", "*": "x"}}\n')
     found = here("score", "gold.csv", "a.jsonl", "--engine", "duckdb", "-c", mapped)
     assert "1 run, 1 question." in found.out
+
+
+def test_a_saved_curve_along_a_measure_called_star(here: Here) -> None:
+    saved = json.loads(materials.saved()["curve"])
+    saved["along"] = "*"
+    here.write("saved.json", json.dumps(saved))
+    assert ab.load("saved.json").to_frame("measure").columns[-1] == "*"
+
+
+def test_metrics_of_a_log_that_are_no_names(here: Here) -> None:
+    here.write(
+        "samples_t.jsonl",
+        '{"doc_id": 0, "metrics": [["acc"], 7, {}], "acc": 1, "filtered_resps": []}\n',
+    )
+    line = here.refuses("score", "--judged", "samples_t.jsonl", "--from", "lm-eval")
+    assert line.startswith("samples_t.jsonl: has no metric in its rows")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--teams", "a", "--pseudonyms", "a"), "--teams and --pseudonyms"),
+        (("--teams", "out"), "--teams and -o"),
+        (("--teams", "a", "--pseudonyms", "./out"), "-o and --pseudonyms"),
+    ],
+)
+def test_a_campaign_writes_each_thing_elsewhere(
+    here: Here, options: tuple[str, ...], said: str
+) -> None:
+    here.write("gold.csv", "question,correct\nq1,A\n")
+    here.write("r.csv", "question,answer\nq1,A\n")
+    line = here.refuses("campaign", "gold.csv", "r.csv", "-o", "out", *options)
+    assert line.rstrip() == f"{said} name the same path, expected two"
+    assert sorted(path.name for path in here.folder.iterdir()) == ["gold.csv", "r.csv"]

@@ -215,6 +215,9 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
             if name is not None and name not in c.slices:
                 raise ValueError(f"has no breakdown by {shown(name)}")
         sliced = [own for _, parts in c.baselines.values() for own in parts.values()]
+        for tried in c.tried:
+            if tried.size and not 0 <= tried.min() <= tried.max() <= len(self.rows):
+                raise ValueError("counts for a question fewer than 0 runs or more than there are")
         for counts in (c.overall, *c.sliced.values(), *sliced):
             if counts.table.size and not 0 <= counts.table.min() <= counts.table.max() <= MOST:
                 raise ValueError("has a count that is below 0 or above 2^53")

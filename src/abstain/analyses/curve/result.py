@@ -372,9 +372,9 @@ def _decision(result: CurveResult, points: int) -> pl.DataFrame:
 _TABLES: dict[str, Callable[[CurveResult, int], pl.DataFrame]] = {
     "main": _main,
     "risk": lambda result, points: _points(result, points).select(*POINT, "risk"),
-    "measure": lambda result, points: _points(result, points).select(
-        *dict.fromkeys((*POINT, result.along))
-    ),
+    "measure": lambda result, points: _points(result, points)[
+        list(dict.fromkeys((*POINT, result.along)))
+    ],
     "decision": _decision,
     "roc": _roc,
 }

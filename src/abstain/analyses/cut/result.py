@@ -126,15 +126,18 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
     TABLES = ("main", "depths", "scores")
 
     def check(self) -> None:
-        """There is a run at least, and all rows are of runs."""
+        """There is a run at least, all rows are of runs, and each run has those that are named."""
         if not self.runs or not self.rows:
             raise ValueError("has no results, expected at least one run")
-        for own in self.runs:
-            own.rule.check()
-        names = {own.run for own in self.runs}
+        names, judged = {own.run for own in self.runs}, {(row.run, row.rule) for row in self.rows}
         for row in self.rows:
             if row.run not in names:
                 raise ValueError(f"has a result of run {row.run!r}, which has no rule")
+        for own in self.runs:
+            own.rule.check()
+            for rule in (self.asked, "everything", own.best_reference):
+                if (own.run, rule) not in judged:
+                    raise ValueError(f"has no result of {shown(rule)} for run {shown(own.run)}")
 
     def _frame(self, table: str) -> pl.DataFrame:
         import polars as pl

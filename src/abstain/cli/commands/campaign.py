@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +104,11 @@ def campaign(
     whole_folder_free(output, force=force)
     if teams is not None:
         whole_folder_free(Path(teams), force=force, marker=TEAMS)
-        if Path(teams).absolute() == output.absolute():
-            raise UsageError("--teams and -o name the same folder, expected two")
+    paths = {"--teams": teams, "-o": output, "--pseudonyms": pseudonyms}
+    named = [(name, Path(path).absolute()) for name, path in paths.items() if path is not None]
+    for (one, path), (two, other) in combinations(named, 2):
+        if path == other:
+            raise UsageError(f"{one} and {two} name the same path, expected two")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
         found, checked = opened_campaign(

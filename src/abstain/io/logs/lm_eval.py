@@ -121,7 +121,7 @@ def _facts(opened: Opened) -> list[tuple[str, str, str]]:
 def _metric(record: Record, wanted: str | None, name: str) -> str:
     listed = record.get("metrics")
     found = (
-        [str(m) for m in listed if m in record]
+        [m for m in listed if isinstance(m, str) and m in record]
         if isinstance(listed, list)
         else [k for k, v in record.items() if k not in FIELDS and isinstance(v, (int, float, list))]
     )
