@@ -113,6 +113,14 @@ def test_a_name_shows_at_most_three_settings() -> None:
     assert told_apart(logs[:1], ["settings"]) is None
 
 
+def test_one_setting_that_tells_all_logs_apart_is_enough() -> None:
+    logs = [
+        table(facts=(("settings", "s0", "1"), ("settings", "s1", own), ("settings", "s2", own * 2)))
+        for own in "123"
+    ]
+    assert told_apart(logs, ["settings"]) == ["s1=1", "s1=2", "s1=3"]
+
+
 LONG = "a" * 31
 
 

@@ -50,6 +50,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
     ),
     "what is kept in a cache; the same numbers come out": (
+        "stats/randomisation.py: if not len(self.known) > 500:",
         "stats/randomisation.py: @lru_cache(maxsize=9)",
         "stats/randomisation.py: @lru_cache(maxsize=4097)",
         "stats/randomisation.py: MOST_LISTED = 601",
@@ -71,6 +72,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
     "any number that is smaller, or larger, than all there are will do": (
+        "judging/slices.py: numbers[alone] = numbers.max(initial=-2) + 1 + np.arange(int(alone.sum()))",
         "judging/counting.py: EVERY_ROW = 1 << 62",
         "judging/counting.py: FILE_SEATS = 1 << 40",
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
@@ -126,11 +128,14 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
     ),
     "only a quicker way to what the other branch says": (
+        "judging/judge.py: longer = given.str.len_chars() >= correct.str.len_chars()",
         "judging/judge.py: return [nw.concat(group, how='diagonal') if len(group) >= 1 else "
         "group[0] for group in groups.values()]",
         "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
     ),
     "any bound near rounding will do": (
+        "analyses/tune/choose.py: within = reached.wrong < self.alpha * reached.answered + 1e-09",
+        "analyses/compare/bounds.py: flat = np.abs(np.linalg.det(rates)) <= 1e-09",
         "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
         "(6 * second ** 1.5) if second > close ** 3 else 0.0",
         "stats/intervals.py: below = (known <= observed - close).mean()",
@@ -142,6 +147,23 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "one more harmonic number is made than is looked up": (
         "measures/answers.py: return np.concatenate([[0.0], "
         "np.cumsum(1 / np.arange(1, most + 2))])",
+    ),
+    "only infinite values come here": (
+        "measures/definition.py: return '∞' if value >= 0 else '−∞'",
+    ),
+    "only the first is taken": (
+        "judging/counting.py: first = repeats(judged, most=2, runs=runs)[0]",
+    ),
+    "what is more than there is to share is left out below": (
+        "analyses/compare/bounds.py: marks = np.unique(np.append(np.arange(0, total + 2, step), total))",
+    ),
+    "another value is taken there": (
+        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / np.where(sums > 0, sums, 2), "
+        "np.eye(3))",
+    ),
+    "measures depend on shares, not on how many there are": (
+        "analyses/compare/bounds.py: score = float(solved(measure, (cells * cells.sum())[None], "
+        "rates[None])[0])",
     ),
 }
 """Why some mutants change nothing that can be seen: by reason, their module and line as changed, or

@@ -226,6 +226,9 @@ def test_what_is_derived_is_what_we_declare(name: str) -> None:
         return ours.definition.function(counts, **ours.arguments)
 
     derived: Any = measure("same")
+    if derived.definition.kappa is not None:
+        assert derived.definition.kappa_text == "(same − c)/u"
+    assert derived.definition.break_even_text == "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)"
     tried = [K, ab.Counts(3, 1), ab.Counts(1, 5, unsplit=2), ab.Counts(2, 2, unsplit=7)]
     for counts in (*tried, ab.CountsArray.of(tried)):
         if ours.definition.kappa is None:
@@ -347,6 +350,7 @@ def _counts(c: Any, w: Any, u: Any, n: Any) -> Any:
         (fine, {"name": "own(t)"}, "expected a name without ( ) = and ,"),
         (fine, {"name": " own"}, "expected a name without"),
         (fine, {"bounds": (1.0, 0.0)}, "has bounds from 1 to 0, expected the lower one first"),
+        (fine, {"bounds": (1.0, 1.0)}, "has bounds from 1 to 1, expected the lower one first"),
         (fine, {"bounds": (0.5, 1.0)}, "outside its bounds of 0.5 to 1"),
         (fine, {"kappa": lambda c, w, u: 1 + 0 * u}, "as c + κ·u"),
         (fine, {"proportion": Proportion("W")}, "as the proportion that it declares"),

@@ -131,6 +131,32 @@ def test_slow_loops_agree(qrels: Numbers, run: Numbers) -> None:
         np.testing.assert_allclose(values(name, rankings), expected, atol=1e-12, err_msg=name)
 
 
+FEW_QRELS: Numbers = {
+    "gaps": {"d1": 2, "d4": 0, "d6": 1, "d9": 3},
+    "none listed": {"d1": 1},
+    "one of one": {"d2": 1, "d3": 0},
+    "nothing relevant": {"d1": 0, "d2": -1},
+    "all missed": {"x": 3, "y": 1},
+    "ties": {"d1": 1, "d2": 0, "d3": 4, "d5": 1},
+}
+FEW_LISTS: Numbers = {
+    "gaps": {f"d{n}": 10.0 - n for n in range(10)},
+    "one of one": {"d3": 3.0, "d2": 2.0, "d7": 1.0},
+    "nothing relevant": {"d1": 2.0, "d2": 1.0},
+    "all missed": {"d1": 2.0, "d2": 2.0, "d3": 1.0},
+    "ties": {"d1": 1.0, "d2": 1.0, "d3": 1.0, "d4": 1.0, "d5": 0.5},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "obvious"), [pytest.param(*own, id=own[0]) for own in slow_measures()]
+)
+def test_slow_loops_agree_on_few_lists(name: str, obvious: Obvious) -> None:
+    expected = [obvious(each) for each in slow.ones(FEW_QRELS, FEW_LISTS)]
+    found = values(name, rankings_of(FEW_QRELS, FEW_LISTS))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 SHARED_WITH_TREC_EVAL = {
     "num_ret": "NumRet",
     "num_rel": "NumRel",

@@ -193,7 +193,7 @@ def geometric_bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     gaming=LONGER_IS_FREE,
     bounds=(-math.inf, math.inf),
     parameters=(REL,),
-    trec=(TrecName("yaap", 51, sets=()),),
+    trec=(TrecName("yaap", 34, sets=()),),
 )
 def yaap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Average precision as log odds, so that a mean still shows differences near 0 and 1."""
