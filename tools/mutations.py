@@ -72,7 +72,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
     "any number that is smaller, or larger, than all there are will do": (
-        "judging/slices.py: numbers[alone] = numbers.max(initial=-2) + 1 + np.arange(int(alone.sum()))",
+        "judging/slices.py: numbers[alone] = numbers.max(initial=-2) + 1 + "
+        "np.arange(int(alone.sum()))",
         "judging/counting.py: EVERY_ROW = 1 << 62",
         "judging/counting.py: FILE_SEATS = 1 << 40",
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
@@ -155,11 +156,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "judging/counting.py: first = repeats(judged, most=2, runs=runs)[0]",
     ),
     "what is more than there is to share is left out below": (
-        "analyses/compare/bounds.py: marks = np.unique(np.append(np.arange(0, total + 2, step), total))",
+        "analyses/compare/bounds.py: marks = np.unique(np.append(np.arange(0, total + 2, step), "
+        "total))",
     ),
     "another value is taken there": (
-        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / np.where(sums > 0, sums, 2), "
-        "np.eye(3))",
+        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
+        "np.where(sums > 0, sums, 2), np.eye(3))",
     ),
     "measures depend on shares, not on how many there are": (
         "analyses/compare/bounds.py: score = float(solved(measure, (cells * cells.sum())[None], "
