@@ -28,6 +28,7 @@ MODULES = (
 
 EQUIVALENT: dict[str, tuple[str, ...]] = {
     "how much is held or drawn at once; the same numbers come out": (
+        "stats/randomisation.py: EXACT_STATES = 400000",
         "stats/intervals.py: BLOCK = 1 << 22",
         "stats/intervals.py: size = max(2, BLOCK // max(groups, 1))",
         "stats/intervals.py: size = max(1, BLOCK // max(groups, 2))",
@@ -62,9 +63,11 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "(counts.ndim > 2)",
     ),
     "then all is computed, nothing looked up; the same numbers come out": (
+        "stats/randomisation.py: if not few or not np.all(counts.sum(axis=-1) != n):",
         "stats/randomisation.py: n = round(float(counts[(0,) * (counts.ndim - 2)].sum()))",
     ),
     "chances below 1e-20, which no double near 1 holds": (
+        "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) + unseen - BEYOND)",
         "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
         "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
         "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
@@ -72,6 +75,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
     "any number that is smaller, or larger, than all there are will do": (
+        "measures/families/handed_in.py: unsure = np.where(a.stated, -a.confidence, 2.0)",
+        "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=1))) + 1",
         "judging/slices.py: numbers[alone] = numbers.max(initial=-2) + 1 + "
         "np.arange(int(alone.sum()))",
         "judging/counting.py: EVERY_ROW = 1 << 62",
@@ -106,6 +111,11 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/ranked_lists.py: full = np.append(1.0, np.cumsum(weight))",
     ),
     "numpy takes any negative number for the length that is left": (
+        "judging/evaluation.py: return pl.DataFrame({'run': pl.Series(names).gather(np.repeat("
+        "np.arange(len(names)), len(ids))), 'question': ids.gather(np.tile(np.arange(len(ids)), "
+        "len(names))), 'outcome': ends.gather(self.codes.reshape(-2)), 'why': "
+        "reasons.gather(kinds.reshape(-1)), 'confidence': "
+        "pl.Series(sure.reshape(-1)).fill_nan(None)})",
         "judging/cells.py: _add(table.reshape(-2), bins)",
         "judging/counting.py: table = found.table.reshape(-2, KINDS)",
         "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
@@ -126,9 +136,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "'jeffreys')",
     ),
     "the cases on which a declaration is tried: others would do": (
+        "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
+        "answers.size",
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
     ),
     "only a quicker way to what the other branch says": (
+        "measures/ranked_lists.py: part = np.flatnonzero(length <= np.diff(self.offsets)[query])",
         "judging/judge.py: longer = given.str.len_chars() >= correct.str.len_chars()",
         "judging/judge.py: return [nw.concat(group, how='diagonal') if len(group) >= 1 else "
         "group[0] for group in groups.values()]",
@@ -166,6 +179,16 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "measures depend on shares, not on how many there are": (
         "analyses/compare/bounds.py: score = float(solved(measure, (cells * cells.sum())[None], "
         "rates[None])[0])",
+    ),
+    "twice a number of answers is 0 or at least 2": (
+        "measures/families/calibration.py: middle = (2 * upto - sizes) * bins // "
+        "np.maximum(2 * upto[-1], 2)",
+    ),
+    "a top grade is 0, 1 or more": (
+        "measures/families/truncated.py: top = pool.top if rel is None and pool.top > 1 else 1.0",
+    ),
+    "an answer that is alone in its group leaves nothing there": (
+        "measures/influence.py: own = np.where(sizes >= 1, own, 0.0)",
     ),
 }
 """Why some mutants change nothing that can be seen: by reason, their module and line as changed, or

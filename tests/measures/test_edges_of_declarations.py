@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import polars as pl
 import pytest
 
 import abstain as ab
+from abstain.analyses.compare import bounds
+from abstain.analyses.tune import clusters
+from abstain.analyses.tune.choose import SIGNIFICANT, KeepRisk
+from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.errors import UsageError
 from abstain.judging.answers import answers_of
+from abstain.judging.grades import _listing
 from abstain.measures import trec_names
-from abstain.measures.gains import _tops
+from abstain.measures.answers import Resamples
+from abstain.measures.gains import _merge_sorted, _tops
 from abstain.measures.ranked_lists import Pool
+from abstain.outcomes import MOST, Counts
 from abstain.stats import randomisation
-from abstain.stats.hypotheses import signed_gaps
+from abstain.stats.hypotheses import benjamini_hochberg, signed_gaps
 from abstain.stats.randomisation import _few, _likely, swappable
 
 
@@ -56,3 +66,99 @@ def test_as_many_states_as_are_written_down(monkeypatch: pytest.MonkeyPatch) -> 
     for most, few in ((states, True), (states - 1, False)):
         monkeypatch.setattr(randomisation, "EXACT_STATES", most)
         assert _few(ab.measure("c@1"), table) is few
+
+
+def test_a_risk_of_just_five_percent_is_not_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = KeepRisk(alpha=0.1, delta=0.1)
+    for chance, refuted in ((SIGNIFICANT, False), (SIGNIFICANT - 1e-9, True)):
+        monkeypatch.setattr(KeepRisk, "chance", lambda *_, own=chance: own)
+        assert rule.refuted(3, 10) is refuted
+
+
+def test_clusters_speak_against_a_risk_at_five_percent(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Clustered.of(np.array([0.9, 0.8]), np.array([True, False]), np.array([0, 1]))
+    for chance, against in ((SIGNIFICANT, True), (SIGNIFICANT + 1e-9, False)):
+        monkeypatch.setattr(clusters, "chance_of_at_most", lambda *_, c=chance: np.array([c]))
+        assert KeepClusters(alpha=0.1, delta=0.1).spoken_against(own, 0.5) is against
+
+
+def test_a_correlation_is_never_above_1() -> None:
+    draw = np.random.default_rng(2)
+    for _ in range(20):
+        cluster = np.repeat(np.arange(6), 3)
+        wrong = draw.random(6)[cluster] < 0.5
+        own = Clustered.of(np.linspace(0.9, 0.1, 18), wrong, cluster)
+        assert (own.correlation(np.arange(1, 19)) <= 1).all()
+
+
+@pytest.mark.parametrize("number", [2**53, 2**53 + 2])
+def test_the_largest_count(number: int) -> None:
+    assert MOST == 2**53
+    rows = pl.DataFrame({"run": ["a"], "right": [number], "wrong": [0], "unanswered": [0]})
+    if number <= MOST:
+        assert ab.read_counts(rows).runs == ("a",)
+    else:
+        with pytest.raises(ab.InputError, match="at most 2"):
+            ab.read_counts(rows)
+
+
+def test_kinds_of_blanks_add_up_to_the_blanks() -> None:
+    kinds = {"unanswered_right": 2, "unanswered_wrong": 1, "unanswered_empty": 4}
+    assert Counts.from_dict({"right": 1, "unanswered": 7, **kinds}).unanswered == 7
+    with pytest.raises(UsageError, match="unanswered is 8, but the kinds of blanks add up to 7"):
+        Counts.from_dict({"right": 1, "unanswered": 8, **kinds})
+
+
+def test_at_most_eight_grades_are_listed() -> None:
+    eight = {f"g{n}": "right" for n in range(8)}
+    assert _listing(eight) == ", ".join(f"'g{n}'" for n in range(8))
+    assert _listing({**eight, "g8": "wrong"}) == _listing(eight) + " …"
+
+
+def test_groups_of_equally_sure_answers_begin_once() -> None:
+    right, sure = np.array([True, False, True]), np.array([0.9, 0.9, 0.5])
+    own = Resamples(right, sure, np.array([3]), numbers=np.ones((3, 1), np.int64))
+    assert own.starts.tolist() == [0, 2]
+
+
+def test_gains_whose_difference_has_no_whole_part_keep_their_order() -> None:
+    assert _merge_sorted([(0, 1.5), (1, 1.0)]) == [(0, 1.5), (1, 1.0)]
+    assert _merge_sorted([(0, 2.0), (1, 1.0)]) == [(1, 1.0), (0, 2.0)]
+
+
+def test_a_point_is_printed_in_nine_characters() -> None:
+    iprec, _ = trec_names.named()["iprec_at_recall"]
+    assert trec_names._points(iprec, "12345678.5") == [("iprec_at_recall_12345678", 12345678.5)]
+
+
+def test_ways_are_left_out_only_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MOST_WAYS", 50)
+    for total in range(1, 60):
+        step = bounds._step(total, 3)
+        assert math.comb(total // step + 3, 2) <= 50
+        assert step == 1 or math.comb(total // (step - 1) + 3, 2) > 50
+
+
+@pytest.mark.parametrize(
+    ("name", "highest"), [("RBP-total(p=0.8)", 5.0), ("RBP-total(p=0.75)", 4.0)]
+)
+def test_bounds_that_a_parameter_sets(name: str, highest: float) -> None:
+    assert ab.measure(name).bounds[1] == pytest.approx(highest)
+
+
+def test_corrected_chances_are_at_most_the_largest() -> None:
+    assert benjamini_hochberg(np.array([0.9, 1.0, 0.5])).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_questions_without_a_name_are_numbered_from_1() -> None:
+    found = ab.read_judged(pl.DataFrame({"grade": ["right", "wrong", "right"]})).outcomes()
+    assert found["question"].to_list() == ["000000001", "000000002", "000000003"]
+    assert found["outcome"].to_list() == ["right", "wrong", "right"]
+
+
+def test_a_text_is_read_as_an_answer_only_where_refusals_are_looked_for() -> None:
+    said = {"id": ["1", "2"], "is_correct": [True, False], "output": ["x", "I don't know."]}
+    rows = pl.DataFrame(said)
+    plain, looked = ab.read_judged(rows), ab.read_judged(rows, detect_refusals="en")
+    assert not any("output" in note for note in plain.score().notes)
+    assert looked.score().rows[0].counts.unanswered == 1

@@ -209,6 +209,7 @@ def test_one_line_declares_a_measure() -> None:
     d = own.definition
     assert (d.summary, d.formula) == ("Right answers.", "bold(c, w, u)")
     assert (d.source, d.bounds()) == (f"declared in {__name__}", (0, 1))
+    assert (d.latex, d.divides_by) == (r"\text{bold(c, w, u)}", "")
     assert not d.studentised
     assert d.proportion is None
 

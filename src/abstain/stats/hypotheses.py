@@ -239,7 +239,7 @@ def benjamini_hochberg(p: Array) -> Array:
     order = np.argsort(p, kind="stable")
     scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
     found = np.empty(len(p))
-    found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    found[order] = np.minimum.accumulate(scaled[::-1])[::-1]  # the largest is as it was
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is odd but no fault: runs alike, a file named for another run, a misspelt option."""
+"""What is odd but no fault: runs alike, answers that decline, a file named for another run."""
 
 from __future__ import annotations
 
@@ -9,19 +9,28 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import Place, shown
+from abstain.errors import Place, plural, shown
 from abstain.io.files import bare_name
 from abstain.io.frames import collect
 from abstain.io.normalise import plain
 from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.judging.faults import Problem
 from abstain.judging.gold import Gold
-from abstain.judging.judge import FILE, INDEX
+from abstain.judging.judge import FILE, INDEX, KIND, Judged
 from abstain.judging.naming import parse_run_name
 from abstain.judging.sources import GoldRuns
+from abstain.outcomes import OUTCOMES
 
 MOST_CELLS = 5_000_000
 """Responses beyond which runs are not compared with each other."""
+
+MOST_TEXTS = 200
+"""Different answers, the most frequent ones, that are read as sentences."""
+
+SHORTEST = 3
+"""Letters of the shortest sentence that declines (idk)."""
+
+WRONG = OUTCOMES.index("wrong")
 
 ALIKE = 0.85
 """How alike two texts are of which one is a slip of the other."""
@@ -59,7 +68,7 @@ def _silent_and_alike(source: GoldRuns) -> list[Problem]:
     for frame in judged.frames:
         names = frame.collect_schema().names()
         said = [c for c in ("answer", "candidate", "answered") if c in names]
-        answers: nw.LazyFrame[Any] = frame.select("run", FILE, INDEX, *said)
+        answers: nw.LazyFrame[Any] = frame.select("run", FILE, INDEX, KIND, *said)
         table = collect(answers, "the responses")
         lacking = {c: pl.lit("") for c in ("answer", "candidate", "answered") if c not in said}
         tables.append(table.with_columns(**lacking).with_columns(pl.col(INDEX).cast(pl.Int64)))
@@ -91,7 +100,33 @@ def _silent_and_alike(source: GoldRuns) -> list[Problem]:
             message = f"run {shown(run)} has the same answers as run {shown(runs[0])}"
             place = Place(judged.sources[file].table.name)
             found.append(Problem("identical runs", place, message, run))
-    return found
+    return found + _declining(rows.filter(pl.col(KIND) == WRONG), judged)
+
+
+def _declining(wrong: pl.DataFrame, judged: Judged) -> list[Problem]:
+    """Runs some of whose wrong answers, the most frequent ones, say that they are none."""
+    from abstain.judging.refusals.detect import LANGUAGES, rule_of
+
+    texts = wrong["answer"].drop_nulls().value_counts(sort=True).head(MOST_TEXTS)
+    texts = texts.filter(pl.col("answer").str.len_chars() >= SHORTEST).select("answer")
+    if texts.is_empty():
+        return []
+    declines = texts.filter(rule_of("answer", tuple(LANGUAGES)).is_not_null())
+    runs = (
+        wrong.join(declines, on="answer", maintain_order="left")
+        .group_by("run", maintain_order=True)
+        .agg(pl.len(), pl.col("answer", FILE).first())
+    )
+    return [
+        Problem(
+            "refusals",
+            Place(judged.sources[file].table.name),
+            f"{plural(count, 'wrong answer declines', 'wrong answers decline')} in words, such as "
+            f"{shown(text)}: counted as wrong unless refusals are detected",
+            run,
+        )
+        for run, count, text, file in runs.sort("run").iter_rows()
+    ]
 
 
 def misspelt(gold: Gold) -> list[str]:

@@ -12,6 +12,9 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.words import sentence
 
 
+MOST_ODD = 10
+
+
 class View(view.View[ValidateResult]):
     """Where and what, with a count of each kind below."""
 
@@ -34,8 +37,16 @@ class View(view.View[ValidateResult]):
                 "more messages with the same causes are",
             )
             notes.append(f"{hidden} hidden; --most 0 (in Python: most=0) shows all.")
-        notes += [sentence(note) for note in self.result.notes]
+        notes += [sentence(note) for note in (*self._odd(), *self.result.notes)]
         return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
+
+    def _odd(self) -> list[str]:
+        """What is odd but no problem, the first of it."""
+        odd = self.result.warnings
+        said = [f"odd, but no problem: {own.place}: {own.message}" for own in odd[:MOST_ODD]]
+        if len(odd) > MOST_ODD:
+            said.append(f"{plural(len(odd) - MOST_ODD, 'more thing')} like this: -f json lists all")
+        return said
 
     def title(self) -> str:
         return f"Problems of {plural(self.result.runs, 'file')}"
