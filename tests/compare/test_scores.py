@@ -17,6 +17,7 @@ from abstain.errors import UsageError
 from abstain.stats.means import Mean, Paired
 from tests.compare.asked import scores as compared
 from tests.compare.asked import told
+from tests.helpers import Here
 
 RNG = np.random.default_rng(13)
 
@@ -333,3 +334,16 @@ def test_a_difference_that_is_the_same_everywhere_says_why_it_has_no_test() -> N
     assert "Student's t needs differences that vary" in reasons["y"]
     assert reasons["z"] == ""
     assert "Student's t needs differences that vary" in told(found)
+
+
+def test_the_default_interval_of_scores_may_be_named(here: Here) -> None:
+    rows = "".join(f"t{n},0.{n * 7 % 10},0.{n * 3 % 10}\n" for n in range(1, 41))
+    here.write("s.csv", "topic,a,b\n" + rows)
+    plain, named = (
+        here("compare", "--scores", "s.csv", *more, "-f", "json").data
+        for more in ((), ("--interval", "hall"))
+    )
+    assert plain["results"] == named["results"]
+    here.write("gold.csv", "question,correct\nq1,a\n")
+    line = here.refuses("compare", "gold.csv", "gold.csv", "--interval", "hall")
+    assert line.startswith("there is no interval method 'hall'")

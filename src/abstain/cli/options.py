@@ -72,15 +72,25 @@ def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | b
     return True if given == BARE else given or False
 
 
-interval = option(
-    "--interval [METHOD]",
-    "An interval for each score: beta (the default), logit, delta, percentile, bca, jeffreys; "
-    "for a proportion also wilson and clopper-pearson.",
-    callback=_method,
-    type=Words(METHODS),
-    methods=METHODS,
-)
+def _interval(*more: str, told: str = "") -> Callable[[F], F]:
+    return option(
+        "--interval [METHOD]",
+        "An interval for each score: beta (the default), logit, delta, percentile, bca, jeffreys; "
+        f"for a proportion also wilson and clopper-pearson{told}.",
+        callback=_method,
+        type=Words((*METHODS, *more)),
+        methods=(*METHODS, *more),
+    )
+
+
+interval = _interval()
 """`--interval [METHOD]`: the method, True for the default one, False where it is not given."""
+
+interval_of_scores_too = _interval(
+    "hall",
+    told="; for --scores hall (Student's t widened where scores are skewed, the default), "
+    "delta (Student's t), percentile, bca",
+)
 
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:

@@ -28,7 +28,7 @@ from abstain.errors import UsageError
     "For many pairs, also with --against: holm (the default), bh or none.",
     type=Words(("holm", "bh", "none")),
 )
-@options.interval
+@options.interval_of_scores_too
 @options.level()
 @options.by("For two runs: show which slices carry the difference.")
 @option(

@@ -11,7 +11,6 @@ from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.words import sentence
 
-
 MOST_ODD = 10
 
 
