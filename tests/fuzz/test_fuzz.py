@@ -305,6 +305,10 @@ def with_a_reference_of_another_name(saved: dict[str, Any]) -> None:
     saved["runs"][0]["best_reference"] = "x"
 
 
+def with_a_part_of_a_question(saved: dict[str, Any]) -> None:
+    saved["references"][0]["counts"][4] = 1e-320
+
+
 def with_a_question_right_in_fewer_than_no_run(saved: dict[str, Any]) -> None:
     saved["questions"]["right"][0] = -1
 
@@ -319,6 +323,7 @@ def with_a_question_right_in_more_runs_than_there_are(saved: dict[str, Any]) -> 
         ("report", "cut", without_keeping_everything),
         ("report", "cut", with_a_rule_that_nobody_judged),
         ("report", "cut", with_a_reference_of_another_name),
+        ("report", "campaign", with_a_part_of_a_question),
         ("report", "campaign", with_a_question_right_in_fewer_than_no_run),
         ("report", "campaign", with_a_question_right_in_more_runs_than_there_are),
         ("report", "squad", without_a_score),

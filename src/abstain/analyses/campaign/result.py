@@ -13,7 +13,7 @@ from abstain.analyses.result import Facts, Result
 from abstain.analyses.score.result import Number, Row
 from abstain.analyses.validate.result import Problem
 from abstain.errors import shown
-from abstain.outcomes import MOST, OUTCOMES
+from abstain.outcomes import MOST, OUTCOMES, CountsArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +110,10 @@ class Stability(Facts, frozen=True, kw_only=True, omit_defaults=True):
     high: list[int]
     first: list[float]
     """The share of resamples in which a run is first, alone or with others."""
+
+
+LEAST = 1e-9
+"""A run that guesses has parts of a question right, but not less of one than this."""
 
 
 class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="campaign"):
@@ -214,10 +218,12 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         for name in (self.test_by, self.topic_by):
             if name is not None and name not in c.slices:
                 raise ValueError(f"has no breakdown by {shown(name)}")
-        sliced = [own for _, parts in c.baselines.values() for own in parts.values()]
         for tried in c.tried:
             if tried.size and not 0 <= tried.min() <= tried.max() <= len(self.rows):
                 raise ValueError("counts for a question fewer than 0 runs or more than there are")
-        for counts in (c.overall, *c.sliced.values(), *sliced):
-            if counts.table.size and not 0 <= counts.table.min() <= counts.table.max() <= MOST:
-                raise ValueError("has a count that is below 0 or above 2^53")
+        overall, parts = zip(*c.baselines.values(), strict=True) if c.baselines else ((), ())
+        sliced = [own for each in parts for own in each.values()]
+        for counts in (c.overall, CountsArray.of(overall), *c.sliced.values(), *sliced):
+            some = counts.table[counts.table != 0]
+            if some.size and not LEAST <= some.min() <= some.max() <= MOST:
+                raise ValueError("has a count that is below 0, nearly 0 or above 2^53")
