@@ -187,6 +187,10 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "a top grade is 0, 1 or more": (
         "measures/families/truncated.py: top = pool.top if rel is None and pool.top > 1 else 1.0",
     ),
+    "from the first relevant document on the highest precision is that of the whole list": (
+        "measures/families/recall_points.py: stuck |= begun & ((wanted < 2) | (wanted > reached))",
+        "measures/families/recall_points.py: stuck |= begun & ((wanted <= 1) | (wanted > reached))",
+    ),
     "an answer that is alone in its group leaves nothing there": (
         "measures/influence.py: own = np.where(sizes >= 1, own, 0.0)",
     ),

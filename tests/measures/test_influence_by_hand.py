@@ -141,6 +141,37 @@ def test_nothing_is_lost_with_the_only_right_answer_among_many_wrong_ones() -> N
             assert found[verdict].tolist() == [0]
 
 
+SMOOTH = ["AUGRC", "AUROC", "AUPR-success", "AUPR-error", "Pearson-r"]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize(
+    "ties", [(0, 0, 0, 1, 1), (0, 1, 1, 2, 3), (0, 0, 1, 1, 1), (0, 1, 2, 3, 3)]
+)
+def test_the_derivative_wherever_answers_are_tied(name: str, ties: tuple[int, ...]) -> None:
+    """By how often an answer is there: half a difference of one step up and one step down."""
+    item: Any = ab.measure(name)
+    right, sure = np.array([True, False, True, False, True]), 0.9 - 0.2 * np.array(ties)
+    often, step = np.array([2.5, 2.0, 0.5, 1.5, 3.0]), 1e-6
+
+    def own(numbers: Any) -> Any:
+        return Resamples(right, sure, numbers.sum(axis=0), numbers=numbers)
+
+    here = own(often[:, None])
+    found, _ = influence_of(item, here, item(here))
+    up, down = (item(own(often[:, None] + sign * step * np.eye(5))) for sign in (1, -1))
+    assert found[:, 0] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-7)
+
+
+def test_a_resample_with_one_confidence_has_no_correlation() -> None:
+    right, sure = np.array([True, False, True, False]), np.array([0.9, 0.9, 0.5, 0.2])
+    numbers = np.array([[1, 1, 0, 0], [2, 1, 0, 0], [0, 1, 2, 0], [0, 0, 0, 3]])
+    own = Resamples(right, sure, numbers.sum(axis=0), numbers=numbers)
+    assert own.all_alike().tolist() == [True, False, True, True]
+    item: Any = ab.measure("Pearson-r")
+    assert np.isnan(item(own)).tolist() == [True, False, True, True]
+
+
 def test_an_influence_that_nobody_knows() -> None:
     with pytest.raises(UsageError, match="how much one answer moves ECE is not known"):
         influence_of(ab.measure("ECE"), resamples(), np.zeros(3))

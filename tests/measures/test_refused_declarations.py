@@ -137,8 +137,8 @@ def test_resamples_have_the_same_scores() -> None:
 
 
 def test_a_mean_is_the_measure() -> None:
-    refused("as a mean", "K1", mean=MeanOf(lambda a: a.right * 0.5, "questions"))
-    refused("as a mean", "Brier", mean=MeanOf(lambda a: a.right * 0.5, "answers"))
+    refused("as a mean", "K1", mean=MeanOf(lambda a: a.confidence * 0.5, "questions"))
+    refused("as a mean", "Brier", mean=MeanOf(lambda a: a.confidence * 0.5, "answers"))
 
 
 # --------------------------------------------------------------------------------- of rankings
