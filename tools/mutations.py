@@ -127,10 +127,6 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
         "f\"{('-' if number < 1 else '')}1e300 or more\"",
     ),
-    "where nothing is relevant another value is taken": (
-        "measures/families/stopping.py: values = (1 + b) * cut.found / "
-        "(cut.depth + b * np.where(there > 0, there, 2.0))",
-    ),
     "another stream of random numbers is as good": (
         "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
         "'jeffreys')",

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.measures.trec_names import asked, decimal, figures, measures_named, printed_name, whole
+from abstain.measures.definition import TrecName
+from abstain.measures.trec_names import (
+    _numbers,
+    asked,
+    decimal,
+    figures,
+    measures_named,
+    printed_name,
+    whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +79,13 @@ def test_parameters_as_they_are_read(
     found = figures(name, parameters)
     assert [own.name for own in found] == names
     assert [own.arguments for own in found] == arguments
+
+
+def test_of_several_numbers_all_must_be_there() -> None:
+    two = TrecName("own", 0, "numbers", ("a", "b"))
+    assert _numbers(two, (1.0, 2.0)) == {"a": 1, "b": 2}
+    with pytest.raises(ab.UsageError, match=r"own takes 2 numbers \(got 1\)"):
+        _numbers(two, (1.0,))
 
 
 def test_numbers_as_c_reads_them() -> None:

@@ -130,7 +130,7 @@ def r_ndcg(
     total = np.bincount(row, ratios, minlength=rankings.size).astype(np.float64, copy=False)
     count = np.bincount(row, minlength=rankings.size)
     own = lengths[rankings.query]
-    goes_on = (own > 0) & (rankings.depth > own + 1)
+    goes_on = rankings.depth > own + 1
     whole = ratio(
         rankings.total(listed / log2(rankings.rank + 1)),
         rankings.per_row(ideal.total(ideal.grade / log2(ideal.place + 1))),
