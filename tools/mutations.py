@@ -84,6 +84,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
         "prepend=-2))",
         "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
+        "measures/families/gain.py: step = int(max(rankings.rank.max(), rank.max(initial=1))) + 1",
+        "measures/families/gain.py: step = int(max(rankings.rank.max(), rank.max(initial=0))) + 2",
+        "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=0))) + 2",
         "measures/families/ranking.py: first = np.diff(rows, prepend=-2) > 0",
         "judging/plans.py: logs = [own.table.frame.select(pl.col('question', SAMPLE)"
         ".cast(pl.String), pl.col(EPOCH).cast(pl.String)).collect() for own in responses if "
