@@ -154,6 +154,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/intervals.py: below = (known <= observed - close).mean()",
         "measures/checks.py: if not low - CLOSE < score <= high + CLOSE:",
         "measures/checks.py: if not low - CLOSE <= score < high + CLOSE:",
+        "measures/declare.py: if not all((abs(score(c, 1 - c, 0.0, **example) - c) <= 1e-12 for c "
+        "in (0.25, 0.625))):",
         "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
         "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
     ),

@@ -33,6 +33,7 @@ def test_levels_by_rising_gain(
         (None, [2, 1]),
         ({1: 3.0}, [3, 2]),
         ({1: 0.0}, [2]),
+        ({2: 0.0}, [1]),
         ({1: 0.0, 2: 0.0}, []),
         ({1: -1.0}, [2]),
         ({1: 0.0, 2: 0.5}, []),  # the level that counts as the highest, 0, has no gain
