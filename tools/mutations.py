@@ -159,6 +159,14 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
         "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
     ),
+    "one more is made than is looked up": (
+        "measures/families/stopping.py: longest = int(rankings.depth.max(initial=1))",
+        "measures/families/handed_in.py: best = np.full(int(question.max()) + 2, nowhere)",
+    ),
+    "nothing is found there, so that the product is 0": (
+        "measures/families/sets.py: recall = ratio(found, num_rel(rankings, rel=rel), empty=1.0)",
+        "measures/families/sets.py: precision = ratio(found, num_ret(rankings), empty=1.0)",
+    ),
     "one more harmonic number is made than is looked up": (
         "measures/answers.py: return np.concatenate([[0.0], "
         "np.cumsum(1 / np.arange(1, most + 2))])",

@@ -62,6 +62,51 @@ def test_measures_stand_by_what_they_take_and_then_by_family() -> None:
         assert {own.takes for own in definitions(takes).values()} == {takes}
 
 
+UNUSUAL = {
+    "UF": (-1, 1),
+    "S": (-1, 1),  # with t = 1/2
+    "K1": (-1, 1),
+    "K": (-1, 1),
+    "Pearson-r": (-1, 1),
+    "PRR": (-math.inf, 1),
+    "AUGRC": (0, 0.5),
+    "log-score": (0, 52 * math.log(2)),  # a confidence of 1 is one of 1 − 2^−52
+    "INST-residual": (-1, 1),
+    "RBP-effort": (-0.1, 1),  # nothing but effort, of 0.1
+    "RBP-total": (0, 5),  # 1/(1 − p) with p = 0.8
+    "NDCG'": (0, math.inf),
+    **dict.fromkeys(("pDCG", "Utility", "yaap"), (-math.inf, math.inf)),
+    **dict.fromkeys(("RBP-depth", "INST-depth"), (1, math.inf)),
+    **dict.fromkeys(("INST-total", "NumRet", "NumRel", "NumRelRet"), (0, math.inf)),
+    **dict.fromkeys(("NumUnjudged", "NumNonRelRet", "NumQ"), (0, math.inf)),
+}
+
+
+@pytest.mark.parametrize("name", [*definitions()])
+def test_a_measure_goes_from_0_to_1_unless_it_is_one_of_these(name: str) -> None:
+    own = definitions()[name]
+    found = measure_of(own, own.example_text).bounds
+    assert found == pytest.approx(UNUSUAL.get(name, (0, 1)), abs=1e-12)
+
+
+CREDITED = ["accuracy", "c@1", "F", "F(beta=2)", "precision", "UF", "UF-scaled", "answer-all-bound"]
+CREDITED += ["wrong-rate-credit", "credit(t=0.3)", "S(t=0.3)"]
+
+
+@pytest.mark.parametrize("name", CREDITED)
+def test_what_a_blank_is_worth_and_when_answering_it_pays(name: str) -> None:
+    """M = c + κ·u, and turning a few blanks into right answers with chance p* changes nothing."""
+    item = ab.measure(name)
+    for c, w, u in ((0.5, 0.3, 0.2), (0.2, 0.2, 0.6), (0.1, 0.4, 0.5)):
+        here = ab.Counts(c, w, unsplit=u)
+        if item.definition.kappa is not None:
+            assert item(here) == pytest.approx(c + item.kappa(here) * u)
+        if item.definition.break_even is not None:
+            pays, few = item.break_even(here), 1e-6
+            answered = ab.Counts(c + few * pays, w + few * (1 - pays), unsplit=u - few)
+            assert item(answered) == pytest.approx(item(here), abs=1e-11)
+
+
 # --------------------------------------------------------------------------------- parameters
 
 

@@ -71,6 +71,9 @@ def test_parameters_that_do_not_fit(name: str, parameters: str, said: str) -> No
         ("set_F", "0.5", ["set_F_0.5"], [{"x": 0.5}]),
         ("11pt_avg", "1,0.5", ["11pt_avg_1,0.5"], [{"points": (1, 0.5)}]),
         ("map", "", ["map"], [{}]),
+        ("utility", "", ["utility"], [{"a": 1, "b": -1, "c": 0, "d": 0}]),
+        ("set_F", "", ["set_F"], [{"x": 1}]),
+        ("11pt_avg", "", ["11pt_avg"], [{"points": tuple(i / 10 for i in range(11))}]),
     ],
 )
 def test_parameters_as_they_are_read(

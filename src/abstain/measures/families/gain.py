@@ -142,11 +142,11 @@ def r_ndcg(
 
 
 def _up_to(ideal: Pool, running: Floats, rankings: RankedLists, place: Ints) -> Floats:
-    """A running sum of each document's ideal list, up to a place; 0 before the first."""
+    """A running sum of each document's ideal list, up to a place; any number where it is empty."""
     if not len(running):
         return np.zeros(len(place))
     start = ideal.offsets[rankings.query][rankings.row]
-    return np.where(place > 0, running[np.maximum(start + place - 1, 0)], 0.0)
+    return np.asarray(running[start + place - 1])
 
 
 def _dcg_at(rankings: RankedLists, dcg: Floats, row: Ints, rank: Ints) -> Floats:
