@@ -138,6 +138,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
         "answers.size",
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
+        "measures/checks.py: same(item(CountsArray(3 * many.table)), 'with twice as many questions "
+        "of each outcome')",
     ),
     "only a quicker way to what the other branch says": (
         "measures/ranked_lists.py: part = np.flatnonzero(length <= np.diff(self.offsets)[query])",
@@ -152,6 +154,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
         "(6 * second ** 1.5) if second > close ** 3 else 0.0",
         "stats/intervals.py: below = (known <= observed - close).mean()",
+        "measures/checks.py: if not (math.isnan(score) and math.isnan(other)) and (not "
+        "abs(score - other) < close):",
         "measures/checks.py: if not low - CLOSE < score <= high + CLOSE:",
         "measures/checks.py: if not low - CLOSE <= score < high + CLOSE:",
         "measures/declare.py: if not all((abs(score(c, 1 - c, 0.0, **example) - c) <= 1e-12 for c "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import abstain as ab
 from abstain.measures.gains import _sorted_levels, listed_and_ideal
 from abstain.measures.ranked_lists import one
+from abstain.measures.trec_names import figures, values_of
 
 
 @pytest.mark.parametrize(
@@ -48,6 +51,20 @@ def test_the_ideal_list_ends_at_its_first_gain_that_is_not_above_0(
     assert found.grade.tolist() == ideal
     assert found.offsets.tolist() == [0, len(ideal)]
     assert listed.tolist() == [(gains or {}).get(g, g) for g in (1, 0, 0, 2)]
+
+
+def test_rndcg_without_a_gain_is_0_over_0_and_0_without_a_relevant_document() -> None:
+    """As m_Rndcg.c of trec_eval: `sum / num_changed_ideal_gain`, and `num_rel == 0` before it."""
+    qrels = {"a": {"d1": 1}, "b": {"d1": 0}}
+    lists = ab.read_rankings(qrels, {"r": {key: {"d1": 2.0, "d2": 1.0} for key in qrels}}).lists
+    (figure,), (plain,), (other,) = (
+        figures("Rndcg", "1=0"),
+        figures("Rndcg"),
+        figures("ndcg", "1=0"),
+    )
+    assert values_of(figure, lists, 1, 0) == pytest.approx([math.nan, 0], nan_ok=True)
+    assert values_of(plain, lists, 1, 0).tolist() == [1, 0]
+    assert values_of(other, lists, 1, 0).tolist() == [0, 0]
 
 
 def test_each_query_has_its_own_ideal_list() -> None:

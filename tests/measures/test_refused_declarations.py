@@ -147,6 +147,14 @@ def test_a_mean_is_the_measure() -> None:
 def test_what_becomes_of_queries_without_a_relevant_document() -> None:
     refused("is nan where no document is relevant: see leaves_out_nil", "AP", leaves_out_nil=False)
     refused("is 0 where no document is relevant: see leaves_out_nil", "RR", leaves_out_nil=True)
+
+
+def test_an_empty_list_is_tried_where_nothing_is_relevant() -> None:
+    def ends(rankings: Any, **_: Any) -> Any:
+        return np.where(rankings.depth > 0, np.nan, 0.0)
+
+    refused("is 0 where no document is relevant", "RR", leaves_out_nil=True, function=ends)
+    tried("RR", leaves_out_nil=True, function=lambda r, **_: np.full(r.size, np.nan))
     tried("SetP", leaves_out_nil=False)  # of an empty list alone it has none, for another reason
 
 
