@@ -84,6 +84,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
         "prepend=-2))",
         "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
+        "measures/families/gain.py: step = int(max(rankings.rank.max(), rank.max(initial=1))) + 1",
+        "measures/families/gain.py: step = int(max(rankings.rank.max(), rank.max(initial=0))) + 2",
+        "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=0))) + 2",
         "measures/families/ranking.py: first = np.diff(rows, prepend=-2) > 0",
         "judging/plans.py: logs = [own.table.frame.select(pl.col('question', SAMPLE)"
         ".cast(pl.String), pl.col(EPOCH).cast(pl.String)).collect() for own in responses if "
@@ -127,10 +130,6 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
         "f\"{('-' if number < 1 else '')}1e300 or more\"",
     ),
-    "where nothing is relevant another value is taken": (
-        "measures/families/stopping.py: values = (1 + b) * cut.found / "
-        "(cut.depth + b * np.where(there > 0, there, 2.0))",
-    ),
     "another stream of random numbers is as good": (
         "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
         "'jeffreys')",
@@ -139,6 +138,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
         "answers.size",
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
+        "measures/checks.py: same(item(CountsArray(3 * many.table)), 'with twice as many questions "
+        "of each outcome')",
     ),
     "only a quicker way to what the other branch says": (
         "measures/ranked_lists.py: part = np.flatnonzero(length <= np.diff(self.offsets)[query])",
@@ -153,10 +154,22 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
         "(6 * second ** 1.5) if second > close ** 3 else 0.0",
         "stats/intervals.py: below = (known <= observed - close).mean()",
+        "measures/checks.py: if not (math.isnan(score) and math.isnan(other)) and (not "
+        "abs(score - other) < close):",
         "measures/checks.py: if not low - CLOSE < score <= high + CLOSE:",
         "measures/checks.py: if not low - CLOSE <= score < high + CLOSE:",
+        "measures/declare.py: if not all((abs(score(c, 1 - c, 0.0, **example) - c) <= 1e-12 for c "
+        "in (0.25, 0.625))):",
         "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
         "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
+    ),
+    "one more is made than is looked up": (
+        "measures/families/stopping.py: longest = int(rankings.depth.max(initial=1))",
+        "measures/families/handed_in.py: best = np.full(int(question.max()) + 2, nowhere)",
+    ),
+    "nothing is found there, so that the product is 0": (
+        "measures/families/sets.py: recall = ratio(found, num_rel(rankings, rel=rel), empty=1.0)",
+        "measures/families/sets.py: precision = ratio(found, num_ret(rankings), empty=1.0)",
     ),
     "one more harmonic number is made than is looked up": (
         "measures/answers.py: return np.concatenate([[0.0], "
@@ -186,6 +199,10 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "a top grade is 0, 1 or more": (
         "measures/families/truncated.py: top = pool.top if rel is None and pool.top > 1 else 1.0",
+    ),
+    "from the first relevant document on the highest precision is that of the whole list": (
+        "measures/families/recall_points.py: stuck |= begun & ((wanted < 2) | (wanted > reached))",
+        "measures/families/recall_points.py: stuck |= begun & ((wanted <= 1) | (wanted > reached))",
     ),
     "an answer that is alone in its group leaves nothing there": (
         "measures/influence.py: own = np.where(sizes >= 1, own, 0.0)",

@@ -58,20 +58,17 @@ class Groups:
             key = np.where(missing, np.uint64(0), key + np.uint64(1))
         key = (key << np.uint64(1)) | verdict
         key.sort()
-        found = np.cumsum(key & np.uint64(1), dtype=np.int64)
+        below = np.zeros(len(key) + 1, np.int64)  # right answers that are less sure
+        np.cumsum(key & np.uint64(1), dtype=np.int64, out=below[1:])
         level = key >> np.uint64(1)
-        # Counted from the least sure up: what lies below each group's start.
-        starts = np.flatnonzero(level[1:] != level[:-1]) + 1
-        starts = np.concatenate([np.zeros(min(1, len(level)), np.int64), starts])[::-1]
-        total = found[-1] if len(found) else 0
-        below = np.where(starts > 0, found[starts - 1], 0) if len(found) else starts
+        starts = _starts(level[1:] != level[:-1], len(level))[::-1]
         bits = level[starts]
         if some_missing:
             values = np.maximum(bits, np.uint64(1)) - np.uint64(1)
             levels = np.where(bits == 0, np.nan, values.view(np.float64))
         else:
             levels = bits.view(np.float64)
-        return cls(levels, len(key) - starts, total - below)
+        return cls(levels, len(key) - starts, below[-1] - below[starts])
 
     @property
     def wrong(self) -> IntArray:
@@ -103,6 +100,13 @@ class Groups:
         slope = added / np.maximum(sizes, 1)
         spread = harmonic[self.answered] - harmonic[start]
         return (added + (before - start * slope) * spread).sum(axis=0)
+
+
+def _starts(differs: BoolArray, size: int) -> IntArray:
+    """Where groups begin, given which of the items after the first differ from the one before."""
+    begins = np.ones(size, np.bool_)
+    begins[1:] = differs
+    return np.flatnonzero(begins)
 
 
 def harmonic_numbers(most: int) -> Array:
@@ -280,9 +284,7 @@ class Resamples(Answers):
     def starts(self) -> IntArray:
         """Where each group of equally sure answers begins."""
         sure = self.confidence
-        new = (sure[1:] != sure[:-1]) & self.stated[:-1]
-        first = np.zeros(min(1, len(sure)), np.int64)
-        return np.concatenate([first, np.flatnonzero(new) + 1])
+        return _starts((sure[1:] != sure[:-1]) & self.stated[:-1], len(sure))
 
     @cached_property
     def group(self) -> IntArray:
@@ -316,8 +318,8 @@ class Resamples(Answers):
 
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
         resamples = self.numbers.shape[1]
-        bin_of = bin_of if bin_of.ndim == 2 else bin_of[:, None]
-        place = bin_of * resamples + np.arange(resamples)
+        by_resample = np.atleast_2d(bin_of.T).T  # or the same bins in all of them
+        place = by_resample * resamples + np.arange(resamples)
         weights = values[:, None] * self.numbers
         found = np.bincount(place.ravel(), weights.ravel(), minlength=bins * resamples)
         return np.asarray(found.reshape(bins, resamples), np.float64)

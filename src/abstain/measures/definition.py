@@ -297,5 +297,5 @@ def number_text(value: float) -> str:
         return "not a number"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    whole = value == int(value) and abs(value) < 1e15
+    whole = value == int(value) and abs(value) < 1e16
     return str(int(value)) if whole else repr(float(value))

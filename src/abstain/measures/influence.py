@@ -122,9 +122,8 @@ def _without_one(a: Resamples, value: Array, of: Callable[[Array, Array, Array],
     for area, gone in zip(_areas_without_one(a), (1, 0), strict=True):
         rest = np.clip(right - gone, 0, others)
         without = of(area, least_area(rest, others), 1 - rest / np.maximum(others, 1))
-        found.append(
-            np.nan_to_num(value - without, posinf=0, neginf=0) * others / np.maximum(a.size, 1)
-        )
+        lost = (value - without) * others / a.size
+        found.append(np.where(np.isfinite(lost), lost, 0.0))
     return found[0], found[1]
 
 

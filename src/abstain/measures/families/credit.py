@@ -10,7 +10,14 @@ with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/�
 from __future__ import annotations
 
 from abstain.measures.declare import Worth, credit
-from abstain.measures.definition import NOTHING_ANSWERED, Numeric, Parameter, Proportion, Shares
+from abstain.measures.definition import (
+    NOTHING_ANSWERED,
+    Numeric,
+    Parameter,
+    Proportion,
+    Shares,
+    number_text,
+)
 
 PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
 
@@ -21,6 +28,14 @@ T_BELOW_1 = Parameter(
 BETA = Parameter(
     "beta", "how much more recall counts than precision", low=1e-6, high=1e6, default=1
 )
+
+
+LIKE_CREDIT = {
+    0.0: ("accuracy", "qa-accuracy"),
+    0.5: ("UF", "UF-scaled"),
+    1.0: ("answer-all-bound",),
+}
+"""What orders runs as a fixed credit does, by the credit."""
 
 
 def worth(text: str, share: Shares) -> Worth:
@@ -188,12 +203,7 @@ def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric
     ),
     parameters=(T,),
     **worth("t", lambda c, w, u, t: 0 * u + t),
-    ranks_like=lambda t: (
-        *((f"S(t={t!r})",) if 0 < t < 1 else ()),
-        *{0.0: ("accuracy", "S(t=0)"), 0.5: ("UF", "UF-scaled"), 1.0: ("answer-all-bound",)}.get(
-            t, ()
-        ),
-    ),
+    ranks_like=lambda t: (*((f"S(t={number_text(t)})",) if t < 1 else ()), *LIKE_CREDIT.get(t, ())),
     gaming="Answer nothing: it gives t, more than any system whose precision is below t.",
 )
 def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
@@ -212,10 +222,7 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Num
     kappa=None,
     break_even=lambda c, w, u, t: 0 * u + t,
     break_even_text="t",
-    ranks_like=lambda t: (
-        "credit(t=0)" if t == 0 else f"credit(t={t!r})",
-        *{0.0: ("accuracy",), 0.5: ("UF", "UF-scaled")}.get(t, ()),
-    ),
+    ranks_like=lambda t: (f"credit(t={number_text(t)})", *LIKE_CREDIT.get(t, ())),
     gaming=(
         "Blank whatever has a chance below t. That is its purpose: t says how costly a wrong "
         "answer is, and answering nothing gives exactly 0."

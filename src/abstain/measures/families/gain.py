@@ -130,7 +130,7 @@ def r_ndcg(
     total = np.bincount(row, ratios, minlength=rankings.size).astype(np.float64, copy=False)
     count = np.bincount(row, minlength=rankings.size)
     own = lengths[rankings.query]
-    goes_on = (own > 0) & (rankings.depth > own + 1)
+    goes_on = rankings.depth > own + 1
     whole = ratio(
         rankings.total(listed / log2(rankings.rank + 1)),
         rankings.per_row(ideal.total(ideal.grade / log2(ideal.place + 1))),
@@ -142,11 +142,11 @@ def r_ndcg(
 
 
 def _up_to(ideal: Pool, running: Floats, rankings: RankedLists, place: Ints) -> Floats:
-    """A running sum of each document's ideal list, up to a place; 0 before the first."""
+    """A running sum of each document's ideal list, up to a place; any number where it is empty."""
     if not len(running):
         return np.zeros(len(place))
     start = ideal.offsets[rankings.query][rankings.row]
-    return np.where(place > 0, running[np.maximum(start + place - 1, 0)], 0.0)
+    return np.asarray(running[start + place - 1])
 
 
 def _dcg_at(rankings: RankedLists, dcg: Floats, row: Ints, rank: Ints) -> Floats:

@@ -102,11 +102,9 @@ def k_measure(a: Answers) -> Numeric:
     own = a.shown
     question = _question(own)
     effect = np.where(said_before(own, question), 0.0, 2.0 * own.right - 1)
-    asked = int(question.max()) + 1 if own.size else 0
-    asked = asked if own.known is None else len(own.known)
-    earned = np.bincount(question, own.confidence * effect, minlength=asked)
-    given = np.bincount(question, minlength=asked)
-    known = np.ones(asked, np.int64) if own.known is None else own.known
+    known = np.ones(1, np.int64) if own.known is None else own.known  # one of each, or its own
+    earned = np.bincount(question, own.confidence * effect, minlength=len(known))
+    given = np.bincount(question, minlength=len(known))
     return float((earned / np.maximum(known, given)).sum() / a.questions)
 
 

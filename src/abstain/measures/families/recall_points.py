@@ -141,7 +141,7 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     share = np.divide(pool, before, out=np.zeros_like(before), where=before > 0)
     inferred = (hits + EPSILON) / (hits + misses + 2 * EPSILON)
     each = 1.0 / (before + 1.0) + (before / (before + 1.0)) * share * inferred
-    total = np.bincount(row, np.where(before > 0, each, 1.0), minlength=rankings.size)
+    total = np.bincount(row, each, minlength=rankings.size)
     return ratio(total.astype(np.float64, copy=False), num_rel(rankings, rel=rel))
 
 

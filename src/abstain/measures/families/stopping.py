@@ -36,8 +36,7 @@ STOP = "Stop where the next document is so unlikely to be relevant that it is no
 
 def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDepth:
     b, there = beta * beta, cut.there[..., None]
-    values = (1 + b) * cut.found / (cut.depth + b * np.where(there > 0, there, 1.0))
-    return cut.scored(np.where(there > 0, values, cut.depth == 0))
+    return cut.scored(ratio((1 + b) * cut.found, cut.depth + b * there, empty=1.0))
 
 
 @ranked(
@@ -60,8 +59,7 @@ def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
     """
     b = beta * beta
     there, depth = num_rel(rankings, rel=rel), rankings.depth.astype(np.float64)
-    values = ratio((1 + b) * num_rel_ret(rankings, rel=rel), depth + b * there, empty=1.0)
-    return np.where(there > 0, values, (depth == 0).astype(np.float64))
+    return ratio((1 + b) * num_rel_ret(rankings, rel=rel), depth + b * there, empty=1.0)
 
 
 def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:

@@ -54,10 +54,7 @@ class _Gains:
 
 def _terminal(cut: Prefixes) -> Floats:
     """r_t of a list that ends at each depth."""
-    nothing = cut.there == 0
-    terminal = cut.found / np.where(nothing, 1.0, cut.there)[..., None]
-    terminal[nothing] = 1.0
-    return terminal
+    return ratio(cut.found, cut.there[..., None], empty=1.0)
 
 
 def _rr_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:

@@ -214,8 +214,7 @@ def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None)
 )
 def inst_residual(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
     """How far INST would rise if all that is not judged, or not listed, had a gain of 1."""
-    low, high = _read(rankings, t, rel), _read_at_best(rankings, t, rel)
-    return high.gain / high.depth - low.gain / low.depth
+    return _at_best(rankings, t, rel) - inst(rankings, t=t, rel=rel)
 
 
 def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
@@ -246,25 +245,25 @@ def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
     return _Read(np.asarray(depth, np.float64), rankings.total(gain * reach))
 
 
-def _read_at_best(rankings: RankedLists, t: float, rel: float | None) -> _Read:
-    """The same where every rank that is not judged has a gain of 1.
+def _at_best(rankings: RankedLists, t: float, rel: float | None) -> Floats:
+    """INST where every rank that is not judged has a gain of 1.
 
     There i + t + t_i stays the same, and at a judged document it grows by 1 minus the gain of that
-    document; so the chance of going on is one number between two judged documents.
+    document; so the chance of going on is one number between two judged documents. The chances of
+    reaching a rank are scaled alike, by that of the first.
     """
     gain = gains(rankings.grade, rankings.pool, rel)
-    size, row, rank = rankings.size, rankings.row, rankings.rank
+    row, rank = rankings.row, rankings.rank
     level = 2 * t + rankings.running(1 - gain)
     onward, onward_before = ((x - 1) ** 2 / x**2 for x in (level, level - (1 - gain)))
     gap = rank.astype(np.float64).copy()
     gap[1:] -= np.where(row[1:] == row[:-1], rank[:-1], 0)
-    first = (2 * t - 1) ** 2 / (2 * t) ** 2
-    reach = rankings.product(onward_before**gap) / first
-    previous = np.full(len(reach), 1 / first)
-    previous[1:] = np.where(row[1:] == row[:-1], reach[:-1], 1 / first)
+    reach = rankings.product(onward_before**gap)
+    previous = np.ones(len(reach))
+    previous[1:] = np.where(row[1:] == row[:-1], reach[:-1], 1.0)
     between = previous * onward_before * (1 - onward_before ** (gap - 1)) / (1 - onward_before)
-    last = np.diff(row, append=size) > 0
-    tail = np.full(size, 1 / (1 - first))
-    tail[row[last]] = (reach * onward / (1 - onward))[last]
-    unjudged = np.bincount(row, between, minlength=size) + tail
-    return _Read(unjudged + rankings.total(reach), unjudged + rankings.total(gain * reach))
+    last = np.diff(row, append=rankings.size) > 0
+    between[last] += (reach * onward / (1 - onward))[last]
+    unjudged, lost = rankings.total(between), rankings.total((1 - gain) * reach)
+    # of a list in which nothing is judged every rank has a gain of 1
+    return 1 - ratio(lost, unjudged + rankings.total(reach), empty=0.0)

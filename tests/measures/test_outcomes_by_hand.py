@@ -1,0 +1,165 @@
+"""Counts, kinds of blanks and policies, written out case by case."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abstain.errors import UsageError
+from abstain.outcomes import (
+    CANDIDATES,
+    EXCLUDED,
+    KIND_OF_WORD,
+    KINDS,
+    MOST,
+    OUTCOMES,
+    Counts,
+    CountsArray,
+    Effect,
+    Policy,
+    Undefined,
+    Why,
+    blank_kind,
+    blanks_by_reason,
+    policy_texts,
+    reasons_named,
+)
+
+SIX = Counts(1, 2, 4, 8, 16, 32)
+NAMES = ("right", "wrong", "unanswered_right", "unanswered_wrong", "unanswered_empty", "unsplit")
+
+
+def test_counts_add_up() -> None:
+    many = CountsArray.of([SIX, Counts(), Counts(5)])
+    for own in (SIX, many[0]):
+        assert (own.answered, own.unanswered, own.n) == (3, 60, 63)
+    assert (many.n.tolist(), many.answered.tolist()) == ([63, 0, 5], [3, 0, 5])
+    assert (many.unanswered.tolist(), len(many)) == ([60, 0, 0], 3)
+    for place, name in enumerate(NAMES):
+        assert getattr(many, name).tolist() == [2**place, 0, 5 if place == 0 else 0]
+        assert getattr(Counts(), name) == 0
+    assert CountsArray.of([]).table.shape == (0, 6)
+    assert many[1] == Counts()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (True, "right must be a number (got True); for arrays of counts use CountsArray"),
+        ("3", "right must be a number (got '3')"),
+        (np.array([1]), "right must be a number"),
+        (MOST + 1, "right must be from 0 to 2^53"),
+        (-MOST - 1, "right must be from 0 to 2^53"),
+        (10**400, "right must be from 0 to 2^53"),
+        (-MOST, "right must be 0 or more"),
+        (-1, "right must be 0 or more (got -1)"),
+        (math.nan, "right must be 0 or more (got nan)"),
+        (math.inf, "right must be 0 or more (got inf)"),
+        (2.0 * MOST, "right must be at most 2^53 (got 1.80144e+16)"),
+    ],
+)
+def test_what_is_no_count(value: Any, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Counts(right=value)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value", [0, 0.5, MOST, float(MOST), np.int8(3), np.array(3), np.float64(2)]
+)
+def test_what_is_a_count(value: Any) -> None:
+    own = Counts(unsplit=value)
+    assert own.unsplit == value
+    assert type(own.unsplit) in (int, float)
+
+
+def test_an_array_of_counts_holds_six_numbers_each() -> None:
+    for shape in ((), (5,), (7,), (6, 2)):
+        with pytest.raises(UsageError, match="the last axis must hold 6 counts"):
+            CountsArray(np.zeros(shape))
+    with pytest.raises(UsageError, match="counts must be numbers"):
+        CountsArray(np.full((1, 6), "1"))
+    for kind, wide in (("u1", "int64"), ("i4", "int64"), ("?", "int64"), ("f4", "float64")):
+        assert CountsArray(np.ones((2, 6), kind)).table.dtype == wide
+    assert CountsArray(np.full(6, 200, np.uint8)).n == 1200
+
+
+def test_counts_as_a_dictionary_and_back() -> None:
+    split = Counts(1, 2, 4, 8, 16)
+    assert split.to_dict() == dict(zip(OUTCOMES, (1, 2, 4, 8, 16), strict=True))
+    unsplit = {"right": 1, "wrong": 2, **dict.fromkeys(OUTCOMES[2:]), "unanswered": 60}
+    assert SIX.to_dict() == unsplit
+    assert Counts.from_dict(split.to_dict()) == split
+    assert Counts.from_dict(unsplit) == Counts(1, 2, unsplit=60)
+    assert Counts.from_dict({"wrong": 3}) == Counts(wrong=3)
+    assert Counts.from_dict({"right": None, "unanswered": 0}) == Counts()
+    assert Counts.from_dict({"unanswered_wrong": 2, "unanswered": 5}) == Counts(unsplit=5)
+    with pytest.raises(UsageError, match="unanswered is 1, but the kinds of blanks add up to 2"):
+        Counts.from_dict({"unanswered_wrong": 2, "unanswered": 1})
+
+
+def test_each_reason_and_candidate_has_a_kind_of_its_own() -> None:
+    kinds = [blank_kind(why, candidate) for why, candidate in product(Why, CANDIDATES)]
+    assert kinds == list(range(2, KINDS))
+    assert blank_kind(Why.EMPTY) == blank_kind(Why.EMPTY, "empty") == 2 + 3 + 2
+    assert [KIND_OF_WORD[word] for word in OUTCOMES] == [0, 1, 2, 3, 4]
+    assert KIND_OF_WORD["unanswered"] == KIND_OF_WORD["declined"] == 4
+    assert [KIND_OF_WORD[why] for why in Why] == list(range(4, KINDS, 3))
+    assert EXCLUDED == 5
+
+
+def test_what_a_policy_makes_of_every_kind() -> None:
+    policy = Policy.parse(["error=excluded", "unscored=unanswered"])
+    left = {Why.DECLINED, Why.EMPTY, Why.MISSING, Why.UNSCORED}
+    wrong = {Why.UNPARSEABLE, Why.LIMIT}
+    expected = [0, 1]
+    for why in Why:
+        blank = [2, 3, 4] if why in left else [1] * 3 if why in wrong else [9] * 3
+        expected += blank
+    assert policy.outcomes(excluded=9).tolist() == expected
+    assert [policy.outcome_of(kind) for kind in (0, 1, 2)] == [0, 1, 2]
+    assert policy.outcome_of(blank_kind(Why.ERROR)) is None
+    once = policy.apply(np.eye(KINDS, dtype=np.int64))
+    for row, end in zip(once.tolist(), expected, strict=True):
+        assert row == [int(place == end) for place in range(6)]
+
+
+def test_blanks_by_their_reason() -> None:
+    counts = np.arange(KINDS) + 1
+    found = blanks_by_reason(np.stack([counts, 0 * counts]))
+    slow = [sum(counts[blank_kind(why, own)] for own in CANDIDATES) for why in Why]
+    assert found.tolist() == [slow, [0] * len(Why)]
+    few = np.array([2, 0, 0, 1, 0, 0, 0, 0])
+    assert reasons_named(few) == {"declined": 2, "error": 1}
+
+
+def test_what_a_caller_may_say_of_blanks() -> None:
+    assert policy_texts(None) == []
+    assert policy_texts("error=wrong") == ["error=wrong"]
+    assert policy_texts({"error": "wrong"}) == policy_texts(["error=wrong"]) == ["error=wrong"]
+    with pytest.raises(UsageError, match=r"a policy maps kinds of blanks to effects \(got 3\)"):
+        policy_texts(3)  # type: ignore[arg-type]
+    own = Policy.parse([" Error = Wrong ", "error=wrong"])
+    assert own.effects[Why.ERROR] is Effect.WRONG
+    assert Policy.of(own) is own
+    assert pickle.loads(pickle.dumps(own)).to_dict() == own.to_dict()
+    assert own.to_dict()["limit"] == "wrong"
+    for texts, said in (
+        (["error"], r"a policy reads KIND=EFFECT, such as error=wrong \(got 'error'\)"),
+        (["error=wrong", "error=stop"], "the policy says both error=wrong and error=stop"),
+        (["bored=wrong"], "bored"),
+        (["error=right"], "right"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            Policy.parse(texts)
+
+
+def test_a_score_that_does_not_exist_knows_why() -> None:
+    own = Undefined("nothing was asked")
+    assert math.isnan(own)
+    assert (repr(own), own.reason) == ("undefined (nothing was asked)", "nothing was asked")
