@@ -367,3 +367,14 @@ def test_an_interval_of_a_proportion_counts_what_is_in_it() -> None:
         assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
     with pytest.raises(UsageError, match="c@1 is not a proportion; use one of beta, logit, delta"):
         interval(ab.measure("c@1"), np.array([3.0, 1, 0, 0, 5, 0]), method="wilson")
+
+
+def test_only_outcomes_that_there_are_are_left_out() -> None:
+    c_at_1 = one_run(ab.measure("c@1"))
+
+    def value(cells: Any) -> Any:
+        assert (cells >= 0).all()
+        return c_at_1.value(cells)
+
+    values = np.array([0.3, 0.5, 0.7])
+    intervals.bca_levels(value, np.array([4.0, 0, 6]), None, values, level=0.9)

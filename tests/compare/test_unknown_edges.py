@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain.analyses.compare import bounds
 from abstain.analyses.compare.bounds import (
+    _lowered,
+    _step,
     _ways,
     all_ways,
     bounds_of,
@@ -207,3 +210,33 @@ def test_two_clusters_widen_the_interval_and_one_says_nothing() -> None:
     alone = width(None)
     assert width(cells[None]) == alone
     assert width(np.array([[20.0, 0, 0], [0, 20, 0]])) > 1.5 * alone
+
+
+def test_between_the_ways_that_were_tried_the_lowest_is_looked_for() -> None:
+    """From 0 of 10 by steps of 4, of 2, of 1 to where the score is lowest."""
+    asked: list[float] = []
+
+    def scores(some: Any) -> Any:
+        asked.extend(some[:, 0])
+        return (some[:, 0] - 3.0) ** 2
+
+    assert _lowered(scores, np.array([0.0, 10.0]), 4) == 0
+    assert min(asked) >= 0
+    assert max(asked) <= 10
+
+    def none(some: Any) -> Any:
+        return np.where(some[:, 0] == 2, 0.5, np.nan)
+
+    assert _lowered(none, np.array([2.0, 2.0]), 2) == 0.5
+    # where one way alone has a score, the others have no say
+    far, middle = np.array([[4.0, 0.0]]), np.array([2.0, 2.0])
+    assert _lowered(lambda s: np.where((s == far).all(axis=1), 0.0, 1.0), middle, 2) == 0
+
+
+@pytest.mark.parametrize(("most", "step"), [(15, 1), (14, 2), (6, 2), (5, 4), (3, 4)])
+def test_steps_are_as_small_as_the_limit_allows(
+    most: int, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 3: C(3 + 3, 2) = 15 ways by steps of 1, C(1 + 3, 2) = 6 of 2 or 3, C(3, 2) = 3 of 4."""
+    monkeypatch.setattr(bounds, "MOST_WAYS", most)
+    assert _step(3, 3) == step
