@@ -72,6 +72,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "chances below 1e-20, which no double near 1 holds": (
         "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) + unseen - BEYOND)",
+        "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) - unseen + BEYOND)",
+        "stats/randomisation.py: tosses = [Tosses(g.integers(1, 1 << 64, size=(some, words), "
+        "dtype=np.uint64, endpoint=False)) for g in generators]",
         "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
         "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
         "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
@@ -140,6 +143,15 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "another stream of random numbers is as good": (
         "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
         "'jeffreys')",
+        "stats/hypotheses.py: generator = np.random.default_rng([self.seed, 100])",
+    ),
+    "all flips are listed there, none is drawn": (
+        "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=1, seed=0))",
+        "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=1))",
+    ),
+    "such measures count blanks alike, whatever the candidate": (
+        "analyses/compare/bounds.py: return (0, 1, 2, 3, 4) if "
+        "measure.definition.needs_candidates else (0, 1, 5)",
     ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
@@ -190,6 +202,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "another value is taken there": (
         "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
         "np.where(sums > 0, sums, 2), np.eye(3))",
+        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
+        "np.where(sums > 1, sums, 1), np.eye(3))",
     ),
     "measures depend on shares, not on how many there are": (
         "analyses/compare/bounds.py: score = float(solved(measure, (cells * cells.sum())[None], "

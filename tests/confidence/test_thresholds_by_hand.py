@@ -25,7 +25,7 @@ from abstain.analyses.tune.choose import (
 )
 from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.analyses.tune.result import Split, _in_order_of_ids
-from abstain.analyses.tune.tuning import Choosing, Run, tuned
+from abstain.analyses.tune.tuning import Choosing, Run, _gain_interval, tuned
 from abstain.errors import UsageError
 from abstain.measures.answers import Answers
 from tests.confidence.data import Row, read_rows
@@ -328,3 +328,77 @@ def test_of_two_thresholds_each_is_held_to_its_own_number() -> None:
         right[30 : 30 + wrong[1] - wrong[0]] = False
         curve = Curve.of(Answers.of(right, np.repeat([0.9, 0.5], 30)))
         assert KeepNext(0.3, 0.2)._passes(curve, np.array([1, 2]), curve).tolist() == passes
+
+
+def test_a_gain_without_a_value_has_no_interval() -> None:
+    measure = ab.measure("c@1")
+    paired = np.array([[5.0, 0, 1, 0, 2, 3, 0, 0, 4]])
+    low, high = _gain_interval(measure, paired, 0.1, clustered=False)
+    assert low is not None
+    assert high is not None
+    assert low <= 0.1 <= high
+    assert _gain_interval(measure, paired, None, clustered=False) == (None, None)
+    one = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0, 0]])
+    assert _gain_interval(measure, one, 0.1, clustered=False) == (None, None)
+    assert _gain_interval(measure, one, None, clustered=False) == (None, None)
+    # a cluster without a question is none
+    two = np.array([[2.0, 0, 1, 0, 1, 0, 0, 0, 1], [0.0] * 9, [1.0, 0, 0, 0, 0, 2, 0, 0, 1]])
+    assert _gain_interval(measure, two, 0.1, clustered=True) == _gain_interval(
+        measure, two[[0, 2]], 0.1, clustered=True
+    )
+
+
+def test_a_gain_far_outside_its_interval_is_still_in_it() -> None:
+    paired = np.array([[5.0, 0, 1, 0, 2, 3, 0, 0, 4]])
+    plain = _gain_interval(ab.measure("c@1"), paired, 0.1, clustered=False)
+    assert _gain_interval(ab.measure("c@1"), paired, 0.99, clustered=False) == (plain[0], 0.99)
+    assert _gain_interval(ab.measure("c@1"), paired, -0.99, clustered=False) == (-0.99, plain[1])
+
+
+def test_the_threshold_to_use_is_for_as_many_questions_as_the_first_part_judges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[int, Any]] = []
+
+    def threshold(self: Run, where: Any, ahead: Any) -> Threshold:
+        asked.append((int(where.sum()), ahead if isinstance(ahead, int) else int(ahead.sum())))
+        return Threshold(0.5)
+
+    monkeypatch.setattr(Run, "threshold", threshold)
+    halves = [(mask(0, 1), mask(2, 3, 4, 5)), (mask(2, 3, 4, 5), mask(0, 1))]
+    tuned(run_of(SIX), [halves])
+    assert asked == [(2, 4), (4, 2), (6, 4)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"folds": 1}, "must be 2 or more"),
+        ({"folds": 2, "repeats": 0}, "from 1 to 1,000"),
+        ({"folds": 2, "tune_on": {"half": "x"}}, "exclude each other"),
+        ({"repeats": 2, "tune_on": {"half": "x"}}, "splits the questions in only one way"),
+        ({"shrink": -0.1}, "is 0 or more questions"),
+        ({"shrink": math.inf}, "is 0 or more questions"),
+        ({"risk": 0.2, "by": "half"}, "cannot be combined"),
+        ({"risk": 0.2, "maximise": "c@1"}, "exclude each other"),
+        ({"next_questions": True}, "needs"),
+        ({"folds": 7}, "7 folds need at least as many questions"),
+    ],
+)
+def test_what_cannot_be_asked_for_together(given: dict[str, Any], said: str) -> None:
+    own = read_rows({"a": SIX}, half=["x", "y"] * 3)
+    with pytest.raises(UsageError, match=said):
+        own.tune(**given)
+
+
+def test_what_may_be_asked_for() -> None:
+    own = read_rows({"a": SIX}, half=["x", "y"] * 3)
+    assert own.tune(folds=2).split.folds == 2
+    assert own.tune(tune_on={"half": "x"}, repeats=1).split.tuned_on == {"half": "x"}
+    by = own.tune(folds=2, by="half", shrink=0)
+    assert (by.by, by.shrink) == ("half", 0)
+    assert own.tune(folds=2).shrink is None
+    kept = own.tune(folds=2, risk=0.5)
+    assert kept.fewest == 4  # 0.5⁴ = 0.06 ≤ 0.1 < 0.5³
+    assert kept.aim.level == 0.9
+    assert own.tune(folds=2, risk=0.5, level=0.75).fewest == 2
