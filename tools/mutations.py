@@ -49,6 +49,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "judging/counting.py: LOOKED_AT = 1 << 16",
         "judging/counting.py: for rows_ahead in (LOOKED_AT, 16 * LOOKED_AT, EVERY_ROW):",
         "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
+        "judging/aliases.py: found = collect(rows.head(MOST_GRADES + 2), table.name)[column]",
+        "judging/counting.py: ahead = frame.filter(nw.col(SEAT) <= begins + rows_ahead)",
     ),
     "what is kept in a cache; the same numbers come out": (
         "stats/randomisation.py: if not len(self.known) > 500:",
@@ -65,9 +67,14 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "then all is computed, nothing looked up; the same numbers come out": (
         "stats/randomisation.py: if not few or not np.all(counts.sum(axis=-1) != n):",
         "stats/randomisation.py: n = round(float(counts[(0,) * (counts.ndim - 2)].sum()))",
+        "stats/randomisation.py: few = counts.shape[-1] == 4 and n <= MOST_LISTED and "
+        "(counts.ndim > 1)",
     ),
     "chances below 1e-20, which no double near 1 holds": (
         "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) + unseen - BEYOND)",
+        "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) - unseen + BEYOND)",
+        "stats/randomisation.py: tosses = [Tosses(g.integers(1, 1 << 64, size=(some, words), "
+        "dtype=np.uint64, endpoint=False)) for g in generators]",
         "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
         "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
         "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
@@ -109,6 +116,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "all arrays of these have one length": (
         "stats/randomisation.py: found = np.empty((len(stay[1]), *joint.shape))",
+        "stats/randomisation.py: size = joint.shape[-2]",
     ),
     "it is multiplied by the gain of the pool, which is 0 there": (
         "measures/ranked_lists.py: full = np.append(1.0, np.cumsum(weight))",
@@ -120,6 +128,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "reasons.gather(kinds.reshape(-1)), 'confidence': "
         "pl.Series(sure.reshape(-1)).fill_nan(None)})",
         "judging/cells.py: _add(table.reshape(-2), bins)",
+        "judging/evaluation.py: table[number] = bins.reshape(-2, EXCLUDED + 1)",
         "judging/counting.py: table = found.table.reshape(-2, KINDS)",
         "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
         "judging/cells.py: sure.reshape(-2)[at] = batch.confidence",
@@ -133,6 +142,15 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "another stream of random numbers is as good": (
         "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
         "'jeffreys')",
+        "stats/hypotheses.py: generator = np.random.default_rng([self.seed, 100])",
+    ),
+    "all flips are listed there, none is drawn": (
+        "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=1, seed=0))",
+        "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=1))",
+    ),
+    "such measures count blanks alike, whatever the candidate": (
+        "analyses/compare/bounds.py: return (0, 1, 2, 3, 4) if "
+        "measure.definition.needs_candidates else (0, 1, 5)",
     ),
     "the cases on which a declaration is tried: others would do": (
         "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
@@ -162,6 +180,15 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "in (0.25, 0.625))):",
         "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
         "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
+        "analyses/compare/bounds.py: if values[at] <= best - CLOSE:",
+        "analyses/tune/tuning.py: delta = round(1 - level, 13)",
+    ),
+    "a cluster without questions is left out before anything is computed": (
+        "analyses/tune/tuning.py: own_clusters = None if clusters is None else "
+        "(clusters[judge], int(clusters.max()) + 2)",
+    ),
+    "how closely a sum bounds an integral from above: any number of steps is safe": (
+        "analyses/tune/choose.py: CELLS = 33",
     ),
     "one more is made than is looked up": (
         "measures/families/stopping.py: longest = int(rankings.depth.max(initial=1))",
@@ -188,6 +215,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "another value is taken there": (
         "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
         "np.where(sums > 0, sums, 2), np.eye(3))",
+        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
+        "np.where(sums > 1, sums, 1), np.eye(3))",
     ),
     "measures depend on shares, not on how many there are": (
         "analyses/compare/bounds.py: score = float(solved(measure, (cells * cells.sum())[None], "

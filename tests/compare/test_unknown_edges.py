@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import abstain as ab
+from abstain.analyses.compare import bounds
 from abstain.analyses.compare.bounds import (
+    _lowered,
+    _rates,
+    _spots,
+    _step,
     _ways,
     all_ways,
     bounds_of,
@@ -20,7 +26,7 @@ from abstain.analyses.compare.bounds import (
     read_confusion,
 )
 from abstain.errors import InputError, UsageError
-from abstain.outcomes import Counts
+from abstain.outcomes import OUTCOMES, Counts
 
 
 @pytest.mark.parametrize(
@@ -207,3 +213,87 @@ def test_two_clusters_widen_the_interval_and_one_says_nothing() -> None:
     alone = width(None)
     assert width(cells[None]) == alone
     assert width(np.array([[20.0, 0, 0], [0, 20, 0]])) > 1.5 * alone
+
+
+def test_between_the_ways_that_were_tried_the_lowest_is_looked_for() -> None:
+    """From 0 of 10 by steps of 4, of 2, of 1 to where the score is lowest."""
+    asked: list[float] = []
+
+    def scores(some: Any) -> Any:
+        asked.extend(some[:, 0])
+        return (some[:, 0] - 3.0) ** 2
+
+    assert _lowered(scores, np.array([0.0, 10.0]), 4) == 0
+    assert min(asked) >= 0
+    assert max(asked) <= 10
+
+    def none(some: Any) -> Any:
+        return np.where(some[:, 0] == 2, 0.5, np.nan)
+
+    assert _lowered(none, np.array([2.0, 2.0]), 2) == 0.5
+    # where one way alone has a score, the others have no say
+    far, middle = np.array([[4.0, 0.0]]), np.array([2.0, 2.0])
+    assert _lowered(lambda s: np.where((s == far).all(axis=1), 0.0, 1.0), middle, 2) == 0
+
+
+@pytest.mark.parametrize(("most", "step"), [(15, 1), (14, 2), (6, 2), (5, 4), (3, 4)])
+def test_steps_are_as_small_as_the_limit_allows(
+    most: int, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 3: C(3 + 3, 2) = 15 ways by steps of 1, C(1 + 3, 2) = 6 of 2 or 3, C(3, 2) = 3 of 4."""
+    monkeypatch.setattr(bounds, "MOST_WAYS", most)
+    assert _step(3, 3) == step
+
+
+def test_an_unknown_response_may_have_any_outcome_that_a_measure_tells_apart() -> None:
+    assert [OUTCOMES[spot] for spot in _spots(ab.measure("qa-performance"))] == list(OUTCOMES)
+    assert [OUTCOMES[spot] for spot in _spots(ab.measure("c@1"))] == [
+        *("right", "wrong", "unanswered_empty"),
+    ]
+
+
+def test_one_checked_response_says_how_the_judge_errs() -> None:
+    """One true right answer, called wrong; one wrong, called wrong; blanks were not checked."""
+    found = _rates(np.array([[0.0, 1, 0], [0, 1, 0], [0, 0, 0]]))
+    assert found.tolist() == [[0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    assert _rates(np.array([[1.0, 3, 0], [0, 2, 0], [0, 1, 1]])).tolist() == [
+        [0.25, 0.75, 0],
+        [0, 1, 0],
+        [0, 0.5, 0.5],
+    ]
+
+
+def test_a_judges_interval_at_its_level_from_seed_0() -> None:
+    cells, accuracy = np.array([50.0, 30, 20]), ab.measure("accuracy")
+    plain = correct_for_judge(accuracy, cells, JUDGE)
+    assert plain == correct_for_judge(
+        accuracy, cells, JUDGE, drawn="random", level=0.95, seed=0, draws=10_000
+    )
+    narrow = correct_for_judge(accuracy, cells, JUDGE, level=0.5)[1]
+    assert plain[1].low < narrow.low < narrow.high < plain[1].high
+
+
+def test_a_perfect_judge_much_checked_leaves_the_posterior_of_what_was_judged() -> None:
+    """Accuracy of 60 right of 100 with ½ of each of three outcomes: Beta(60.5, 41)."""
+    found = correct_for_judge(
+        ab.measure("accuracy"), np.array([60.0, 30, 10]), np.eye(3) * 1e9, level=0.9
+    )[1]
+    expected = stats.beta(60.5, 41).ppf([0.05, 0.95])
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.004)
+
+
+@pytest.mark.parametrize("errs", [0.5 - 1e-7, 0.4])
+def test_a_judge_that_hardly_tells_right_from_wrong_is_useless(errs: float) -> None:
+    judge = np.array([[1 - errs, errs, 0], [errs, 1 - errs, 0], [0, 0, 1]]) * 1e9
+    if errs > 0.4:  # the determinant is 1 − 2·errs
+        with pytest.raises(UsageError, match="useless"):
+            correct_for_judge(ab.measure("accuracy"), np.array([5.0, 3, 2]), judge)
+        return
+    score, _ = correct_for_judge(ab.measure("accuracy"), np.array([5.0, 4, 1]), judge)
+    assert score == pytest.approx((0.5 - 0.4 * 0.9) / 0.2)  # q = p(1 − e) + (0.9 − p)e
+
+
+def test_shares_that_chance_pushed_outside_are_brought_back() -> None:
+    """All judged right by a judge who calls a tenth of what is wrong right: all are right."""
+    judge = np.array([[9.0, 1, 0], [1, 9, 0], [0, 0, 10]])
+    assert correct_for_judge(ab.measure("accuracy"), np.array([10.0, 0, 0]), judge)[0] == 1

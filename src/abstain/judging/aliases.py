@@ -178,8 +178,9 @@ def _all_known(table: Table, column: str, known: set[str]) -> bool:
     rows = into_lazy(table.frame)
     if rows.collect_schema()[column].is_nested():
         return False
-    rows = rows.select(column_of(rows, column).cast(nw.String)).unique()
-    found = collect(rows.head(MOST_GRADES + 1), table.name)[column].drop_nulls()
+    own = column_of(rows, column)
+    rows = rows.filter(~own.is_null()).select(own.cast(nw.String)).unique()
+    found = collect(rows.head(MOST_GRADES + 1), table.name)[column]
     return 0 < len(found) <= MOST_GRADES and all(fold(value) in known for value in found)
 
 
@@ -284,7 +285,7 @@ def _words(column: str) -> list[str]:
 def _names_systems(column: str) -> bool:
     """Whether a column is called as systems are: `llm`, `model_id`, `ai-model`."""
     words = {*_words(column)}
-    return bool(words & {*SYSTEMS}) and words <= {*SYSTEMS, *NAMING}
+    return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))
 
 
 def _names_items(column: str) -> bool:

@@ -234,7 +234,7 @@ class KeepRisk:
 
     def refuted(self, wrong: float, answered: float) -> bool:
         """Whether so many wrong answers speak against a risk of α (exact binomial test, 5 %)."""
-        return self.chance(wrong, answered) < SIGNIFICANT
+        return self.chance(wrong, answered) <= SIGNIFICANT
 
     def chance(self, wrong: float, answered: float) -> float:
         """The chance of so many wrong answers or more where the risk is α."""
@@ -254,7 +254,7 @@ class KeepNext(KeepRisk):
 
     def _passes(self, curve: Curve, tried: IntArray, ahead: Curve | int) -> BoolArray:
         if isinstance(ahead, int):
-            share = curve.answered[tried] / max(curve.questions, 1)
+            share = curve.answered[tried] / curve.questions
             coming = np.floor(ahead * share).astype(np.int64)
         else:
             reached = ahead.reached()

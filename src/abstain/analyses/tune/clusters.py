@@ -68,18 +68,17 @@ class Clustered:
             spread = p * (1 - p)
             off = self.wrong_squares[answered] - 2 * p * self.products[answered] + p**2 * aa
             seen = (off * groups / (groups - 1) - a * spread) / ((aa - a) * spread)
-            seen = np.clip(np.nan_to_num(seen, nan=0.0, posinf=1.0, neginf=0.0), 0, 1)
+            seen = np.clip(np.nan_to_num(seen), 0, 1)  # of 0 over 0: none
             size = aa / a
             error = (1 - seen) * (1 + (size - 1) * seen) * np.sqrt(2 / (groups - 1) / size)
             error /= np.sqrt(np.maximum(size - 1, 1e-9))
-        careful = np.minimum(seen + np.nan_to_num(error, nan=1.0, posinf=1.0), 1)
+        careful = np.minimum(seen + np.nan_to_num(error, nan=np.inf), 1)
         told = self.with_wrong[answered]
         return np.asarray((told * careful + UNSEEN) / (told + UNSEEN))
 
     def groups(self, answered: IntArray) -> Array:
         """As many clusters of equal size: (Σa)² / Σa²."""
-        squares = self.squares[answered]
-        return np.asarray(np.where(squares > 0, answered**2 / np.maximum(squares, 1), 0))
+        return np.asarray(answered**2 / np.maximum(self.squares[answered], 1))  # 0 of none
 
     def worth(self, answered: IntArray, tail: float) -> Array:
         """What one of so many answers counts for in a test at the level `tail`, from 0 to 1."""

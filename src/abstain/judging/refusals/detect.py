@@ -207,9 +207,10 @@ def _two_grades(table: Table) -> str | None:
     column = next((name for name in ("outcome", "grade") if name in table.columns), None)
     if column is None or table.verdicts is not None:
         return None
-    found = table.frame.select(_said(column).unique().head(len(YES) + len(NO) + 2)).collect()
-    values = set(found.to_series().drop_nulls()) - {""}
-    return column if values and values <= {*YES, *NO} else None
+    known, there = _said(column).is_in((*YES, *NO)), _said(column) != ""
+    found = table.frame.select(some=known.any(), odd=(there & ~known).any()).collect()
+    some, odd = found.row(0)
+    return column if some and not odd else None
 
 
 def _said(column: str) -> pl.Expr:

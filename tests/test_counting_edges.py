@@ -1,0 +1,597 @@
+"""Refusals of judging in every engine, with how many more there are; joins and counts by hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from msgspec.structs import replace
+
+import abstain as ab
+from abstain.io.tables import ROW, Table
+from abstain.judging import cells, counting
+from abstain.judging.aliases import _all_known, _names_systems, recognised, refuse_pooled
+from abstain.judging.answers import answers_of, stated
+from abstain.judging.cells import TooManyError, census, fill
+from abstain.judging.counting import (
+    binned_cells,
+    count_kinds,
+    filled,
+    first_fault,
+    missing_problems,
+    repeats,
+)
+from abstain.judging.gold import _refuse_nested, read_gold
+from abstain.judging.grades import _listing, fold, judge_rows, numbered, read_scale
+from abstain.judging.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
+from abstain.judging.opening import _joined, _Log, _log, _name, together
+from abstain.judging.plans import _renamed, _with_unasked
+from abstain.judging.refusals.detect import _two_grades, with_refusals
+from abstain.judging.responses import Responses, describe, read_responses
+from abstain.judging.slices import Slices, natural
+from abstain.outcomes import EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
+
+GOLD = pl.DataFrame({"question": ["a", "b", "c"], "correct": ["x", "y", "z"]})
+
+
+def duckdb(frame: pl.DataFrame) -> Any:
+    return pytest.importorskip("duckdb").connect().from_arrow(frame.to_arrow())
+
+
+def arrow(frame: pl.DataFrame) -> pa.Table:
+    return frame.to_arrow()
+
+
+def pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(frame.to_dict(as_series=False))
+
+
+ENGINES: list[Callable[[pl.DataFrame], Any]] = [pl.DataFrame.lazy, pandas, arrow, duckdb]
+
+
+def rows(*cells: tuple[str, str], **columns: list[Any]) -> pl.DataFrame:
+    asked, answers = zip(*cells, strict=True)
+    return pl.DataFrame({"question": list(asked), "answer": list(answers), **columns})
+
+
+def refused(frame: Any, gold: Any = GOLD) -> str:
+    with pytest.raises(ab.InputError) as caught:
+        ab.read(gold, frame).score("c@1")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("faults", [0, 1, 2, 3])
+def test_unknown_questions_are_named_and_counted(
+    engine: Callable[[pl.DataFrame], Any], faults: int
+) -> None:
+    some = rows(("a", "x"), ("b", "n"), *[("ninth", "x")] * faults)
+    if not faults:
+        (row,) = ab.read(GOLD, engine(some)).score("c@1").rows
+        assert (row.counts.right, row.counts.wrong, row.counts.n) == (1, 1, 3)
+        return
+    said = refused(engine(some))
+    assert "question 'ninth' is not in the gold" in said
+    more = f"(and {faults - 1} more; `abstain validate` lists them)"
+    assert said.endswith(more) == (faults > 1)
+    assert ("more" in said) == (faults > 1)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_questions_again_are_named_and_counted(
+    engine: Callable[[pl.DataFrame], Any], times: int
+) -> None:
+    """The last question by the gold's order is answered several times, the others once."""
+    some = rows(("a", "x"), ("b", "y"), *[("c", "z")] * times)
+    if times == 1:
+        (row,) = ab.read(GOLD, engine(some)).score("c@1").rows
+        assert row.counts.right == 3
+        return
+    said = refused(engine(some))
+    assert "has question 'c' again, with the same answer" in said
+    more = f"(and {times - 2} more; `abstain validate` lists them)"
+    assert said.endswith(more) == (times > 2)
+    assert ("more" in said) == (times > 2)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_another_answer_to_a_question_again_is_told(engine: Callable[[pl.DataFrame], Any]) -> None:
+    assert "'a' again, with another answer" in refused(engine(rows(("a", "x"), ("a", "y"))))
+
+
+def judged(*frames: Any) -> Any:
+    gold = read_gold(GOLD)
+    named = [
+        read_responses(frame, ab.Reading(), name=f"r{at}") for at, frame in enumerate(frames, 1)
+    ]
+    return judge(gold, named)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
+def test_at_most_so_many_repeats_are_looked_up(most: int) -> None:
+    """Two in a frame of polars, two in one of DuckDB: as many as asked for, the first ones."""
+    some = rows(("a", "x"), ("a", "x"), ("b", "y"), ("b", "y"))
+    found = repeats(judged(some, duckdb(some)), most=most)
+    assert [(own.run, own.question) for own in found] == [
+        ("r1", "a"),
+        ("r1", "b"),
+        ("r2", "a"),
+        ("r2", "b"),
+    ][:most]
+
+
+@pytest.mark.parametrize("looked_at", [1, 3, 4])
+def test_repeats_are_looked_for_in_more_rows_until_there_are_enough(
+    looked_at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = judged(rows(("a", "x"), ("b", "y"), ("c", "z"), ("b", "n"), ("a", "x")))
+    monkeypatch.setattr(counting, "LOOKED_AT", looked_at)
+    for most in (1, 2):
+        assert [one.question for one in repeats(own, most=most)] == ["b", "a"][:most]
+
+
+def test_the_first_fault_is_found_in_any_frame() -> None:
+    right = rows(("a", "x"))
+    own = judged(right, duckdb(rows(("a", "x"), ("q", "x"))))
+    assert "question 'q'" in str(first_fault(own, 1))
+    with pytest.raises(AssertionError, match="counted but not found"):
+        first_fault(judged(right), 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "gone"),
+    [
+        (["b", "a"], [("c", 5), ("d", 5)]),  # after b, by the order of the gold
+        (["c"], [("a", 5), ("b", 5), ("d", 5)]),  # before all: at the first there is
+        (["a", "d", "b"], [("c", 7)]),
+        (["a", "b", "c", "d"], []),
+    ],
+)
+def test_what_a_run_lacks_is_told_with_the_line_before_it(
+    asked: list[str], gone: list[tuple[str, int]]
+) -> None:
+    gold = pl.DataFrame({"question": list("abcd"), "correct": list("xyzw")})
+    frame = pl.LazyFrame({"question": asked, "answer": "x"}).with_row_index(ROW)
+    own = Table("r.csv", "csv", ("question", "answer"), frame, lines=[5, 6, 7, 8])
+    found = missing_problems(judge(read_gold(gold), [Responses(own, "r")]))
+    assert [(one.question, one.place.line) for one in found] == gone
+    nowhere = missing_problems(judge(read_gold(gold), [Responses(replace(own, lines=None), "r")]))
+    assert [(one.question, str(one.place)) for one in nowhere] == [(q, "r.csv") for q, _ in gone]
+
+
+# -------------------------------------------------------------------------- counts and cells
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_kinds_by_slice_in_every_engine(engine: Callable[[pl.DataFrame], Any]) -> None:
+    gold = pl.DataFrame(
+        {"question": list("abcd"), "correct": list("xyzw"), "topic": ["t", "u", "t", None]}
+    )
+    frame = rows(("a", "x"), ("b", "n"), ("c", ""))
+    own = judge(read_gold(gold), [read_responses(engine(frame), name="r")], by=["topic"])
+    found = count_kinds(own, ["topic"])
+    kinds = {
+        ("t", RIGHT): 1,
+        ("u", WRONG): 1,
+        ("t", blank_kind(Why.EMPTY)): 1,
+        (None, blank_kind(Why.MISSING)): 1,
+    }
+    assert found.questions == 4
+    for (slice_of,), table in zip(found.slices, found.table, strict=True):
+        assert table.tolist() == [kinds.get((slice_of, kind), 0) for kind in range(KINDS)]
+
+
+@pytest.mark.parametrize("confident", [False, True])
+def test_responses_are_put_in_their_cells(confident: bool) -> None:
+    one = rows(("c", "z"), ("a", "n"), confidence=[0.5, None])
+    names, kinds, sure = filled(judged(one, duckdb(one[:1])), confident=confident)
+    assert names == ["r1", "r2"]
+    missing = blank_kind(Why.MISSING)
+    assert kinds.tolist() == [[WRONG, missing, RIGHT], [missing, missing, RIGHT]]
+    if confident:
+        assert sure is not None
+        np.testing.assert_array_equal(sure, [[np.nan, np.nan, 0.5], [np.nan, np.nan, 0.5]])
+    else:
+        assert sure is None
+
+
+def test_as_many_cells_as_fit_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = judged(rows(("a", "x")))
+    (frame,) = own.frames
+    assert cells.MAX_CELLS == 4 * 2**30  # of one byte
+    assert cells.MAX_BITS == 2 * cells.MAX_CELLS
+    monkeypatch.setattr(cells, "MAX_CELLS", 3)
+    assert fill(cells.Cells(own, frame))[0] == ["r1"]
+    monkeypatch.setattr(cells, "MAX_CELLS", 2)
+    with pytest.raises(ab.InputError, match="1 runs × 3 questions are more than fit in memory"):
+        fill(cells.Cells(own, frame))
+
+
+def test_as_many_bits_as_fit_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = judged(rows(("a", "x"), ("c", "z")))
+    (frame,) = own.frames
+    slice_of = np.array([0, 1, 1])
+    monkeypatch.setattr(cells, "MAX_BITS", 3)
+    found = census(cells.Cells(own, frame), slice_of, 2)
+    assert found.table[0, :, RIGHT].tolist() == [1, 1]
+    assert (found.repeated, found.faults, found.repeating) == (0, 0, [])
+    monkeypatch.setattr(cells, "MAX_BITS", 2)
+    with pytest.raises(TooManyError):
+        census(cells.Cells(own, frame), slice_of, 2)
+    assert count_kinds(own).table[0, RIGHT] == 2  # then the engine counts
+
+
+@pytest.mark.parametrize("questions", [7, 8, 9, 16, 17])
+def test_every_question_has_a_bit_of_its_own(questions: int) -> None:
+    gold = pl.DataFrame({"question": [f"q{at:02}" for at in range(questions)], "correct": "x"})
+    whole = gold.select("question", answer="correct")
+    (row,) = ab.read(gold, whole).score("c@1").rows
+    assert row.counts.right == questions
+    again = pl.concat([whole, whole.tail(1)])
+    assert f"question 'q{questions - 1:02}' again" in refused(again, gold)
+
+
+@pytest.mark.parametrize(
+    ("bits", "runs", "fits"), [(6, 2, True), (5, 2, False), (3, 1, True), (2, 1, False)]
+)
+def test_what_duckdb_may_remember(
+    bits: int, runs: int, fits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(cells, "MOST_BITS", bits)
+    path = tmp_path / "r.csv"
+    path.write_text(
+        "run,question,answer\n" + "".join(f"r{at},a,x\n" for at in range(runs)), "utf-8"
+    )
+    reading = ab.Reading(engine="duckdb")
+    own = judge(read_gold(GOLD), [read_responses(path, reading)])
+    assert cells.fits_there(own, own.frames[0], pl.Series([3])) is fits
+    assert cells.run_count(own.sources[0]) == runs
+
+
+def test_only_duckdb_is_told_slices_and_places() -> None:
+    questions = read_gold(GOLD.with_columns(topic=pl.Series(["t", "u", "t"]))).frame
+    plain = keys_of(questions, ["topic"], nw.from_native(pl.LazyFrame({"question": ["a"]})))
+    assert plain.columns == ["question", INDEX, "by:topic"]
+    assert plain[INDEX].to_list() == [0, 1, 2]
+    there = nw.from_native(duckdb(pl.DataFrame({"question": ["a"]}))).lazy()
+    told = keys_of(questions, ["topic"], there)
+    assert told[SLICE].to_list() == [0, 1, 0]
+    assert told[SPOT].to_list() == [0, 0, 1]
+
+
+def test_confidences_fall_in_bins_that_hold_their_lower_end() -> None:
+    kinds = np.array([[RIGHT, RIGHT, WRONG, WRONG, RIGHT]], np.uint8)
+    sure = np.array([[0.25, 0.49, 0.5, np.nan, 1.0]])
+    found = binned_cells(["r"], kinds, sure, 4).sort("bin", KIND)
+    assert found.rows() == [
+        ("r", WRONG, -1, 1),
+        ("r", RIGHT, 1, 2),
+        ("r", WRONG, 2, 1),
+        ("r", RIGHT, 4, 1),
+    ]
+
+
+def test_answers_and_candidates_by_their_codes() -> None:
+    """Right, wrong, a blank that was right, one that was wrong, an empty one, one left out."""
+    codes = np.array([0, 1, 2, 3, 4, EXCLUDED], np.uint8)
+    sure = np.array([0.9, 0.8, 0.7, np.nan, 0.5, 0.4])
+    found = answers_of(codes, sure)
+    assert found.right.tolist() == [True, False, True, False]
+    assert found.questions == 5
+    assert found.confidence[:3].tolist() == [0.9, 0.8, 0.7]
+    assert stated(codes, sure) == (3, 4)
+    some = answers_of(codes, sure, np.array([1, 4]))
+    assert (some.right.tolist(), some.questions) == ([False], 2)
+
+
+def test_counts_by_slice_of_what_has_one() -> None:
+    frame = pl.DataFrame(
+        {
+            "question": list("abcd"),
+            "outcome": ["right", "wrong", "unanswered_empty", "right"],
+        }
+    )
+    own = ab.read_judged(frame)
+    found = own.sliced(Slices("t", ["u", "v"], np.array([0, 1, 1, -1])))
+    assert found.table.tolist() == [[[1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 1, 0]]]
+    whole = own.sliced(Slices("t", ["u", "v"], np.array([0, 1, 1, 1])))
+    assert whole.table.tolist() == [[[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 1, 0]]]
+    assert own.overall().table.tolist() == [[2, 1, 0, 0, 1, 0]]
+
+
+def test_numbers_in_names_are_in_order() -> None:
+    assert sorted(["t10", "t9", "10", "t", "9b", "u1"], key=natural) == [
+        *("9b", "10", "t", "t9", "t10", "u1"),
+    ]
+
+
+# --------------------------------------------------------------------------------- grades
+
+
+def test_at_most_eight_grades_are_listed_by_their_first_letters() -> None:
+    assert _listing(dict.fromkeys("hgfedcba", "")) == ", ".join(f"'{own}'" for own in "abcdefgh")
+    assert _listing(dict.fromkeys("ihgfedcba", "")).endswith("'h' …")
+    assert _listing({"z" * 20: ""}) == f"'{'z' * 20}'"
+    assert "z" * 20 not in _listing({"z" * 21: ""})
+
+
+def test_a_letter_of_two_scales_is_asked_about() -> None:
+    with pytest.raises(ab.UsageError, match="'C' could be read as A/B/C or C/I/N; say which"):
+        read_scale(["C"], {})
+    assert read_scale(["C", "I"], {}) == {"C": RIGHT, "I": WRONG}
+    assert read_scale(["C"], {"c": "wrong"}) == {"C": WRONG}
+    assert read_scale(["", None, " "], {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("word", "folded"),
+    [
+        ("-1", "-1"),
+        (" -1 ", "-1"),
+        ("Not_Attempted.", "not attempted"),
+        ("I don't know", "i dont know"),
+    ],
+)
+def test_grades_are_looked_up_whatever_their_writing(word: str, folded: str) -> None:
+    assert fold(word) == folded
+
+
+def test_rows_without_ids_are_known_by_their_place_from_1() -> None:
+    frame = pl.DataFrame({"run": ["a", "b", "a"], "outcome": ["right", "wrong", "wrong"]})
+    own = numbered(judge_rows([read_responses(frame, judged=True)], {}))
+    assert own.gold.frame["question"].to_list() == ["000000001", "000000002"]
+
+
+# ------------------------------------------------------------------------------- columns
+
+
+def table(format: str = "csv", **columns: Any) -> Table:
+    frame = pl.DataFrame(columns).lazy().with_row_index(ROW)
+    return Table("t.csv", format, tuple(columns), frame)
+
+
+def test_every_word_of_a_systems_name_must_be_one() -> None:
+    assert _names_systems("model")
+    assert _names_systems("llm_name")
+    assert not _names_systems("model_output")
+    assert not _names_systems("name")
+
+
+def test_an_empty_grade_is_none_of_the_twenty() -> None:
+    words = [f"g{at}" for at in range(20)]
+    for more, known in (([], True), ([None], True), (["g20"], False), ([None, "g20"], False)):
+        own = table(grade=pl.Series([*words, *more, *words], dtype=pl.String))
+        assert _all_known(own, "grade", {f"g{at}" for at in range(30)}) is known
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "read"),
+    [
+        ("correct", ["yes", "no"], True),
+        ("correct", ["Lima", "Rome"], False),  # what is right
+        ("score", [1, 0], True),
+        ("score", [0.25, 0.5], False),
+        ("is_correct", ["maybe", "yes"], True),  # what it is follows from its name
+    ],
+)
+def test_columns_are_grades_by_what_they_hold(column: str, values: list[Any], read: bool) -> None:
+    own = recognised(table("csv", question=["1", "2"], **{column: values}), ("question", "grade"))
+    assert ("grade" in own.columns) is read
+    assert bool(own.notes) is read
+
+
+def test_words_that_are_given_are_grades_too() -> None:
+    own = table(question=["1", "2"], label=["good", "bad"])
+    assert "grade" not in recognised(own, ("grade",)).columns
+    given = {"good": "right", "bad": "wrong"}
+    assert "grade" in recognised(own, ("grade",), given).columns
+
+
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        ([0.0, 1.0], True),
+        ([0.5, 1.01], False),
+        ([-0.01, 0.5], False),
+        ([0.5, None], True),
+        (["0.5", ""], True),
+        (["0.5", "x"], False),
+        ([True, False], False),
+    ],
+)
+def test_p_is_a_confidence_where_it_holds_shares(values: list[Any], read: bool) -> None:
+    own = recognised(table(question=["1", "2"], p=values), ("confidence",))
+    assert ("confidence" in own.columns) is read
+
+
+def test_two_names_for_one_thing_are_asked_about() -> None:
+    with pytest.raises(ab.InputError, match="columns 'id' and 'qid' could each be the question"):
+        recognised(table(id=["1"], qid=["2"]), ("question",))
+    assert recognised(table(question=["1"], qid=["2"]), ("question",)).notes == ()
+
+
+@pytest.mark.parametrize("format", ["csv", "json"])
+def test_the_header_is_the_first_line_of_a_csv(format: str) -> None:
+    own = table(format, question=["1", "2"], llm=["s", "t"])
+    with pytest.raises(ab.InputError) as caught:
+        refuse_pooled(own, judged=False)
+    place = "t.csv:1: " if format == "csv" else "t.csv: "
+    assert str(caught.value).startswith(place)
+
+
+# ------------------------------------------------------------------------------ refusals
+
+GRADES_OF_TWO = ["true", "1", "1.0", "yes", "pass", "passed"]
+GRADES_OF_TWO += ["false", "0", "0.0", "no", "fail", "failed"]
+
+
+def test_a_third_grade_is_seen_wherever_it_stands() -> None:
+    every = [*GRADES_OF_TWO, None, ""]
+    assert _two_grades(table(grade=every)) == "grade"
+    for at in range(len(every) + 1):
+        assert _two_grades(table(grade=[*every[:at], "unsure", *every[at:]])) is None
+    assert _two_grades(table(grade=pl.Series([None, ""], dtype=pl.String))) is None
+    assert _two_grades(table(outcome=["No.", " YES "])) == "outcome"
+    assert _two_grades(table(answer=["no"])) is None
+    assert _two_grades(replace(table(grade=["no"]), verdicts="judge")) is None
+
+
+DECLINES = "I don't know."
+
+
+@pytest.mark.parametrize(
+    ("answers", "answered", "said"),
+    [
+        ([DECLINES, "Lima", DECLINES, ""], None, "2 of 3 responses; answers that the gold"),
+        ([DECLINES, "Lima"], ["yes", ""], "0 of 2 responses; 1 more looks like a refusal, but"),
+        ([DECLINES, DECLINES, "Lima"], ["yes", "", ""], "1 of 3 responses; 1 more looks like"),
+        (["Lima"], None, "0 of 1 response"),
+    ],
+)
+def test_what_was_found_is_counted(
+    answers: list[str], answered: list[str] | None, said: str
+) -> None:
+    more = {} if answered is None else {"answered": answered}
+    (note,) = with_refusals(table("csv", answer=answers, **more), ["en"]).notes
+    assert f"refusals found in text (en): {said}" in note
+    assert ("more" in note) == ("more" in said)
+
+
+# ----------------------------------------------------------------------- logs and their tasks
+
+
+def log(path: str = "logs/a.json", correct: bool = True, **columns: Any) -> Table:
+    given: dict[str, Any] = {"question": ["1", "2"], "task": ["t", "t"]}
+    if correct:
+        given["correct"] = [["x"], ["y", "z"]]
+    given |= columns
+    frame = pl.DataFrame(given).lazy().with_row_index(ROW)
+    return Table(path, "inspect", tuple(given), frame, verdicts="judge", run_id=("m", 1))
+
+
+def test_a_log_of_one_task_has_its_questions_with_what_is_right() -> None:
+    own = _log(3, Responses(log(), "m"))
+    assert own is not None
+    assert (own.at, own.task, own.by_itself) == (3, "t", True)
+    assert own.questions.rows() == [("1", "x"), ("2", "y|z")]
+    plain = _log(0, Responses(log(correct=False), "m"))
+    assert plain is not None
+    assert plain.questions.rows() == [("1", ""), ("2", "")]
+    assert _log(0, Responses(log(task=["t", "u"]), "m")) is None
+    named = _log(0, Responses(log(), "mine"))
+    assert named is not None
+    assert not named.by_itself
+
+
+def test_one_question_in_common_is_enough_where_the_data_set_is_one() -> None:
+    facts = (("dataset", "dataset", "d"),)
+    one = replace(log(question=["1"], task=["t"], correct=False, right=[""]), facts=facts)
+    here, there = (_log(0, Responses(replace(one, name=name), "m")) for name in ("a", "b"))
+    assert here is not None
+    assert there is not None
+    assert here.asks_what(there)
+
+
+def test_logs_together_keep_what_the_first_says() -> None:
+    first = replace(log("x/a"), facts=(("task", "task", "t"), ("settings", "s", "1")))
+    second = replace(log("x/b"), facts=(("settings", "s", "2"),), format="lm-eval")
+    found = together([first, second], "x")
+    assert (found.name, found.format) == ("x", "inspect")
+    assert found.facts == (("settings", "s", "1"),)
+    rows = found.frame.collect()
+    assert rows[ROW].to_list() == [0, 1, 2, 3]
+    assert found.parts is not None
+    assert [start for start, _ in found.parts] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("paths", "name"),
+    [
+        (["x/y/a.json", "x/z/b.json"], "x"),
+        (["a.json", "b.json"], "m"),
+        (["a.json", os.path.abspath("x/b.json")], "m"),
+        (["y/a.json", os.path.abspath("x/b.json")], "y"),
+    ],
+)
+def test_logs_of_a_run_are_called_by_their_folder(paths: list[str], name: str) -> None:
+    assert _name([log(path) for path in paths], "m") == name
+
+
+@pytest.mark.parametrize(("tasks", "said"), [(5, "t0, t1, t2, t3, t4)"), (6, "t3, t4 …)")])
+def test_five_tasks_of_a_run_are_named(tasks: int, said: str) -> None:
+    def one(at: int) -> _Log:
+        own = _log(at, Responses(log(f"x/{at}", task=[f"t{at}"] * 2), "m"))
+        assert own is not None
+        return own
+
+    found = _joined([one(at) for at in range(tasks)])
+    assert found.run == "m"
+    assert found.table.notes[-1].startswith(f"{tasks} logs of m were joined into one run")
+    assert found.table.notes[-1].endswith(said)
+
+
+def test_samples_are_renamed_with_their_questions() -> None:
+    frame = pl.DataFrame({"question": ["1"], "task": ["t"], "sample": ["1"]})
+    named = pl.Series(["t/1"])
+    assert _renamed(frame, named)["sample"].to_list() == ["t/1"]
+    assert _renamed(frame.drop("sample"), named).to_dicts() == [{"question": "t/1", "task": "t"}]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_rows_that_are_added_are_numbered_from_the_last(size: int) -> None:
+    own = log(question=["1", "2"], task=["t", "t"])
+    rows, every = own.frame.collect()[:size], pl.DataFrame({"question": ["1", "2", "3"]})
+    found = _with_unasked(Responses(own, "m"), rows, every.tail(1), every).table.frame.collect()
+    assert found[ROW].to_list() == [*range(size), max(size, 1)]
+
+
+def test_whose_verdicts_these_are() -> None:
+    gold = read_gold(GOLD)
+    own, plain = Responses(log(), "m"), Responses(replace(log(), verdicts=None), "m")
+    assert describe(gold, [plain]) == []
+    (said,) = describe(gold, [own, own])
+    assert said.startswith("the answers of 2 logs were judged against gold, not by")
+    by_logs = replace(gold, verdicts=True)
+    assert describe(by_logs, [own]) == ["the verdicts are those of 1 log"]
+    assert describe(by_logs, [plain]) == []
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fits"),
+    [
+        (pl.String(), True),
+        (pl.Int64(), True),
+        (pl.List(pl.String), True),
+        (pl.Array(pl.String, 2), True),
+        (pl.List(pl.List(pl.String)), False),
+        (pl.Struct({"a": pl.String}), False),
+        (pl.Binary(), False),
+        (pl.List(pl.Binary), False),
+    ],
+)
+def test_a_cell_of_the_gold_holds_a_text_or_texts(dtype: Any, fits: bool) -> None:
+    if fits:
+        _refuse_nested(dtype, "correct", "gold")
+        return
+    with pytest.raises(ab.InputError, match="expected a text or a list of texts per row"):
+        _refuse_nested(dtype, "correct", "gold")
+
+
+def test_counts_by_name_are_counts_alone() -> None:
+    (row,) = ab.read_counts({"r": ab.Counts(right=1, wrong=1)}).score("accuracy").rows
+    assert (row.run, row.scores["accuracy"]) == ("r", 0.5)
+    assert ab.read_counts(pl.DataFrame({"right": 1, "wrong": 3, "n": 4})).runs == ("row 1",)
+    with pytest.raises(ab.UsageError, match=r"expected a path or a dataframe .* got dict"):
+        ab.read_counts({"r": ab.Counts(right=1), "s": [1, 2]})
+    with pytest.raises(ab.UsageError, match="there are no counts to score"):
+        ab.read_counts({})
