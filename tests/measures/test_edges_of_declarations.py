@@ -68,9 +68,9 @@ def test_as_many_states_as_are_written_down(monkeypatch: pytest.MonkeyPatch) -> 
         assert _few(ab.measure("c@1"), table) is few
 
 
-def test_a_risk_of_just_five_percent_is_not_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chance_of_just_five_percent_refutes_a_risk(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = KeepRisk(alpha=0.1, delta=0.1)
-    for chance, refuted in ((SIGNIFICANT, False), (SIGNIFICANT - 1e-9, True)):
+    for chance, refuted in ((SIGNIFICANT, True), (SIGNIFICANT + 1e-9, False)):
         monkeypatch.setattr(KeepRisk, "chance", lambda *_, own=chance: own)
         assert rule.refuted(3, 10) is refuted
 
