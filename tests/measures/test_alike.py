@@ -35,7 +35,7 @@ def ordered(name: str) -> list[int]:
     return np.where(np.abs(gaps) < 1e-12, 0, np.sign(gaps)).astype(int).ravel().tolist()
 
 
-ORDERS = {name: ordered(name) for own in ALIKE for name in own}
+ORDERS = {name: ordered(name) for own in ALIKE for name in sorted(own)}
 
 
 @pytest.mark.parametrize("name", ORDERS)
