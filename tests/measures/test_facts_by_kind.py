@@ -89,6 +89,11 @@ def test_a_measure_goes_from_0_to_1_unless_it_is_one_of_these(name: str) -> None
     assert found == pytest.approx(UNUSUAL.get(name, (0, 1)), abs=1e-12)
 
 
+def test_with_gains_of_1_and_0_no_end_of_a_list_is_worth_more_than_1() -> None:
+    assert ab.measure("NDCG'(rel=1)").bounds == (0, 1)
+    assert ab.measure("NDCG'").bounds == (0, math.inf)
+
+
 CREDITED = ["accuracy", "c@1", "F", "F(beta=2)", "precision", "UF", "UF-scaled", "answer-all-bound"]
 CREDITED += ["wrong-rate-credit", "credit(t=0.3)", "S(t=0.3)"]
 
