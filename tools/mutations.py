@@ -167,6 +167,9 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
     ),
     "it is 1 or −1": ("measures/families/handed_in.py: return a.confidence / (2.0 * a.right - 1)",),
+    "a query without a judged document has nothing to keep": (
+        "measures/gains.py: return levels[-1][1] if levels else 1.0",
+    ),
     "one more is made than is looked up": (
         "measures/families/stopping.py: longest = int(rankings.depth.max(initial=1))",
         "measures/families/handed_in.py: best = np.full(int(question.max()) + 2, nowhere)",

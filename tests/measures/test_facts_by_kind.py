@@ -112,6 +112,7 @@ def test_what_a_blank_is_worth_and_when_answering_it_pays(name: str) -> None:
     assert item(ab.Counts(right=1)) == item.bounds[1] == 1
     for c, w, u in ((0.5, 0.3, 0.2), (0.2, 0.2, 0.6), (0.1, 0.4, 0.5)):
         here = ab.Counts(c, w, unsplit=u)
+        assert item(ab.Counts(10 * c, 10 * w, unsplit=10 * u)) == pytest.approx(item(here))
         if item.definition.kappa is not None:
             assert item(here) == pytest.approx(c + item.kappa(here) * u)
         if item.definition.break_even is not None:
