@@ -84,6 +84,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "any number that is smaller, or larger, than all there are will do": (
         "measures/families/handed_in.py: unsure = np.where(a.stated, -a.confidence, 2.0)",
         "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=1))) + 1",
+        "measures/checks.py: numbers = product(range(MOST + 2), repeat=5)",
         "judging/slices.py: numbers[alone] = numbers.max(initial=-2) + 1 + "
         "np.arange(int(alone.sum()))",
         "judging/counting.py: EVERY_ROW = 1 << 62",
@@ -156,6 +157,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
         "answers.size",
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
+        "measures/checks.py: GAINS = (((1, 0, 1), 4), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))",
+        "measures/checks.py: GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 2), ((0,), 0), ((), 0))",
         "measures/checks.py: same(item(CountsArray(3 * many.table)), 'with twice as many questions "
         "of each outcome')",
     ),
@@ -189,6 +192,10 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "how closely a sum bounds an integral from above: any number of steps is safe": (
         "analyses/tune/choose.py: CELLS = 33",
+    ),
+    "it is 1 or −1": ("measures/families/handed_in.py: return a.confidence / (2.0 * a.right - 1)",),
+    "a query without a judged document has nothing to keep": (
+        "measures/gains.py: return levels[-1][1] if levels else 1.0",
     ),
     "one more is made than is looked up": (
         "measures/families/stopping.py: longest = int(rankings.depth.max(initial=1))",

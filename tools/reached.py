@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from itertools import zip_longest
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,8 @@ class Reached:
         whole = next(n for n in nodes if isinstance(n, ast.stmt) and n.lineno == mutant.statement)
         lines = [each.lineno for each in ast.walk(whole) if isinstance(each, ast.stmt)]
         found = {named(mutant.module, line) for line in lines}
-        if name := re.match(r"[\w/]+\.py: (?:def |class )?(\w+)", own):
+        name = re.match(r"[\w/]+\.py: (?:def |class )?(\w+)", own)
+        if name and not iskeyword(name[1]):
             used = re.compile(rf"\.py: .*\b{name[1]}\b")
             found |= {each for each in self.numbers if used.search(each)}
         uses = sum(1 << self.numbers[each] for each in found - {own})

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
+from abstain.measures import registry
 from abstain.measures.definition import Parameter, Proportion, number_text
 from abstain.measures.registry import KINDS, definitions, measure_of
 from abstain.measures.trec_names import figures, values_of
@@ -45,7 +46,9 @@ def test_a_measure_that_divides_by_answers_needs_forty_of_them_for_a_test(name: 
     assert own.studentised is (own.influence is not None or name in ("Brier", "log-score"))
 
 
-def test_measures_stand_by_what_they_take_and_then_by_family() -> None:
+def test_measures_stand_by_what_they_take_and_then_by_family(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = [
         (own.takes, own.home.rpartition(".")[0].rpartition(".")[2])
         for own in definitions().values()
@@ -58,6 +61,10 @@ def test_measures_stand_by_what_they_take_and_then_by_family() -> None:
     ]
     assert list(dict.fromkeys(found)) == order
     assert [*KINDS] == ["counts", "confidence", "ranking"]
+    others = dict(reversed(registry._REGISTRY.items()))  # whatever was declared first
+    monkeypatch.setattr(registry, "_REGISTRY", others)
+    again = [(own.takes, own.home.split(".")[-2]) for own in definitions().values()]
+    assert list(dict.fromkeys(again)) == order
     for takes in KINDS:
         assert {own.takes for own in definitions(takes).values()} == {takes}
 
@@ -89,6 +96,11 @@ def test_a_measure_goes_from_0_to_1_unless_it_is_one_of_these(name: str) -> None
     assert found == pytest.approx(UNUSUAL.get(name, (0, 1)), abs=1e-12)
 
 
+def test_with_gains_of_1_and_0_no_end_of_a_list_is_worth_more_than_1() -> None:
+    assert ab.measure("NDCG'(rel=1)").bounds == (0, 1)
+    assert ab.measure("NDCG'").bounds == (0, math.inf)
+
+
 CREDITED = ["accuracy", "c@1", "F", "F(beta=2)", "precision", "UF", "UF-scaled", "answer-all-bound"]
 CREDITED += ["wrong-rate-credit", "credit(t=0.3)", "S(t=0.3)"]
 
@@ -97,8 +109,10 @@ CREDITED += ["wrong-rate-credit", "credit(t=0.3)", "S(t=0.3)"]
 def test_what_a_blank_is_worth_and_when_answering_it_pays(name: str) -> None:
     """M = c + κ·u, and turning a few blanks into right answers with chance p* changes nothing."""
     item = ab.measure(name)
+    assert item(ab.Counts(right=1)) == item.bounds[1] == 1
     for c, w, u in ((0.5, 0.3, 0.2), (0.2, 0.2, 0.6), (0.1, 0.4, 0.5)):
         here = ab.Counts(c, w, unsplit=u)
+        assert item(ab.Counts(10 * c, 10 * w, unsplit=10 * u)) == pytest.approx(item(here))
         if item.definition.kappa is not None:
             assert item(here) == pytest.approx(c + item.kappa(here) * u)
         if item.definition.break_even is not None:

@@ -163,6 +163,20 @@ def test_the_derivative_wherever_answers_are_tied(name: str, ties: tuple[int, ..
     assert found[:, 0] == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-7)
 
 
+def test_a_correlation_of_confidences_that_hardly_differ() -> None:
+    """It is that of 3, 2, 1 and 0 with being right, 2/√5, wherever these lie."""
+    item: Any = ab.measure("Pearson-r")
+    right, places = np.array([True, True, False, False]), np.array([3, 2, 1, 0])
+    once = np.ones((4, 1), np.int64)
+    found = []
+    for low, step in ((0.5, 1e-9), (0.1, 0.25)):
+        sure = low + step * places
+        assert item(right, sure) == pytest.approx(2 / math.sqrt(5), rel=1e-5)
+        own = Resamples(right, sure, np.array([4]), numbers=once)
+        found.append(influence_of(item, own, item(own))[0][:, 0])
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
+
+
 def test_a_resample_with_one_confidence_has_no_correlation() -> None:
     right, sure = np.array([True, False, True, False]), np.array([0.9, 0.9, 0.5, 0.2])
     numbers = np.array([[1, 1, 0, 0], [2, 1, 0, 0], [0, 1, 2, 0], [0, 0, 0, 3]])

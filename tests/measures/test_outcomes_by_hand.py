@@ -67,6 +67,7 @@ def test_what_is_no_count(value: Any, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         Counts(right=value)
     assert said in str(caught.value)
+    assert Counts(right=MOST, wrong=float(MOST), unsplit=0).n == 2 * MOST
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ def test_gains_and_points_are_no_measures_of_ours(text: str, said: str) -> None:
     with pytest.raises(ab.UsageError) as caught:
         measures_named(text)
     assert said in str(caught.value)
+    assert [str(own) for own in measures_named("Rprec_mult.0.4")] == ["Rprec(mult=0.4)"]
     bare = text.partition(".")[0]
     assert len(measures_named(bare)) == 1
 
