@@ -595,3 +595,44 @@ def test_counts_by_name_are_counts_alone() -> None:
         ab.read_counts({"r": ab.Counts(right=1), "s": [1, 2]})
     with pytest.raises(ab.UsageError, match="there are no counts to score"):
         ab.read_counts({})
+
+
+def test_a_thousand_repeats_are_looked_up_one_by_one() -> None:
+    some = pl.DataFrame({"question": ["a"] * 1_003, "answer": "x"})
+    assert len(repeats(judged(some))) == 1_000
+    assert len(repeats(judged(some[:1_001]))) == 1_000
+    assert len(repeats(judged(some[:1_000]))) == 999
+
+
+def test_counts_of_one_size_say_how_many_questions_there_are() -> None:
+    one, two = ab.Counts(right=3, wrong=1), ab.Counts(right=1, wrong=1, unanswered_empty=2)
+    assert ab.read_counts({"a": one}).counted().questions == 4
+    assert ab.read_counts({"a": one, "b": two}).counted().questions == 4
+    assert ab.read_counts({"a": one, "b": ab.Counts(right=3)}).counted().questions is None
+
+
+@pytest.mark.parametrize(("right", "wrong"), [(0, 2), (2, 0), (0, 0)])
+def test_counts_of_nothing_right_or_wrong(right: int, wrong: int) -> None:
+    whole = {"right": right, "wrong": wrong, "answered": right + wrong, "unanswered": 3}
+    for given in (
+        whole,
+        whole | {"n": right + wrong + 3},
+        {"right": right, "wrong": wrong, "n": 5},
+    ):
+        (row,) = ab.read_counts(pl.DataFrame([given])).score("accuracy").rows
+        assert (row.counts.right, row.counts.wrong) == (right, wrong)
+        assert row.counts.n == given.get("n", right + wrong + 3)
+
+
+@pytest.mark.parametrize("engine", [pl.DataFrame.lazy, pandas])
+def test_as_many_slices_as_a_result_may_have(
+    engine: Callable[[pl.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold = GOLD.with_columns(topic=pl.Series(["t", "u", "t"]), kind=pl.Series(["v", "v", "w"]))
+    own = ab.read(gold, engine(rows(("a", "x"))))
+    for most, slices in ((2, ["topic"]), (3, ["topic", "kind"])):
+        monkeypatch.setattr(cells, "MAX_COUNTS", most * KINDS)
+        assert len(own.score("c@1", by=slices).rows) == most
+        monkeypatch.setattr(cells, "MAX_COUNTS", (most - 1) * KINDS)
+        with pytest.raises(ab.InputError, match=f"1 runs × {most} slices are more than"):
+            ab.read(gold, engine(rows(("a", "x")))).score("c@1", by=slices)

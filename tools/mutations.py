@@ -145,6 +145,11 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "'jeffreys')",
         "stats/hypotheses.py: generator = np.random.default_rng([self.seed, 100])",
     ),
+    "one halving more: no digit that is shown": ("stats/hypotheses.py: ROUNDS = 25",),
+    "41 tosses have chances that only rounding tells apart, either way": (
+        "stats/randomisation.py: WHOLE = 41",
+    ),
+    "any number that is no kind": ("judging/cells.py: MET = -2",),
     "all flips are listed there, none is drawn": (
         "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=1, seed=0))",
         "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=1))",

@@ -297,3 +297,11 @@ def test_shares_that_chance_pushed_outside_are_brought_back() -> None:
     """All judged right by a judge who calls a tenth of what is wrong right: all are right."""
     judge = np.array([[9.0, 1, 0], [1, 9, 0], [0, 0, 10]])
     assert correct_for_judge(ab.measure("accuracy"), np.array([10.0, 0, 0]), judge)[0] == 1
+
+
+def test_what_is_rare_is_not_explained_away_by_errors_never_seen() -> None:
+    """One wrong of a hundred, by a judge who never erred in 50: the plain posterior's low end."""
+    found = correct_for_judge(
+        ab.measure("accuracy"), np.array([99.0, 1, 0]), np.eye(3) * 50, level=0.9
+    )[1]
+    assert found.low <= stats.beta(99.5, 2).ppf(0.05) + 0.002

@@ -402,3 +402,11 @@ def test_what_may_be_asked_for() -> None:
     assert kept.fewest == 4  # 0.5⁴ = 0.06 ≤ 0.1 < 0.5³
     assert kept.aim.level == 0.9
     assert own.tune(folds=2, risk=0.5, level=0.75).fewest == 2
+    assert own.tune(folds=2, by="half").shrink == 50
+
+
+def test_what_is_as_usual_is_not_written_down() -> None:
+    plain = read_rows({"a": SIX}).tune(folds=2).to_dict()
+    assert "seed" not in plain  # 0
+    assert "without_confidence" not in plain["results"][0]  # none
+    assert plain["split"] == {"folds": 2, "repeats": 1}
