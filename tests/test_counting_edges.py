@@ -461,6 +461,7 @@ DECLINES = "I don't know."
 def test_what_was_found_is_counted(
     answers: list[str], answered: list[str] | None, said: str
 ) -> None:
+    """Of the responses that hold something."""
     more = {} if answered is None else {"answered": answered}
     (note,) = with_refusals(table("csv", answer=answers, **more), ["en"]).notes
     assert f"refusals found in text (en): {said}" in note
@@ -636,3 +637,11 @@ def test_as_many_slices_as_a_result_may_have(
         monkeypatch.setattr(cells, "MAX_COUNTS", (most - 1) * KINDS)
         with pytest.raises(ab.InputError, match=f"1 runs × {most} slices are more than"):
             ab.read(gold, engine(rows(("a", "x")))).score("c@1", by=slices)
+
+
+def test_a_response_whose_answer_is_blank_declined_already() -> None:
+    said = {"response": [DECLINES, DECLINES], "answer": ["", "unsure"]}
+    (note,) = with_refusals(table("csv", **said), ["en"]).notes
+    assert "1 of 2 responses; 1 more looks like" in note
+    (note,) = with_refusals(table(response=[DECLINES]), ["en"]).notes
+    assert "1 of 1 response" in note

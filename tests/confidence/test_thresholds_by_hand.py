@@ -410,3 +410,10 @@ def test_what_is_as_usual_is_not_written_down() -> None:
     assert "seed" not in plain  # 0
     assert "without_confidence" not in plain["results"][0]  # none
     assert plain["split"] == {"folds": 2, "repeats": 1}
+
+
+@pytest.mark.parametrize("own", [[[1, 1], [0]], [[1], [0, 0]], [[1, 1, 1], [0, 0]]])
+def test_a_correlation_is_at_most_1(own: list[list[int]]) -> None:
+    """All of a cluster are right or all are wrong: the estimate is above 1, and taken for 1."""
+    answers = np.array([sum(map(len, own))])
+    assert clustered(own).correlation(answers)[0] == pytest.approx(1)
