@@ -68,6 +68,7 @@ def refused(frame: Any, gold: Any = GOLD) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("faults", [0, 1, 2, 3])
 def test_unknown_questions_are_named_and_counted(
@@ -85,6 +86,7 @@ def test_unknown_questions_are_named_and_counted(
     assert ("more" in said) == (faults > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("times", [1, 2, 3, 4])
 def test_questions_again_are_named_and_counted(
@@ -116,6 +118,7 @@ def judged(*frames: Any) -> Any:
     return judge(gold, named)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
 def test_at_most_so_many_repeats_are_looked_up(most: int) -> None:
     """Two in a frame of polars, two in one of DuckDB: as many as asked for, the first ones."""
@@ -240,6 +243,7 @@ def test_every_question_has_a_bit_of_its_own(questions: int) -> None:
     assert f"question 'q{questions - 1:02}' again" in refused(again, gold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bits", "runs", "fits"), [(6, 2, True), (5, 2, False), (3, 1, True), (2, 1, False)]
 )
@@ -449,6 +453,7 @@ def test_a_third_grade_is_seen_wherever_it_stands() -> None:
 DECLINES = "I don't know."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "answered", "said"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from scipy import stats
 
 import abstain as ab
@@ -417,3 +418,21 @@ def test_a_correlation_is_at_most_1(own: list[list[int]]) -> None:
     """All of a cluster are right or all are wrong: the estimate is above 1, and taken for 1."""
     answers = np.array([sum(map(len, own))])
     assert clustered(own).correlation(answers)[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(0.0, True), (1.0, True), (-0.01, False), (1.01, False)]
+)
+def test_saved_thresholds_are_from_0_to_1(value: float, fits: bool) -> None:
+    found = read_rows({"a": SIX}).tune(folds=2)
+    for change in ({"threshold": value}, {"thresholds": {"x": value}}, {"threshold": None}):
+        own = replace(found, runs=(replace(found.runs[0], **change),))
+        if fits or change == {"threshold": None}:
+            own.check()
+            continue
+        with pytest.raises(ValueError, match=f"has a threshold of {value:g}, expected 0 to 1"):
+            own.check()
+    with pytest.raises(ValueError, match="has no parts"):
+        replace(found, runs=(replace(found.runs[0], parts=()),)).check()
+    with pytest.raises(ValueError, match="has no results"):
+        replace(found, runs=()).check()
