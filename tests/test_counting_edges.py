@@ -68,6 +68,7 @@ def refused(frame: Any, gold: Any = GOLD) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("faults", [0, 1, 2, 3])
 def test_unknown_questions_are_named_and_counted(
@@ -85,6 +86,7 @@ def test_unknown_questions_are_named_and_counted(
     assert ("more" in said) == (faults > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("times", [1, 2, 3, 4])
 def test_questions_again_are_named_and_counted(
@@ -116,6 +118,7 @@ def judged(*frames: Any) -> Any:
     return judge(gold, named)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
 def test_at_most_so_many_repeats_are_looked_up(most: int) -> None:
     """Two in a frame of polars, two in one of DuckDB: as many as asked for, the first ones."""
@@ -240,6 +243,7 @@ def test_every_question_has_a_bit_of_its_own(questions: int) -> None:
     assert f"question 'q{questions - 1:02}' again" in refused(again, gold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bits", "runs", "fits"), [(6, 2, True), (5, 2, False), (3, 1, True), (2, 1, False)]
 )
@@ -449,6 +453,7 @@ def test_a_third_grade_is_seen_wherever_it_stands() -> None:
 DECLINES = "I don't know."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "answered", "said"),
     [
@@ -461,6 +466,7 @@ DECLINES = "I don't know."
 def test_what_was_found_is_counted(
     answers: list[str], answered: list[str] | None, said: str
 ) -> None:
+    """Of the responses that hold something."""
     more = {} if answered is None else {"answered": answered}
     (note,) = with_refusals(table("csv", answer=answers, **more), ["en"]).notes
     assert f"refusals found in text (en): {said}" in note
@@ -595,3 +601,52 @@ def test_counts_by_name_are_counts_alone() -> None:
         ab.read_counts({"r": ab.Counts(right=1), "s": [1, 2]})
     with pytest.raises(ab.UsageError, match="there are no counts to score"):
         ab.read_counts({})
+
+
+def test_a_thousand_repeats_are_looked_up_one_by_one() -> None:
+    some = pl.DataFrame({"question": ["a"] * 1_003, "answer": "x"})
+    assert len(repeats(judged(some))) == 1_000
+    assert len(repeats(judged(some[:1_001]))) == 1_000
+    assert len(repeats(judged(some[:1_000]))) == 999
+
+
+def test_counts_of_one_size_say_how_many_questions_there_are() -> None:
+    one, two = ab.Counts(right=3, wrong=1), ab.Counts(right=1, wrong=1, unanswered_empty=2)
+    assert ab.read_counts({"a": one}).counted().questions == 4
+    assert ab.read_counts({"a": one, "b": two}).counted().questions == 4
+    assert ab.read_counts({"a": one, "b": ab.Counts(right=3)}).counted().questions is None
+
+
+@pytest.mark.parametrize(("right", "wrong"), [(0, 2), (2, 0), (0, 0)])
+def test_counts_of_nothing_right_or_wrong(right: int, wrong: int) -> None:
+    whole = {"right": right, "wrong": wrong, "answered": right + wrong, "unanswered": 3}
+    for given in (
+        whole,
+        whole | {"n": right + wrong + 3},
+        {"right": right, "wrong": wrong, "n": 5},
+    ):
+        (row,) = ab.read_counts(pl.DataFrame([given])).score("accuracy").rows
+        assert (row.counts.right, row.counts.wrong) == (right, wrong)
+        assert row.counts.n == given.get("n", right + wrong + 3)
+
+
+@pytest.mark.parametrize("engine", [pl.DataFrame.lazy, pandas])
+def test_as_many_slices_as_a_result_may_have(
+    engine: Callable[[pl.DataFrame], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold = GOLD.with_columns(topic=pl.Series(["t", "u", "t"]), kind=pl.Series(["v", "v", "w"]))
+    own = ab.read(gold, engine(rows(("a", "x"))))
+    for most, slices in ((2, ["topic"]), (3, ["topic", "kind"])):
+        monkeypatch.setattr(cells, "MAX_COUNTS", most * KINDS)
+        assert len(own.score("c@1", by=slices).rows) == most
+        monkeypatch.setattr(cells, "MAX_COUNTS", (most - 1) * KINDS)
+        with pytest.raises(ab.InputError, match=f"1 runs × {most} slices are more than"):
+            ab.read(gold, engine(rows(("a", "x")))).score("c@1", by=slices)
+
+
+def test_a_response_whose_answer_is_blank_declined_already() -> None:
+    said = {"response": [DECLINES, DECLINES], "answer": ["", "unsure"]}
+    (note,) = with_refusals(table("csv", **said), ["en"]).notes
+    assert "1 of 2 responses; 1 more looks like" in note
+    (note,) = with_refusals(table(response=[DECLINES]), ["en"]).notes
+    assert "1 of 1 response" in note

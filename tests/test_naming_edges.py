@@ -18,7 +18,14 @@ from abstain.judging.aligning import by_position
 from abstain.judging.counting import refuse_shared
 from abstain.judging.gold import read_gold
 from abstain.judging.grades import shared_attributes
-from abstain.judging.naming import _labels, name_runs, runs_of, told_apart
+from abstain.judging.naming import (
+    _labels,
+    _telling_folders,
+    name_runs,
+    parse_run_name,
+    runs_of,
+    told_apart,
+)
 from abstain.judging.opening import Given, _groups, _Log, _with_sets, gold_of_folder
 from abstain.judging.plans import _with_unasked, agreed
 from abstain.judging.reading import Reading
@@ -312,3 +319,66 @@ def test_what_a_log_was_not_asked_stands_after_its_rows() -> None:
     assert whole[ROW].to_list() == [0, 1, 2, 3]
     assert whole["outcome"].to_list() == [None, None, "unasked", "unasked"]
     assert found.notes == ("r was asked 2 of 4 questions and is judged on those",)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["b" * 30, "c"], [f"model={'b' * 30}", "model=c"]),
+        (["b" * 31, "c"], [f"model={'b' * 29}…", "model=c"]),
+        (["used", None], ["model", "no model"]),
+        (["a  b", None], ["model=a b", "no model"]),
+    ],
+)
+def test_a_setting_shows_thirty_letters(values: list[str | None], said: list[str]) -> None:
+    assert _labels("settings", "model", values) == said
+
+
+def test_logs_without_a_task_say_so() -> None:
+    assert _labels("task", "task", ["arc", None]) == ["arc", "no task"]
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (["2026-01-02T10:00:00", "2026-01-03T10:00:00"], ["2026-01-02", "2026-01-03"]),
+        (["2026-01-02T10:00:00", "2026-01-02T11:30:00"], ["10:00", "11:30"]),
+        (["2026-01-02T10:00:00", "2026-01-02T10:00:09"], ["10:00:00", "10:00:09"]),
+        (
+            ["2026-01-02T10:00:00", "2026-01-02T11:00:00", "2026-01-03T10:00:00"],
+            ["2026-01-02 10:00", "2026-01-02 11:00", "2026-01-03 10:00"],
+        ),
+        (["2026-01-02T10:00:00", "2026-01-02T10:00:00.5"], None),
+        (["today", "2026-01-02"], None),
+    ],
+)
+def test_times_are_no_longer_than_tells_them_apart(
+    times: list[str], said: list[str] | None
+) -> None:
+    assert _labels("time", "time", times) == (said or times)
+
+
+@pytest.mark.parametrize(
+    "run", ["jucs1302enen", "JUCS1302ENEN", "x/jucs1302enen", "jucs1302enen_2"]
+)
+def test_ids_of_runs_are_read_whatever_their_case(run: str) -> None:
+    found = parse_run_name(run)
+    assert found is not None
+    assert (found.team.lower(), found.year, found.number) == ("jucs", 2013, 2)
+    assert (found.source, found.target) == ("en", "en")
+
+
+def test_digits_of_other_scripts_are_none_of_an_id() -> None:
+    assert parse_run_name("jucs١٣٠٢enen") is None
+    assert parse_run_name("jucs130enen") is None
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        (["a/m.csv", "b/m.csv"], [("a",), ("b",)]),
+        (["x/a/m.csv", "y/a/m.csv", "y/b/m.csv"], [("x", "a"), ("y", "a"), ("y", "b")]),
+    ],
+)
+def test_as_few_folders_as_tell_paths_apart(paths: list[str], said: list[tuple[str, ...]]) -> None:
+    assert _telling_folders(paths) == said

@@ -144,7 +144,19 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
         "'jeffreys')",
         "stats/hypotheses.py: generator = np.random.default_rng([self.seed, 100])",
+        "stats/randomisation.py: words = questions // 64 + 2",
     ),
+    "one halving more: no digit that is shown": ("stats/hypotheses.py: ROUNDS = 25",),
+    "41 tosses have chances that only rounding tells apart, either way": (
+        "stats/randomisation.py: WHOLE = 41",
+    ),
+    "differences after flips count by their size alone": (
+        "stats/hypotheses.py: half = (total - moved) / 2",
+    ),
+    "a sign is 1 or -1": (
+        "stats/randomisation.py: sums = np.where(signs >= 0, straight, swapped)",
+    ),
+    "any number that is no kind": ("judging/cells.py: MET = -2",),
     "all flips are listed there, none is drawn": (
         "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=1, seed=0))",
         "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=1))",

@@ -378,3 +378,14 @@ def test_only_outcomes_that_there_are_are_left_out() -> None:
 
     values = np.array([0.3, 0.5, 0.7])
     intervals.bca_levels(value, np.array([4.0, 0, 6]), None, values, level=0.9)
+
+
+def test_resamples_that_are_all_0_are_equal_to_a_score_of_0() -> None:
+    """Half of what is equal counts as below, so there is no bias; the acceleration is left."""
+    left = np.array([0.1, -0.2, 0.9])
+    off = left.mean() - left
+    a = (off**3).sum() / (6 * (off**2).sum() ** 1.5)
+    z = stats.norm.ppf([0.05, 0.95])
+    found = intervals.levels_from_jackknife(0.0, np.zeros(4), left, np.ones(3), level=0.9)
+    assert found == pytest.approx(tuple(stats.norm.cdf(z / (1 - a * z))))
+    assert found != pytest.approx((0.05, 0.95), abs=1e-3)

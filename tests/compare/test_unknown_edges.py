@@ -223,7 +223,8 @@ def test_between_the_ways_that_were_tried_the_lowest_is_looked_for() -> None:
         asked.extend(some[:, 0])
         return (some[:, 0] - 3.0) ** 2
 
-    assert _lowered(scores, np.array([0.0, 10.0]), 4) == 0
+    for step in (1, 2, 3, 4):
+        assert _lowered(scores, np.array([0.0, 10.0]), step) == 0
     assert min(asked) >= 0
     assert max(asked) <= 10
 
@@ -297,3 +298,21 @@ def test_shares_that_chance_pushed_outside_are_brought_back() -> None:
     """All judged right by a judge who calls a tenth of what is wrong right: all are right."""
     judge = np.array([[9.0, 1, 0], [1, 9, 0], [0, 0, 10]])
     assert correct_for_judge(ab.measure("accuracy"), np.array([10.0, 0, 0]), judge)[0] == 1
+
+
+def test_what_is_rare_is_not_explained_away_by_errors_never_seen() -> None:
+    """One wrong of a hundred, by a judge who never erred in 50: the plain posterior's low end."""
+    found = correct_for_judge(
+        ab.measure("accuracy"), np.array([99.0, 1, 0]), np.eye(3) * 50, level=0.9
+    )[1]
+    assert found.low <= stats.beta(99.5, 2).ppf(0.05) + 0.002
+
+
+def test_a_verdict_that_was_never_checked_is_taken_at_its_word_in_the_interval() -> None:
+    """Blanks are blanks: Beta(60.5, 41) again; of one that was checked less is sure."""
+    cells, accuracy = np.array([60.0, 10, 30]), ab.measure("accuracy")
+    found = correct_for_judge(accuracy, cells, np.diag([1e9, 1e9, 0]), level=0.9)[1]
+    expected = stats.beta(60.5, 41).ppf([0.05, 0.95])
+    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=0.004)
+    once = correct_for_judge(accuracy, cells, np.diag([1e9, 1e9, 1]), level=0.9)[1]
+    assert once.high - once.low > 1.5 * (found.high - found.low)

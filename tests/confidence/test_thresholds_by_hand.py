@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from scipy import stats
 
 import abstain as ab
@@ -402,3 +403,36 @@ def test_what_may_be_asked_for() -> None:
     assert kept.fewest == 4  # 0.5⁴ = 0.06 ≤ 0.1 < 0.5³
     assert kept.aim.level == 0.9
     assert own.tune(folds=2, risk=0.5, level=0.75).fewest == 2
+    assert own.tune(folds=2, by="half").shrink == 50
+
+
+def test_what_is_as_usual_is_not_written_down() -> None:
+    plain = read_rows({"a": SIX}).tune(folds=2).to_dict()
+    assert "seed" not in plain  # 0
+    assert "without_confidence" not in plain["results"][0]  # none
+    assert plain["split"] == {"folds": 2, "repeats": 1}
+
+
+@pytest.mark.parametrize("own", [[[1, 1], [0]], [[1], [0, 0]], [[1, 1, 1], [0, 0]]])
+def test_a_correlation_is_at_most_1(own: list[list[int]]) -> None:
+    """All of a cluster are right or all are wrong: the estimate is above 1, and taken for 1."""
+    answers = np.array([sum(map(len, own))])
+    assert clustered(own).correlation(answers)[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [(0.0, True), (1.0, True), (-0.01, False), (1.01, False)]
+)
+def test_saved_thresholds_are_from_0_to_1(value: float, fits: bool) -> None:
+    found = read_rows({"a": SIX}).tune(folds=2)
+    for change in ({"threshold": value}, {"thresholds": {"x": value}}, {"threshold": None}):
+        own = replace(found, runs=(replace(found.runs[0], **change),))
+        if fits or change == {"threshold": None}:
+            own.check()
+            continue
+        with pytest.raises(ValueError, match=f"has a threshold of {value:g}, expected 0 to 1"):
+            own.check()
+    with pytest.raises(ValueError, match="has no parts"):
+        replace(found, runs=(replace(found.runs[0], parts=()),)).check()
+    with pytest.raises(ValueError, match="has no results"):
+        replace(found, runs=()).check()

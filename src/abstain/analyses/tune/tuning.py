@@ -279,7 +279,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     parts: list[Part] = []
     pooled: list[dict[str, IntArray]] = []
     clusters = run.choosing.clusters
-    paired: Array = np.zeros(0)
+    paired: list[Array] = []
     against: list[bool] = []
     for halves in repeats:
         sums: dict[str, IntArray] = {}
@@ -294,8 +294,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
             }
             parts.append(_part(threshold, own, int(tune.sum()), measure))
             own_clusters = None if clusters is None else (clusters[judge], int(clusters.max()) + 1)
-            found = _paired(everything[judge], decided[judge], measure, own_clusters)
-            paired = paired + found if len(paired) else found
+            paired.append(_paired(everything[judge], decided[judge], measure, own_clusters))
             if clusters is not None and isinstance(chooser, KeepClusters):
                 judged_on = run.clustered(judge, clusters)
                 against.append(chooser.spoken_against(judged_on, threshold.value))
@@ -317,7 +316,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         best_in_hindsight=mean["hindsight"],
         gain=gain,
         gain_interval=_gain_interval(
-            measure, paired / len(repeats), gain, clustered=clusters is not None
+            measure, np.add.reduce(paired) / len(repeats), gain, clustered=clusters is not None
         ),
         optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
         risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
