@@ -53,6 +53,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "judging/counting.py: ahead = frame.filter(nw.col(SEAT) <= begins + rows_ahead)",
     ),
     "what is kept in a cache; the same numbers come out": (
+        "judging/evaluation.py: if self._held is None or (confident or self._held[2] is None):",
         "stats/randomisation.py: if not len(self.known) > 500:",
         "stats/randomisation.py: @lru_cache(maxsize=9)",
         "stats/randomisation.py: @lru_cache(maxsize=4097)",
@@ -82,6 +83,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "min(m, int(m / 2 + reach) + 2) + 1)",
     ),
     "any number that is smaller, or larger, than all there are will do": (
+        "measures/influence.py: harmonic = np.append(harmonic_numbers(int(np.max(a.size, "
+        "initial=1))), 0.0)",
         "measures/families/handed_in.py: unsure = np.where(a.stated, -a.confidence, 2.0)",
         "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=1))) + 1",
         "measures/checks.py: numbers = product(range(MOST + 2), repeat=5)",
@@ -166,6 +169,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measure.definition.needs_candidates else (0, 1, 5)",
     ),
     "the cases on which a declaration is tried: others would do": (
+        "measures/checks.py: GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))",
         "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
         "answers.size",
         "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
@@ -175,6 +179,11 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "of each outcome')",
     ),
     "only a quicker way to what the other branch says": (
+        "judging/counting.py: begins = int(collect(frame.select(nw.col(FILE).min()), "
+        "label)[FILE][0]) / FILE_SEATS",
+        "judging/counting.py: suspects = sizes.filter(pl.col('rows') >= "
+        "pl.col('distinct'))['run'].to_list()",
+        "judging/counting.py: if len(found) > most:",
         "measures/ranked_lists.py: part = np.flatnonzero(length <= np.diff(self.offsets)[query])",
         "judging/judge.py: longer = given.str.len_chars() >= correct.str.len_chars()",
         "judging/judge.py: return [nw.concat(group, how='diagonal') if len(group) >= 1 else "
@@ -255,6 +264,18 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "an answer that is alone in its group leaves nothing there": (
         "measures/influence.py: own = np.where(sizes >= 1, own, 0.0)",
     ),
+    "it does not look ahead": (
+        "analyses/tune/choose.py: def choose(self, curve: Curve, ahead: Curve | int=1) -> float:",
+    ),
+    "only the first are taken": (
+        "judging/counting.py: joined = frame.join(keys, on=key, how='inner').sort(key)"
+        ".head(3 * most + 1)",
+    ),
+    "no group stands before the first": (
+        "measures/influence.py: harmonic = np.append(harmonic_numbers(int(np.max(a.size, "
+        "initial=0))), 1.0)",
+    ),
+    "each move has one the other way": ("analyses/compare/bounds.py: near = way - step * moves",),
 }
 """Why some mutants change nothing that can be seen: by reason, their module and line as changed, or
 as it was where that is so of every change to it."""

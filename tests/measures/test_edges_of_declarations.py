@@ -14,8 +14,10 @@ from abstain.analyses.tune import clusters
 from abstain.analyses.tune.choose import SIGNIFICANT, KeepRisk
 from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.errors import UsageError
+from abstain.io.tables import ROW, Table
 from abstain.judging.answers import answers_of
 from abstain.judging.grades import _listing
+from abstain.judging.opening import together
 from abstain.measures import trec_names
 from abstain.measures.answers import Resamples
 from abstain.measures.gains import _merge_sorted, _tops
@@ -162,3 +164,29 @@ def test_a_text_is_read_as_an_answer_only_where_refusals_are_looked_for() -> Non
     plain, looked = ab.read_judged(rows), ab.read_judged(rows, detect_refusals="en")
     assert not any("output" in note for note in plain.score().notes)
     assert looked.score().rows[0].counts.unanswered == 1
+
+
+def test_grades_count_a_million_times_as_much_as_ranks_at_most() -> None:
+    assert ab.measure("Q(beta=1000000)").arguments["beta"] == 1e6
+    with pytest.raises(UsageError, match="beta"):
+        ab.measure("Q(beta=1000000.5)")
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_one_right_answer_is_enough_to_find(right: int) -> None:
+    found = ab.measure("over-abstention")(Counts(right, 2, unanswered_wrong=1))
+    assert found == 0 if right else math.isnan(found)
+
+
+def test_frames_are_told_apart_by_their_place() -> None:
+    gold = pl.DataFrame({"question": ["q1"], "correct": ["a"]})
+    good, bad = (pl.DataFrame({"question": [q], "answer": ["a"]}) for q in ("q1", "x"))
+    with pytest.raises(ab.InputError, match=r"^run 2"):
+        ab.read(gold, [good, bad]).score()
+
+
+def test_joined_logs_keep_what_is_said_of_all_of_them() -> None:
+    facts = (("task", "task", "A"), ("dataset", "dataset", "d"), ("settings", "shots", "5"))
+    frame = pl.DataFrame({ROW: [0], "question": ["q1"]}, schema_overrides={ROW: pl.UInt32})
+    logs = [Table(name, "log", ("question",), frame.lazy(), facts=facts) for name in "ab"]
+    assert together(logs, "both").facts == (("settings", "shots", "5"),)

@@ -162,10 +162,10 @@ def _measure(figure: Figure) -> Measure:
     return measure(f"{definition.name}({said}){cut}" if said else f"{definition.name}{cut}")
 
 
-def printed_name(item: Measure, level: float = 1) -> str:
+def printed_name(item: Measure, level: float) -> str:
     """What trec_eval prints a measure by, at a level of relevance; its own text if it has none.
 
-    >>> printed_name(measure("NDCG@10")), printed_name(measure("ERR@20"))
+    >>> printed_name(measure("NDCG@10"), 1), printed_name(measure("ERR@20"), 1)
     ('ndcg_cut_10', 'ERR@20')
     """
     defaults = {p.name: p.default for p in item.definition.parameters}
