@@ -382,3 +382,11 @@ def test_digits_of_other_scripts_are_none_of_an_id() -> None:
 )
 def test_as_few_folders_as_tell_paths_apart(paths: list[str], said: list[tuple[str, ...]]) -> None:
     assert _telling_folders(paths) == said
+
+
+def test_a_column_of_systems_beside_the_runs_pools_nothing() -> None:
+    own = table(question=["q1", "q1"], answer=["a", "b"], run=["x", "y"], llm=["m1", "m2"])
+    refuse_pooled(own, judged=False)
+    apart = table(question=["q1", "q1"], answer=["a", "b"], llm=["m1", "m2"])
+    with pytest.raises(ab.InputError, match="llm"):
+        refuse_pooled(apart, judged=False)

@@ -276,6 +276,16 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "initial=0))), 1.0)",
     ),
     "each move has one the other way": ("analyses/compare/bounds.py: near = way - step * moves",),
+    "a table without rows is refused before": (
+        "judging/grades.py: sizes = per_slice.select(pl.col('size').max().fill_null(1))",
+    ),
+    "all of them are equal there": (
+        "analyses/compare/bounds.py: raise UsageError(f\"the judge's table has {said[0][1]:.0f} "
+        "responses of each verdict, so it does not look like a random sample: say how it was "
+        "drawn, {option('judge_drawn', 'verdict')} (a fixed number of each verdict of the judge), "
+        "{option('judge_drawn', 'truth')} (a fixed number of each true outcome) or "
+        "{option('judge_drawn', 'random')}\")",
+    ),
 }
 """Why some mutants change nothing that can be seen: by reason, their module and line as changed, or
 as it was where that is so of every change to it."""
