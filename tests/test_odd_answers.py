@@ -21,8 +21,8 @@ def warnings_of(*answers: str | None, **how: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("text", ["I do not know", "I'm not sure.", "Das weiß ich leider nicht."])
 def test_answers_that_decline_are_told(text: str) -> None:
     said = (
-        f"2 wrong answers decline in words, such as '{text}': counted as wrong unless refusals "
-        "are detected"
+        f"2 wrong answers decline in words, such as '{text}': --detect-refusals all (in Python: "
+        "detect_refusals='all') makes such answers blanks"
     )
     assert warnings_of(text, text, "Oslo") == [("refusals", said)]
     assert warnings_of(text, text, "Oslo", detect_refusals="all") == []
@@ -40,4 +40,4 @@ def test_odd_things_stand_below_the_problems(here: Here) -> None:
     said = " ".join(here("validate", "gold.csv", "a.csv", "b.csv").out.split())
     assert "2 files: nothing wrong, 2 questions in the gold." in said
     assert "Odd, but no problem: b.csv: run 'b' has the same answers as run 'a'." in said
-    assert said.count("such as 'I don't know': counted as wrong unless") == 2
+    assert said.count("such as 'I don't know': --detect-refusals all") == 2

@@ -220,7 +220,9 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
                 raise ValueError(f"has no breakdown by {shown(name)}")
         for tried in c.tried:
             if tried.size and not 0 <= tried.min() <= tried.max() <= len(self.rows):
-                raise ValueError("counts for a question fewer than 0 runs or more than there are")
+                raise ValueError(
+                    "the runs that are counted for a question are fewer than 0 or more than all"
+                )
         overall, parts = zip(*c.baselines.values(), strict=True) if c.baselines else ((), ())
         sliced = [own for each in parts for own in each.values()]
         for counts in (c.overall, CountsArray.of(overall), *c.sliced.values(), *sliced):

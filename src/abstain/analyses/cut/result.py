@@ -132,7 +132,7 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         names, judged = {own.run for own in self.runs}, {(row.run, row.rule) for row in self.rows}
         for row in self.rows:
             if row.run not in names:
-                raise ValueError(f"has a result of run {row.run!r}, which has no rule")
+                raise ValueError(f"has a result of run {shown(row.run)}, which has no rule")
         for own in self.runs:
             own.rule.check()
             for rule in (self.asked, "everything", own.best_reference):

@@ -122,7 +122,8 @@ def _declining(wrong: pl.DataFrame, judged: Judged) -> list[Problem]:
             "refusals",
             Place(judged.sources[file].table.name),
             f"{plural(count, 'wrong answer declines', 'wrong answers decline')} in words, such as "
-            f"{shown(text)}: counted as wrong unless refusals are detected",
+            f"{shown(text)}: --detect-refusals all (in Python: detect_refusals='all') makes such "
+            "answers blanks",
             run,
         )
         for run, count, text, file in runs.sort("run").iter_rows()
