@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not anew in each of the hundreds of processes that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick fuzz mutants test-spark lint bench docs example clean
+.PHONY: demo test quick snapshots fuzz mutants test-spark lint bench docs example clean
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
@@ -27,6 +27,15 @@ JOBS ?= 2
 fuzz: $(VENV)/installed-dev
 	RUST_BACKTRACE=0 $(BIN)/python -m tests.fuzz.fuzzing $(N) --first $(FIRST) --jobs $(JOBS)
 
+# After a change of words: what abstain says is written anew, in tests and in the manual. Read the diff.
+snapshots: $(VENV)/installed-dev
+	rm -rf .snapshots && mkdir .snapshots
+	-ABSTAIN_SNAPSHOTS=$(CURDIR)/.snapshots $(BIN)/python -m pytest -n auto -m "not browser"
+	-test ! -d $(VENV)-spark || ABSTAIN_SNAPSHOTS=$(CURDIR)/.snapshots $(SPARK)
+	$(BIN)/python -m tests.snapshots .snapshots
+	rm -rf .snapshots
+	$(BIN)/python tools/examples.py README.md $$(git ls-files 'docs/*.md')
+
 # Small changes to the code that some test must notice: `make mutants MUTANTS=300 SEED=1 JOBS=2`.
 MUTANTS ?= 300
 SEED ?= 0
@@ -34,10 +43,19 @@ JOBS ?= 1
 mutants: $(VENV)/installed-dev
 	$(BIN)/python tools/mutants.py $(MUTANTS) --seed $(SEED) --jobs $(JOBS)
 
-# Spark is a download of 400 MB and needs Java 17: `make test` skips its tests and says so.
-test-spark: $(VENV)/installed-dev
-	$(BIN)/python -m pip install --quiet 'pyspark>=4.0'
-	$(BIN)/python -m pytest -n 0 -k "spark or lazy_frames"
+# Spark is a download of 400 MB and needs Java 17: it has an environment of its own, and
+# `make test` skips its tests and says so.
+test-spark: $(VENV)-spark/installed
+	$(PYTHON) tools/java.py
+	$(SPARK)
+
+SPARK := $(VENV)-spark/bin/python -m pytest -n 0 -k "spark or lazy_frames"
+
+$(VENV)-spark/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-spark
+	$(VENV)-spark/bin/python -m pip install --quiet --no-compile --editable '.[spark]' \
+		$$($(VENV)-spark/bin/python tools/dev_requirements.py)
+	touch $@
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
@@ -65,7 +83,7 @@ example: $(VENV)/installed-dev
 		--out src/abstain/examples/qa4mre2013
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-spark dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "abstain needs Python 3.11 or newer")'

@@ -46,7 +46,7 @@ import abstain as ab
 shutil.rmtree({folder!r}, ignore_errors=True)
 evaluation = ab.read({gold!r}, [{runs!r}])
 evaluation.campaign().save({folder!r})
-assert evaluation.codes.size == {size}
+assert evaluation.data.codes.size == {size}
 """
 
 

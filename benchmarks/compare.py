@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain.measures import measure
-from abstain.stats.functional import THREE
+from abstain.stats.delta_method import THREE
 from abstain.stats.randomisation import randomise
 
 RUNS, QUESTIONS, TRIALS = 54, 284, 10_000

@@ -121,7 +121,7 @@ def missed(
     ends = []
     for number in range(samples):
         own = evaluation(generator, kinds, size, clustered=clustered)
-        found = own.compare(name, test="bootstrap", interval=method, trials=trials, seed=number)
+        found = own.compare(name, test="bootstrap", interval=method, resamples=trials, seed=number)
         ends.append(found.pairs[0].interval)
     low, high = np.array(ends, np.float64).T
     there = ~np.isnan(low)

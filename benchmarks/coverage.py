@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain.measures import measure
-from abstain.stats.functional import Functional, beta, delta, influence, logit, one_run
-from abstain.stats.functional import effective_clusters as worth
+from abstain.stats.delta_method import Functional, beta, delta, influence, logit, one_run
+from abstain.stats.delta_method import effective_clusters as worth
 from abstain.stats.intervals import cell_interval
 
 Array = npt.NDArray[np.float64]

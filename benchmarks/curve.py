@@ -24,9 +24,9 @@ def main() -> int:
     """Print times and ratios; 1 if one is too large."""
     import numpy as np
 
-    from abstain.analyses.curve.curves import Curve
-    from abstain.judging.answers import answers_of
     from abstain.measures import measure
+    from abstain.runs.matrix import answers_of
+    from abstain.stats.curves import Curve
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=100_000)

@@ -17,11 +17,10 @@ import sys
 import numpy as np
 
 import abstain as ab
-from abstain.analyses.cut.choosing import Chooser
-from abstain.analyses.cut.lists import of_run
-from abstain.analyses.cut.promises import keeping, losses
-from abstain.analyses.cut.shapes import origin_of
-from abstain.rankings.listed import score_table
+from abstain.features.cut.lists import of_run
+from abstain.features.cut.runs import score_tables
+from abstain.features.cut.scores import origin_of
+from abstain.features.cut.tuning import Chooser, keeping, losses
 from abstain.rankings.read import read_rankings
 from cut_elsewhere import KINDS, SHARED, Collection, read
 
@@ -33,7 +32,7 @@ FEWEST = 60
 def halves_held(data: Collection, halves: int, keep: float, delta: float) -> tuple[float, float]:
     """In which share of the halves the promise holds, and the share of documents kept."""
     rankings = read_rankings(*data)
-    (table,) = score_table(rankings.origins, rankings.lists).values()
+    (table,) = score_tables(rankings.origins, rankings.lists).values()
     measure = ab.measure(MEASURE)
     lists = of_run(rankings.lists, table, measure, origin_of(table))  # type: ignore[arg-type]
     chooser = Chooser(lists, measure, ())  # type: ignore[arg-type]

@@ -23,10 +23,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from abstain.analyses.meta.meta_evaluation import judged
-from abstain.analyses.meta.settings import Settings
+from abstain.features.meta.analysis import Settings, judged
 from abstain.measures import measure
-from abstain.stats.resampling.cells import of_outcomes
+from abstain.stats.resampling.samplers import of_outcomes
 
 MEASURES = ("c@1", "accuracy", "UF")
 FUZZINESS = np.arange(1, 11) / 100
@@ -91,8 +90,8 @@ def ours(
     names = [f"r{k}" for k in range(len(matrix))]
     return judged(
         of_outcomes(names, matrix, [measure(m) for m in MEASURES]),
-        Settings(
-            parts=["stability", "sensitivity"], trials=trials, size=size, sizes=[size], draws=draws
+        Settings.of(
+            parts=["stability", "sensitivity"], subsets=trials, size=size, sizes=[size], draws=draws
         ),
     )
 
@@ -147,9 +146,9 @@ def large(runs: int, questions: int, trials: int) -> None:
         begun = time.perf_counter()
         judged(
             source,
-            Settings(
+            Settings.of(
                 parts=["stability", "sensitivity"],
-                trials=trials,
+                subsets=trials,
                 sizes=[questions // 2],
                 draws=draws,
                 progress=_bar,

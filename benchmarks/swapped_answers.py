@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from abstain.measures import measure
+from abstain.stats.confidence_intervals import Sample, sample_of
 from abstain.stats.hypotheses import Flips
-from abstain.stats.of_confidence import Sample, sample_of
 from abstain.stats.swapped_answers import answers_of
 
 QUESTIONS, TRIALS, LEVEL, CLOSE = 200, 299, 0.05, 1e-9

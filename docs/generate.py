@@ -17,19 +17,12 @@ from click import Context
 from isolines import picture
 
 from abstain.cli.command import KEPT, Command
+from abstain.features.explain.card import RIGHT, SHARES, SPLIT, SURE, bound, example, letters
 from abstain.measures import Definition, Measure, definitions
 from abstain.measures.registry import example_measure
-from abstain.report.cards import (
-    RIGHT,
-    SHARES,
-    SPLIT,
-    SURE,
-    bound,
-    example,
-    letters,
-    signature,
-)
-from abstain.report.grid import markdown_text
+from abstain.registry import COMMANDS, METHODS
+from abstain.report.grid import Column
+from abstain.report.text_formats import markdown_text
 
 HERE = Path(__file__).parent / "reference"
 MADE_BY = "<!-- made by docs/generate.py; do not edit -->\n\n"
@@ -37,6 +30,11 @@ FAMILIES = {
     "counts": ("Of counts", "They need to know how many answers were right, wrong and left out."),
     "confidence": ("Of confidence", "They take answers with the system's confidence in each."),
     "ranking": ("Of rankings", "They take a list of documents, and what there was to find."),
+    "columns": (
+        "Of other evaluators",
+        "They take columns of the files that an evaluator reads; `-m pan` and `-m squad` name what "
+        "PAN's and SQuAD 2's print.",
+    ),
 }
 WIDE = 10_000
 
@@ -59,7 +57,7 @@ def measures_page() -> str:
         parts.append(f"\n## {title}\n\n{what}\n\n| measure | what it is | κ | p\\* |\n")
         parts.append("| --- | --- | --- | --- |\n")
         parts += [
-            f"| [{markdown_text(signature(d))}](measures/{slug(d.name)}.md) "
+            f"| [{markdown_text(d.signature)}](measures/{slug(d.name)}.md) "
             f"| {markdown_text(d.summary)} | {_code(d.kappa_text)} | {_code(d.break_even_text)} |\n"
             for d in definitions(takes).values()  # type: ignore[arg-type]
         ]
@@ -69,7 +67,7 @@ def measures_page() -> str:
 def measure_page(d: Definition) -> str:
     """All that is known of one measure."""
     item = example_measure(d.name)
-    parts = [MADE_BY, f"# {markdown_text(signature(d))}\n\n{markdown_text(d.summary)}\n"]
+    parts = [MADE_BY, f"# {markdown_text(d.signature)}\n\n{markdown_text(d.summary)}\n"]
     parts.append(f"\n```math\n\\text{{{d.name}}} = {d.latex}\n```\n\n")
     parts.append(f"In plain text `{d.formula}`, with {markdown_text(letters(d))}.\n")
     parts.append("\n| | |\n| --- | --- |\n")
@@ -79,7 +77,10 @@ def measure_page(d: Definition) -> str:
         parts += [f"\n## {heading}\n\n{markdown_text(text)}\n"] if text else []
     if d.monotone:
         parts.append(f"\nBeware: {markdown_text(d.monotone)}.\n")
-    parts.append(f"\n## Example\n\n{_told(item)}\n\n```python\n{_example_code(item)}\n```\n")
+    if d.takes != "columns":
+        parts.append(
+            f"\n## Example\n\n{_example_lines(item)}\n\n```python\n{_example_code(item)}\n```\n"
+        )
     parts.append(f"\n## Source\n\n{markdown_text(d.source)}\n")
     return "".join(parts)
 
@@ -134,12 +135,12 @@ def _picture_section(d: Definition, item: Measure) -> Iterator[str]:
         yield f"It also looks at what the blanks would have been: drawn here where {candidates}.\n"
 
 
-def _told(item: Measure) -> str:
+def _example_lines(item: Measure) -> str:
     """The worked example, each of its lines a line."""
     text, *rest = example(item, WIDE)
     text = text.removeprefix("Example: ")
-    told = [text[0].upper() + text[1:], *rest]
-    return "<br>\n".join(markdown_text(line) for line in told)
+    lines = [text[0].upper() + text[1:], *rest]
+    return "<br>\n".join(markdown_text(line) for line in lines)
 
 
 def _example_code(item: Measure) -> str:
@@ -158,39 +159,13 @@ def _example_code(item: Measure) -> str:
     return f">>> import abstain as ab\n>>> round({call}, 4)\n{round(value, 4)!r}\n"
 
 
-GUIDES = {
-    "score": "scoring.md",
-    "validate": "campaign.md",
-    "campaign": "campaign.md",
-    "baseline": "campaign.md",
-    "editions": "campaign.md",
-    "rank": "rank.md",
-    "trec_eval": "coming-from/trec_eval.md",
-    "cut": "cut.md",
-    "curve": "confidence.md",
-    "tune": "confidence.md",
-    "compare": "compare.md",
-    "meta": "meta.md",
-    "pan": "coming-from/pan.md",
-    "squad": "logs.md",
-    "report": "report.md",
-    "audit": "audit.md",
-    "convert": "formats.md",
-    "refusals": "logs.md",
-    "measures": "reference/measures.md",
-    "explain": "reference/measures.md",
-    "demo": "demo.md",
-}
-"""The guide that shows a command at work."""
-
-
 def commands() -> dict[str, Command]:
     """Every command by its name."""
     os.environ |= {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
-    from abstain.cli.app import COMMANDS, app
+    from abstain.cli.app import app
 
-    found = {name: app.get_command(Context(app), name) for name in COMMANDS}
-    return {name: own for name, own in found.items() if isinstance(own, Command)}
+    every = {name: app.get_command(Context(app), name) for name in COMMANDS}
+    return {name: item for name, item in every.items() if isinstance(item, Command)}
 
 
 def commands_page() -> str:
@@ -202,9 +177,9 @@ def commands_page() -> str:
         "takes the same options of reading, by the same names and with the same effect.\n\n",
         "| command | what it does |\n| --- | --- |\n",
     ]
-    for name, own in commands().items():
-        told = markdown_text(own.get_short_help_str(WIDE))
-        parts.append(f"| [abstain {name}](commands/{name}.md) | {told} |\n")
+    for name, item in commands().items():
+        summary = markdown_text(item.get_short_help_str(WIDE))
+        parts.append(f"| [abstain {name}](commands/{name}.md) | {summary} |\n")
     parts.append(
         "\nExit code 0: done. 1: the data say no (an invalid run, a failed gate, a table that "
         "contradicts itself). 2: a usage or input error, in one line. 3: a fault of abstain.\n"
@@ -212,19 +187,19 @@ def commands_page() -> str:
     return "".join(parts)
 
 
-def command_page(name: str, own: Command) -> str:
+def command_page(name: str, item: Command) -> str:
     """One command: how it is typed, examples, and every option with an anchor of its own."""
-    context = own.make_context(f"abstain {name}", [], resilient_parsing=True)
-    usage = own.get_usage(context).removeprefix("Usage: ")
+    context = item.make_context(f"abstain {name}", [], resilient_parsing=True)
+    usage = item.get_usage(context).removeprefix("Usage: ")
     parts = [MADE_BY, f"# abstain {name}\n\n```text\n{usage}\n```\n"]
-    for paragraph in cleandoc(own.help or "").split("\n\n"):
+    for paragraph in cleandoc(item.help or "").split("\n\n"):
         if paragraph.startswith(KEPT):
             parts.append(f"\n```sh\n{_examples(paragraph.removeprefix(KEPT))}\n```\n")
         else:
             parts.append(f"\n{_prose(paragraph)}\n")
-    if guide := GUIDES.get(name):
-        parts.append(f"\nAt work, with its output: [the guide](../../{guide}).\n")
-    for section, records in own.sections(context).items():
+    guide = COMMANDS[name].guide
+    parts.append(f"\nAt work, with its output: [the guide](../../{guide}).\n")
+    for section, records in item.sections(context).items():
         parts.append(f"\n## {section}\n\n| | |\n| --- | --- |\n")
         parts += [f"| {_anchored(term)} | {_prose(meaning)} |\n" for term, meaning in records]
     return "".join(parts)
@@ -256,7 +231,7 @@ def _anchored(term: str) -> str:
 
 def results_page() -> str:
     """The JSON form of every kind of result: its schema, as its struct declares it."""
-    from abstain.analyses.result import KINDS, SCHEMA, result_class
+    from abstain.report.result import KINDS, SCHEMA, result_class
 
     parts = [
         MADE_BY,
@@ -271,25 +246,48 @@ def results_page() -> str:
         "are no part of it: they are made from these facts.\n",
     ]
     for kind in KINDS:
-        found = result_class(kind)
-        schema = msgspec.json.schema(found)
-        text = msgspec.json.format(msgspec.json.encode(schema), indent=2).decode()
-        told = (found.__doc__ or "").strip().splitlines()[0]
-        parts.append(f"\n## {kind}\n\n{markdown_text(told)}\n\n```json\n{text}\n```\n")
+        struct = result_class(kind)
+        text = msgspec.json.format(msgspec.json.encode(described_schema(struct)), indent=2).decode()
+        summary = (struct.__doc__ or "").strip().splitlines()[0]
+        parts.append(f"\n## {kind}\n\n{markdown_text(summary)}\n\n```json\n{text}\n```\n")
     return "".join(parts)
+
+
+def described_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON schema of a struct; fields that are columns are described as in tables."""
+    schema = msgspec.json.schema(struct)
+    for part in structs_within(msgspec.inspect.type_info(struct)):
+        properties = schema["$defs"].get(part.__name__, {}).get("properties", {})
+        for each in msgspec.structs.fields(part):
+            columns = [c for c in getattr(each.type, "__metadata__", ()) if isinstance(c, Column)]
+            if columns and columns[0].meaning and each.encode_name in properties:
+                meaning = re.sub(r"\ba \{level[^}]*\} % ", "an ", columns[0].meaning)
+                meaning = meaning.replace("its {measure}", "the score").replace("{key}", "each one")
+                meaning = re.sub(r"\{(\w+)[^}]*\}", r"\1", meaning)
+                properties[each.encode_name]["description"] = meaning
+    return schema
+
+
+def structs_within(
+    kind: Any, seen: set[type[msgspec.Struct]] | None = None
+) -> set[type[msgspec.Struct]]:
+    """A struct and those that its fields hold."""
+    seen = set() if seen is None else seen
+    parts = [*getattr(kind, "types", ()), *getattr(kind, "item_types", ())]
+    parts += [getattr(kind, name) for name in ("item_type", "value_type") if hasattr(kind, name)]
+    if isinstance(kind, msgspec.inspect.StructType) and kind.cls not in seen:
+        seen.add(kind.cls)
+        parts += [each.type for each in kind.fields]
+    for part in parts:
+        structs_within(part, seen)
+    return seen
 
 
 def functions_page() -> str:
     """Every analysis and every public function, for mkdocstrings to show."""
     import abstain as ab
 
-    asked = {
-        getattr(kind, name)
-        for kind in (ab.Evaluation, ab.Rankings, ab.ScoreMatrix)
-        for name, own in vars(kind).items()
-        if isinstance(own, ab.Asked)
-    }
-    analyses = sorted(f"{own.__module__}.{own.__qualname__}" for own in asked)
+    analyses = sorted({path.replace(":", ".") for path in METHODS.values()})
     public = [name for name in ab.__all__ if name.islower() and not name.startswith("_")]
     return "".join(
         [
@@ -316,7 +314,7 @@ def pages() -> dict[str, str]:
         "commands.md": commands_page(),
         "results.md": results_page(),
         "functions.md": functions_page(),
-        **{f"commands/{name}.md": command_page(name, own) for name, own in commands().items()},
+        **{f"commands/{name}.md": command_page(name, item) for name, item in commands().items()},
         **every,
     }
 
@@ -349,10 +347,10 @@ def _is_drawn(text: str | None, spec: dict[str, Any]) -> bool:
     """Whether a file is this picture; one drawn by another vl-convert is taken at its word."""
     if text is None:
         return False
-    own = _signature(spec)
-    if text.rstrip().endswith(own):
+    signature = _signature(spec)
+    if text.rstrip().endswith(signature):
         return text == _drawn(spec)
-    return text.rstrip().rpartition("\n")[2].startswith(own.partition(", vl-convert")[0])
+    return text.rstrip().rpartition("\n")[2].startswith(signature.partition(", vl-convert")[0])
 
 
 def stale() -> list[str]:

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.judging.reading import Match
+from abstain.runs.reading import Match
 from tests.helpers import counts_of
+from tests.snapshots import refuses, says
 
 GOLD: dict[str, list[Any]] = {
     "question": [1, 2, 3, 4, 5, 6],
@@ -140,14 +141,16 @@ def test_same_grades(backend: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
-        ("question", 7, "question '7' is not in the gold"),
-        ("question", 2, "has question '2' again"),
-        ("confidence", 1.5, "confidence is 1.5, expected 0 to 1"),
-        ("why", "lazy", "'why' is 'lazy'"),
-        ("candidate", "z", "contradicts itself"),
+        ("question", 7, ("'7'",)),
+        ("question", 2, ("'2'",)),
+        ("confidence", 1.5, ("1.5", "0", "1")),
+        ("why", "lazy", ("'why'", "'lazy'")),
+        ("candidate", "z", ()),
     ],
 )
-def test_same_refusals(backend: str, column: str, value: Any, said: str, tmp_path: Path) -> None:
+def test_same_refusals(
+    backend: str, column: str, value: Any, said: tuple[str, ...], tmp_path: Path
+) -> None:
     bad = {**RUNS, column: [value, *RUNS[column][1:]]}
     if column == "why":
         bad["answer"], bad["answered"] = ["", *RUNS["answer"][1:]], [None, *RUNS["answered"][1:]]
@@ -155,7 +158,7 @@ def test_same_refusals(backend: str, column: str, value: Any, said: str, tmp_pat
         bad["answer"] = ["a", *RUNS["answer"][1:]]
     with pytest.raises(ab.InputError) as caught:
         ab.score(MAKERS[backend](GOLD, tmp_path), MAKERS[backend](bad, tmp_path))
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
 
 
 @pytest.mark.slow
@@ -172,7 +175,7 @@ def test_backends_together(tmp_path: Path) -> None:
         pd.DataFrame(GOLD), [in_duckdb(one, duckdb), pl.LazyFrame(two)], measures=["c@1"]
     )
     assert {row.run: numbers(row.counts) for row in result.rows} == EXPECTED
-    with pytest.raises(ab.UsageError, match="'one' is in two tables"):
+    with refuses(ab.UsageError, "'one'"):
         ab.score(pl.DataFrame(GOLD), [in_duckdb(one, duckdb), pl.LazyFrame(one)])
 
 
@@ -204,22 +207,22 @@ def test_a_relation_is_counted_by_its_own_engine(
     in_batches: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing longer than the counts (or the gold, or a batch) is brought over from duckdb."""
-    import abstain.judging.cells as cells
-    import abstain.judging.counting as tally_module
-    import abstain.judging.gold as gold_module
+    import abstain.runs.counting as tally_module
+    import abstain.runs.gold as gold_module
+    import abstain.runs.matrix as matrix
 
-    monkeypatch.setattr(cells, "BATCH", 2048)
+    monkeypatch.setattr(matrix, "BATCH", 2048)
     batches: list[int] = []
-    batches_of = cells._batches
+    batches_of = matrix._native_batches
 
     def watched_batches(*given: Any) -> Any:
         for batch in batches_of(*given):
             batches.append(batch.height)
             yield batch
 
-    monkeypatch.setattr(cells, "_batches", watched_batches)
+    monkeypatch.setattr(matrix, "_native_batches", watched_batches)
     if not in_batches:  # as where there are too many runs × questions to remember
-        monkeypatch.setattr(cells, "MAX_BITS", 5_000)
+        monkeypatch.setattr(tally_module, "MAX_BITS", 5_000)
     heights: list[int] = []
     original = gold_module.collect  # type: ignore[attr-defined]
 

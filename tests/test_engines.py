@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.cli import run
-from abstain.judging import cells, counting
-from abstain.judging.reading import EngineName
 from abstain.outcomes import OUTCOMES
+from abstain.runs import counting, matrix
+from abstain.runs.reading import EngineName
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
+from tests.snapshots import refuses, says
 
 QUESTIONS = 40
 
@@ -119,8 +120,8 @@ def test_every_engine_counts_what_a_loop_counts(
 def test_the_size_of_a_batch_changes_nothing(seed: int, batch: int, bits: int) -> None:
     gold, table = random_runs(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cells, "BATCH", batch)
-        patch.setattr(cells, "MAX_BITS", bits)
+        patch.setattr(matrix, "BATCH", batch)
+        patch.setattr(counting, "MAX_BITS", bits)
         assert found(ab.score(gold, table.lazy(), by=["topic"])) == slow_counts(gold, table)
 
 
@@ -150,14 +151,14 @@ def test_judged_rows_count_the_same(engine: EngineName, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"question": "q77"}, "runs.parquet: row 8: question 'q77' is not in the gold"),
-        ({"confidence": 1.5}, "runs.parquet: row 8: confidence is 1.5, expected 0 to 1"),
-        ({"confidence": float("nan")}, "row 8: confidence is nan, expected 0 to 1"),
-        ({"run": "r0", "question": "q3"}, "row 8: run 'r0' has question 'q3' again"),
+        ({"question": "q77"}, ("runs.parquet", "8", "'q77'")),
+        ({"confidence": 1.5}, ("runs.parquet", "8", "1.5", "0", "1")),
+        ({"confidence": float("nan")}, ("8", "0", "1")),
+        ({"run": "r0", "question": "q3"}, ("8", "'r0'", "'q3'")),
     ],
 )
 def test_every_engine_refuses_with_the_row(
-    engine: EngineName, change: dict[str, Any], said: str, tmp_path: Path
+    engine: EngineName, change: dict[str, Any], said: tuple[str, ...], tmp_path: Path
 ) -> None:
     needs(engine)
     gold, _ = random_runs(0)
@@ -174,7 +175,7 @@ def test_every_engine_refuses_with_the_row(
     pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet", row_group_size=5)
     with pytest.raises(ab.InputError) as caught:
         ab.score(gold, tmp_path / "runs.parquet", engine=engine)
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
     assert "more" not in str(caught.value)
 
 
@@ -192,9 +193,7 @@ def test_a_run_may_be_spread_over_files(engine: EngineName, tmp_path: Path) -> N
     whole = pl.concat(days, how="diagonal")
     assert found(ab.score(gold, files, by=["topic"], engine=engine)) == slow_counts(gold, whole)
     days[1][:1].vstack(days[1]).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(
-        ab.InputError, match=r"b.parquet: row 2: run 'r\d' has question 'q\d+' again"
-    ):
+    with refuses(ab.InputError, "b.parquet", "2"):
         ab.score(gold, files, engine=engine)
 
 
@@ -205,10 +204,10 @@ def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> Non
     needs("duckdb")
     gold, table = random_runs(seed)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(cells, "MOST_BITS", bits)
+        patch.setattr(counting, "MOST_BITS", bits)
         counted_there: list[Any] = []
-        count = watched(cells.census_there, counted_there)
-        patch.setattr(counting, "census_there", count)
+        count = watched(counting.census_in_duckdb, counted_there)
+        patch.setattr(counting, "census_in_duckdb", count)
         table.write_parquet(f"{folder}/runs.parquet", row_group_size=17)
         result = ab.score(gold, f"{folder}/runs.parquet", by=["topic"], engine="duckdb")
     assert found(result) == slow_counts(gold, table)
@@ -233,22 +232,22 @@ def test_repeats_are_counted_in_duckdb(
 ) -> None:
     """Also where the same question is once right and once wrong."""
     needs("duckdb")
-    monkeypatch.setattr(cells, "MOST_BITS", bits)
+    monkeypatch.setattr(counting, "MOST_BITS", bits)
     gold, _ = random_runs(0)
     once = pl.DataFrame({"run": "r", "question": gold["question"], "answer": "a"})
     others = once.with_columns(run=pl.lit("s")), once.with_columns(answer=pl.lit("b"))
     pl.concat([others[0], once, once, others[1].head(5)]).write_parquet(tmp_path / "runs.parquet")
-    with pytest.raises(ab.InputError, match=r"run 'r' has question 'q0' again.*and 44 more"):
+    with refuses(ab.InputError, "'r'", "'q0'", "44"):
         ab.score(gold, tmp_path / "runs.parquet", by=by, engine="duckdb")
 
 
 def test_repeats_are_counted_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "BATCH", 7)
+    monkeypatch.setattr(matrix, "BATCH", 7)
     gold, _ = random_runs(0)
     once = pl.DataFrame({"run": "r", "question": gold["question"], "answer": "a"})
     other = once.with_columns(run=pl.lit("s"))
     thrice = pl.concat([other, once, once, once.head(5)])
-    with pytest.raises(ab.InputError, match=r"run 'r' has question 'q0' again.*and 44 more"):
+    with refuses(ab.InputError, "'r'", "'q0'", "44"):
         ab.score(gold, thrice.lazy())
 
 
@@ -263,18 +262,18 @@ def test_text_files_are_handed_to_an_engine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--engine", "duck"], "there is no value of --engine 'duck' (nearest: duckdb"),
-        (["--engine", "duckdb", "--master", "local"], "--master needs --engine spark"),
+        (["--engine", "duck"], ("--engine", "'duck'")),
+        (["--engine", "duckdb", "--master", "local"], ("--master", "--engine")),
     ],
 )
 def test_engines_that_are_not(
-    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], said: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gold, table = random_runs(0)
     gold.write_csv(tmp_path / "gold.csv")
     table.write_csv(tmp_path / "runs.csv")
     assert run(["score", str(tmp_path / "gold.csv"), str(tmp_path / "runs.csv"), *options]) == 2
-    assert said in capsys.readouterr().err
+    says(capsys.readouterr().err, *said)
 
 
 def test_an_engine_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +307,8 @@ def test_a_campaign_is_the_same_from_every_engine(engine: EngineName, tmp_path: 
     files = [tmp_path / "two.parquet", tmp_path / "one.parquet"]
     expected = overview(gold, files)
     result = overview(gold, files, engine=engine)
-    assert result.runs == expected.runs == ["r0", "r1", "r2", "r3"]
+    assert result.runs == expected.runs
+    assert sorted(expected.runs) == ["r0", "r1", "r2", "r3"]
     told, other = (plain(own.result.to_dict()) for own in (result, expected))
     assert told == other
     assert result.result.questions.choices == expected.result.questions.choices
@@ -331,6 +331,7 @@ def test_spark_on_the_command_line(here: Here) -> None:
     assert there.code == memory.code == 0
     found, expected = json.loads(there.out), json.loads(memory.out)
     assert found.pop("command") == expected.pop("command") + " --engine spark"
+    assert (found.pop("reading"), expected.pop("reading")) == ({"engine": "spark"}, {})
     assert found == expected
-    with pytest.raises(ab.UsageError, match=r"is running at local\[2\], not at local\[7\]"):
+    with refuses(ab.UsageError, "2", "7"):
         spark_session("local[7]")

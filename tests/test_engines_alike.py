@@ -13,11 +13,12 @@ import pytest
 
 import abstain as ab
 from abstain.io.columns import BLANKS
-from abstain.judging import cells
-from abstain.judging.reading import EngineName
 from abstain.outcomes import KINDS
+from abstain.runs import counting
+from abstain.runs.reading import EngineName
 from tests.engines import ENGINES, needs, spark
 from tests.helpers import Here
+from tests.snapshots import refuses, says
 
 GOLD = pl.DataFrame({"question": ["q1", "q2", "q3"], "correct": ["A", "B", "C"]})
 RIGHT = pl.DataFrame({"question": ["q1", "q2", "q3"], "answer": ["A", "B", "C"]})
@@ -48,7 +49,7 @@ def test_a_path_is_no_pattern(engine: EngineName, name: str, tmp_path: Path) -> 
 def test_what_spark_passes_over_is_refused(name: str, tmp_path: Path) -> None:
     spark()
     RIGHT.write_parquet(tmp_path / f"{name}.parquet")
-    with pytest.raises(ab.InputError, match="Spark ignores files whose name"):
+    with refuses(ab.InputError):
         score(tmp_path / f"{name}.parquet", "spark")
 
 
@@ -89,7 +90,7 @@ def test_fractions_that_an_engine_writes_otherwise_are_refused(
     gold = pl.DataFrame({"question": [1, 2], "correct": ["1", "0.5"]})
     run = pl.DataFrame({"question": [1.0, 2.0], "answer": pl.Series([1.0, 0.5], dtype=kind)})
     run.write_parquet(tmp_path / "run.parquet")
-    with pytest.raises(ab.InputError, match=r"'answer' holds the number 0.5.*cast the column to"):
+    with refuses(ab.InputError, "'answer'", "0.5"):
         score(tmp_path / "run.parquet", engine, gold)
     run.with_columns(answer=pl.Series([1.0, None], dtype=kind)).write_parquet(
         tmp_path / "whole.parquet"
@@ -156,9 +157,9 @@ def test_a_nan_is_found_on_a_connection_of_the_caller(kind: Any, tmp_path: Path)
         duckdb.connect().read_parquet(str(tmp_path / "run.parquet")),
         duckdb.connect().from_arrow(pq.read_table(tmp_path / "run.parquet")),
     ):
-        with pytest.raises(ab.InputError, match="confidence is nan, expected 0 to 1"):
+        with refuses(ab.InputError, "0", "1"):
             ab.score(GOLD, relation)
-        with pytest.raises(ab.InputError, match="confidence is nan, expected 0 to 1"):
+        with refuses(ab.InputError, "0", "1"):
             ab.score(GOLD, relation, measures=["AURC"])
 
 
@@ -203,7 +204,7 @@ def test_confidence_may_be_text(engine: EngineName, tmp_path: Path) -> None:
             score(tmp_path / "run.parquet", engine)
     bad = RIGHT.with_columns(confidence=pl.Series(["0.5", "1.5e0", "1"]))
     bad.write_parquet(tmp_path / "run.parquet")
-    with pytest.raises(ab.InputError, match=r"row 2: confidence is 1.5, expected 0 to 1"):
+    with refuses(ab.InputError, "2", "1.5", "0", "1"):
         score(tmp_path / "run.parquet", engine)
 
 
@@ -219,9 +220,7 @@ def test_columns_that_differ_in_case_are_refused(engine: EngineName, tmp_path: P
     both = RIGHT.with_columns(Answer=pl.lit("X")).select("question", "Answer", "answer")
     both.write_parquet(tmp_path / "run.parquet")
     assert score(tmp_path / "run.parquet", "polars") == (3, 0, 0)
-    with pytest.raises(
-        ab.InputError, match="columns 'Answer' and 'answer' are the same to duckdb, which"
-    ):
+    with refuses(ab.InputError, "'Answer'", "'answer'", f"{engine}"):
         score(tmp_path / "run.parquet", engine)
 
 
@@ -232,17 +231,17 @@ def test_a_column_may_have_the_name_of_an_engines_own(engine: EngineName, tmp_pa
     named.write_parquet(tmp_path / "run.parquet")
     assert score(tmp_path / "run.parquet", engine) == (3, 0, 0)
     named.with_columns(question=pl.lit("q9")).write_parquet(tmp_path / "run.parquet")
-    with pytest.raises(ab.InputError, match=r"run.parquet.*question 'q9' is not in the gold"):
+    with refuses(ab.InputError, "run.parquet", "'q9'"):
         score(tmp_path / "run.parquet", engine)
 
 
 @pytest.mark.parametrize("bits", [0, 1 << 30])
 def test_more_slices_than_are_counted_at_once(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "MAX_COUNTS", 3 * KINDS)
-    monkeypatch.setattr(cells, "MAX_BITS", bits)
+    monkeypatch.setattr(counting, "MAX_COUNTS", 3 * KINDS)
+    monkeypatch.setattr(counting, "MAX_BITS", bits)
     gold = GOLD.with_columns(topic=pl.col("question"))
     assert len(ab.score(gold, RIGHT, by=["topic"]).rows) == 3
-    with pytest.raises(ab.InputError, match="2 runs × 3 slices are more than the 3 rows"):
+    with refuses(ab.InputError, "2", "3"):
         ab.score(gold, {"a": RIGHT, "b": WRONG}, by=["topic"])
 
 
@@ -264,7 +263,7 @@ def test_only_what_orders_documents_must_be_read(engine: EngineName, here: Here)
     there, memory = (rank(here, "--ties", "rank", *more) for more in (("--engine", engine), ()))
     assert there.code == memory.code == 2
     assert there.err == memory.err
-    assert "run.txt:1: the rank must be a whole number (got 'x')" in there.err
+    says(there.err, "run.txt:1", "'x'")
     (here.folder / "run.txt").write_text("1 Q0 a 1 x r\n1 Q0 b 2 1.0 r\n")
     there, memory = (rank(here, "--ties", "rank", *more) for more in (("--engine", engine), ()))
     assert there.code == memory.code == 0
@@ -278,14 +277,14 @@ def test_only_what_orders_documents_must_be_read(engine: EngineName, here: Here)
     [
         (
             {"score": [True, False]},
-            "the column 'score' must hold one number per row (it holds Bool",
+            ("'score'",),
         ),
-        ({"score": ["2", "x"]}, "the column 'score' must be a number"),
-        ({"rank": [1, 2]}, "with ties=\"rank\" they are ordered by the column 'rank'"),
+        ({"score": ["2", "x"]}, ("'score'",)),
+        ({"rank": [1, 2]}, ("'rank'",)),
     ],
 )
 def test_scores_are_held_to_the_same_standard(
-    engine: EngineName, scores: dict[str, Any], said: str, tmp_path: Path
+    engine: EngineName, scores: dict[str, Any], said: tuple[str, ...], tmp_path: Path
 ) -> None:
     needs(engine)
     qrels = pl.DataFrame({"query": ["1"], "doc": ["a"], "rel": [1]})
@@ -295,7 +294,7 @@ def test_scores_are_held_to_the_same_standard(
     for each in ("polars", engine):
         with pytest.raises(ab.InputError) as caught:
             ab.rank(qrels, tmp_path / "run.parquet", measures=["AP"], engine=each)
-        assert said in str(caught.value), each
+        says(str(caught.value), *said)
 
 
 @pytest.mark.parametrize("engine", ENGINES[:2])

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.analyses.result import KINDS, SCHEMA
+from abstain.report.result import KINDS, SCHEMA
 
 GOLD = pl.DataFrame(
     {
@@ -54,27 +54,6 @@ def several() -> ab.Result:
     return ab.read(GOLD, again.filter(pl.col("answer").fill_null("") != "")).several()
 
 
-def pan(folder: Path) -> ab.Result:
-    truth = [{"id": str(n), "same": n % 2 == 0} for n in range(6)]
-    said = [{"id": str(n), "value": [0.9, 0.2, 0.5][n % 3]} for n in range(6)]
-    for name, lines in (("truth", truth), ("answers", said)):
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        (folder / f"{name}.jsonl").write_text(text)
-    return ab.pan(folder / "truth.jsonl", [folder / "answers.jsonl"])
-
-
-def squad(folder: Path) -> ab.Result:
-    asked = [
-        {"id": "1", "question": "?", "answers": [{"text": "a cat"}], "is_impossible": False},
-        {"id": "2", "question": "?", "answers": [], "is_impossible": True},
-    ]
-    paragraphs = [{"context": "", "qas": asked}]
-    data = {"version": "v2.0", "data": [{"title": "t", "paragraphs": paragraphs}]}
-    (folder / "dev.json").write_text(json.dumps(data))
-    (folder / "said.json").write_text(json.dumps({"1": "the cat", "2": ""}))
-    return ab.squad(folder / "dev.json", [folder / "said.json"])
-
-
 def audit(folder: Path) -> ab.Result:
     rows = ["run,right,wrong,unanswered,questions", "a,1,1,1,3", "b,1,1,1,4"]
     (folder / "table.csv").write_text("\n".join(rows) + "\n")
@@ -90,21 +69,19 @@ def refusals(folder: Path) -> ab.Result:
 
 MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "score": lambda _: runs().score(interval=True, references=True, by="topic"),
-    "compare": lambda _: runs().compare("c@1", trials=200),
+    "compare": lambda _: runs().compare("c@1", resamples=200),
     "curve": lambda _: runs().curve(decision=True),
     "histogram": lambda _: runs().histogram(bins=64),
     "tune": lambda _: runs().tune(folds=2),
     "cut": lambda _: lists().cut(),
     "several": lambda _: several(),
-    "meta": lambda _: runs().meta(trials=20, resamples=50),
+    "meta": lambda _: runs().meta(subsets=20, resamples=50),
     "campaign": lambda _: runs().campaign(),
     "rank": lambda _: lists().score(["AP'", "NDCG@10"]),
     "truncation": lambda _: lists().truncation(),
     "validate": lambda _: ab.read(GOLD, RUNS.head(30)).validate(),
     "audit": audit,
     "editions": lambda _: ab.editions({"2012": runs().campaign(), "2013": runs().campaign()}),
-    "pan": pan,
-    "squad": squad,
     "refusals": refusals,
 }
 
@@ -129,7 +106,7 @@ def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
     assert result.to_pandas().shape == frame.shape
     for table in result.TABLES:
         assert isinstance(result.to_frame(table), pl.DataFrame)
-    with pytest.raises(ab.UnknownNameError, match="there is no table 'nowhere'"):
+    with pytest.raises(ab.UnknownNameError, match="'nowhere'"):
         result.to_frame("nowhere")
     plain = result.to_dict()
     assert plain["kind"] == kind
@@ -159,7 +136,7 @@ def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
     for ending in ("csv", "md", "tex", "txt", "json", "html"):
         result.save(tmp_path / f"saved.{ending}")
         assert (tmp_path / f"saved.{ending}").stat().st_size
-    with pytest.raises(ab.UsageError, match=r"expected a name that ends in"):
+    with pytest.raises(ab.UsageError):
         result.save(tmp_path / "saved.docx")
 
 

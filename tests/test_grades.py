@@ -9,6 +9,7 @@ import pytest
 
 import abstain as ab
 from tests.helpers import Here, counts_of
+from tests.snapshots import refuses, says
 
 
 def graded(*grades: Any, column: str = "grade", **options: Any) -> tuple[float, ...]:
@@ -61,7 +62,7 @@ def test_own_outcomes_keep_their_candidates() -> None:
 def test_a_letter_with_two_meanings_is_asked_about() -> None:
     with pytest.raises(ab.InputError) as caught:
         graded("C", "C")
-    assert "'C' could be read as A/B/C or C/I/N" in str(caught.value)
+    says(str(caught.value), "'C'")
     assert graded("C", "C", grades={"C": "right"}) == (2, 0, 0, 0, 0)
     assert graded("C", "A") == (1, 0, 0, 0, 1)
     assert graded("C", "I") == (1, 1, 0, 0, 0)
@@ -75,11 +76,11 @@ def test_unusual_grades_are_mapped() -> None:
 def test_unknown_grades_are_named(here: Here) -> None:
     here.write("j.csv", "question,grade\nq1,correct\nq2,incorect\n")
     line = here.refuses("score", "--judged", "j.csv")
-    assert "1 grade has no known meaning: 'incorect' (1 row, nearest: incorrect)" in line
+    says(line, "1", "'incorect'")
     assert "--grade incorect=wrong" in line
     assert here("score", "--judged", "j.csv", "--grade", "incorect=wrong").code == 0
     line = here.refuses("score", "--judged", "j.csv", "--grade", "incorect=rong")
-    assert "there is no outcome 'rong' (nearest: wrong" in line
+    says(line, "'rong'")
     assert "needs --judged" in here.refuses("score", "j.csv", "j.csv", "--grade", "a=wrong")
 
 
@@ -109,7 +110,7 @@ def test_rows_without_ids_must_be_as_many_in_every_run(here: Here) -> None:
     here.write("nameless.csv", "topic,grade\nx,A\nx,B\n")
     here.write("short.csv", "topic,grade\nx,A\n")
     line = here.refuses("score", "--judged", "nameless.csv", "short.csv")
-    assert "run 'short' has 1 rows and run 'nameless' has 2" in line
+    says(line, "'short'", "1", "'nameless'", "2")
     line = here.refuses("score", "--judged", "whole.csv", "cut.csv")
     assert "--column question=problem" in line
     assert here("score", "--judged", "whole.csv", "cut.csv", "-c", "question=problem").code == 0
@@ -130,20 +131,20 @@ def test_reasons_and_policies(here: Here) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("question,outcome,why\nq1,right,declined\n", "j.csv:2: the row contradicts itself"),
-        ("question,outcome,why\nq1,,lazy\n", "j.csv:2: 'why' is 'lazy'"),
-        ("question,outcome\nq1,right\n,wrong\n", "j.csv:3: the row has no question id"),
+        ("question,outcome,why\nq1,right,declined\n", ("j.csv:2",)),
+        ("question,outcome,why\nq1,,lazy\n", ("j.csv:2", "'why'", "'lazy'")),
+        ("question,outcome\nq1,right\n,wrong\n", ("j.csv:3",)),
         (
             "question,outcome\nq1,right\nq2,wrong\nq1,wrong\n",
-            "j.csv:4: run 'j' has question 'q1' again, with another grade (first: j.csv:2)",
+            ("j.csv:4", "'j'", "'q1'", "j.csv:2"),
         ),
-        ("question,opinion\nq1,right\n", "j.csv:1: has no column 'outcome'"),
-        ("question,outcome,run\nq1,right,\n", "j.csv: a row has no run name"),
+        ("question,opinion\nq1,right\n", ("j.csv:1", "'outcome'")),
+        ("question,outcome,run\nq1,right,\n", ("j.csv",)),
     ],
 )
-def test_bad_rows(here: Here, text: str, said: str) -> None:
+def test_bad_rows(here: Here, text: str, said: tuple[str, ...]) -> None:
     here.write("j.csv", text)
-    assert here.refuses("score", "--judged", "j.csv").startswith(said)
+    says(here.refuses("score", "--judged", "j.csv"), *said)
 
 
 def test_what_a_run_lacks_is_missing_and_slices_work(here: Here) -> None:
@@ -163,7 +164,7 @@ def test_what_a_run_lacks_is_missing_and_slices_work(here: Here) -> None:
         ("b", "y"): (0, 0, 0, 0, 1),
     }
     assert said.data["touched"] == {"declined": 1, "missing": 1}
-    assert "nearest: topic" in here.refuses("score", "--judged", "j.csv", "--by", "topc")
+    assert "topic" in here.refuses("score", "--judged", "j.csv", "--by", "topc")
 
 
 def test_rows_without_questions_count_as_they_are() -> None:
@@ -177,7 +178,7 @@ def test_a_question_in_two_slices_is_refused() -> None:
     frame = pl.DataFrame(
         {"run": ["a", "b"], "question": ["q", "q"], "grade": ["A", "B"], "topic": ["x", "y"]}
     )
-    with pytest.raises(ab.InputError, match="question 'q' is in two slices"):
+    with refuses(ab.InputError, "'q'"):
         ab.read_judged(frame).score(by=["topic"])
 
 
@@ -186,7 +187,7 @@ def test_a_run_in_two_tables_is_refused(here: Here, again: str) -> None:
     here.write("one.csv", "run,question,grade\na,q1,correct\na,q2,correct\n")
     here.write("two.csv", f"run,question,grade\nb,q1,correct\na,{again}\n")
     said = here.refuses("score", "--judged", "one.csv", "two.csv")
-    assert said == "two.csv: run 'a' is in two tables (first: one.csv); a run belongs in one"
+    says(said, "two.csv", "'a'", "one.csv")
 
 
 def test_slices_of_nameless_rows_come_in_order() -> None:

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
+from tests.snapshots import refuses, says
 
 GIVEN = {"a": "AAAAAB--", "b": "AAABBBBB"}
 BOTH = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
@@ -245,7 +246,7 @@ def test_the_index_of_a_pandas_frame_is_read(index: list[str]) -> None:
     frame = rows(STANDARD, WORDS).to_pandas().set_index(index)
     result = ab.read_judged(frame).score("c@1")
     assert {row.run: row.scores["c@1"] for row in result.rows} == pytest.approx(BOTH)
-    assert "model as run, id as question" in " ".join(result.notes)
+    says(" ".join(result.notes))
 
 
 def test_ids_in_an_index_without_a_name_are_not_dropped() -> None:
@@ -272,7 +273,7 @@ def test_separators_and_decimal_commas(separator: str, tmp_path: Path) -> None:
     assert result.rows[0].scores["AUROC"] == 1.0
     if separator != ",":
         path.write_text(text.replace("0.", "0,"), encoding="utf-8")
-        with pytest.raises(ab.InputError, match="'0,9', expected a number from 0 to 1, with a dec"):
+        with refuses(ab.InputError, "'0,9'", "0", "1"):
             ab.read_judged(path).score(["c@1", "AUROC"])
 
 
@@ -289,7 +290,7 @@ def test_json_that_is_no_table_says_what_is_expected(text: str, tmp_path: Path) 
     path.write_text(text)
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(path).score("c@1")
-    assert "expected an array of objects or one object per line" in str(caught.value)
+    says(str(caught.value))
 
 
 def test_repeats_of_a_question_are_named_as_such() -> None:
@@ -297,15 +298,12 @@ def test_repeats_of_a_question_are_named_as_such() -> None:
     frame = pl.concat(rows(names, WORDS).with_columns(epoch=pl.lit(n)) for n in (1, 2))
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(frame).score("c@1")
-    assert (
-        "column 'epoch' numbers the repeats of a question: rename the column of the question ids "
-        "to 'cluster', and make a new column 'question' from the id and this number"
-    ) in str(caught.value)
+    says(str(caught.value), "'epoch'", "'cluster'", "'question'")
     done = frame.with_columns(question=pl.format("{}#{}", "id", "epoch")).rename({"id": "cluster"})
     result = ab.read_judged(done).score("c@1")
     assert {row.run: row.scores["c@1"] for row in result.rows} == pytest.approx(BOTH)
     assert {row.run: row.counts.n for row in result.rows} == {"a": 16, "b": 16}
-    assert ab.read_judged(done).cluster == "cluster"
+    assert ab.read_judged(done).data.cluster == "cluster"
 
 
 @pytest.mark.parametrize("name", ["grade", "score"])
@@ -314,10 +312,7 @@ def test_scores_between_0_and_1_are_not_guessed(name: str) -> None:
     columns = {} if name == "grade" else {"grade": "score"}
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(frame, columns=columns).score("c@1")
-    assert str(caught.value).endswith(
-        "the grades are numbers from 0.1 to 0.9, expected 1 and 0: turn them into a column of "
-        "1 and 0, for example by score >= 0.5"
-    )
+    says(str(caught.value), "0.1", "0.9", "1", "0", "0.5")
 
 
 def test_rows_without_any_name_are_still_counted() -> None:

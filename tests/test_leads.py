@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.stats.standings import leads
+from abstain.stats.orderings import leads
 
 SIZE = 20
 shares = st.tuples(st.integers(0, SIZE), st.integers(0, SIZE)).filter(lambda p: sum(p) <= SIZE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstain.judging.naming import RunName, _labels, parse_run_name
+from abstain.runs.run_names import RunName, parse_run_name
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,3 @@ def test_ids_that_fit(run: str, parts: tuple[str, int, int, str, str]) -> None:
 @pytest.mark.parametrize("run", ["", "1301enen", "jucs13enen", "team07_run1", "a b1301enen", "run"])
 def test_ids_that_do_not(run: str) -> None:
     assert parse_run_name(run) is None
-
-
-def test_a_name_shows_at_most_thirty_letters_of_a_setting() -> None:
-    long, longer = "b" * 30, "a" * 31
-    assert _labels("setting", "model", [long, longer]) == [f"model={long}", f"model={'a' * 29}…"]

@@ -13,6 +13,7 @@ import pytest
 import abstain as ab
 from abstain.measures.registry import example_measure
 from tests.helpers import words
+from tests.snapshots import refuses
 
 QUESTIONS = [f"q{n:02}" for n in range(24)]
 GOLD = pl.DataFrame(
@@ -43,10 +44,10 @@ IN_X = GOLD["topic"] == "x"
 
 ASKED: dict[str, Callable[[ab.Evaluation], Any]] = {
     "score": lambda read: read.score(["c@1", "AUROC"], by="type", interval=True).rows,
-    "compare": lambda read: read.compare(trials=100).pairs,
+    "compare": lambda read: read.compare(resamples=100).pairs,
     "curve": lambda read: read.curve().runs,
     "tune": lambda read: read.tune(folds=2).runs,
-    "meta": lambda read: read.meta(parts="stability", trials=5).stability,
+    "meta": lambda read: read.meta(parts="stability", subsets=5).stability,
     "campaign": lambda read: read.campaign(by="type", topic_by="type").rows,
     "histogram": lambda read: read.histogram().runs,
 }
@@ -94,7 +95,7 @@ def test_the_runs_are_in_one_order_before_and_after_questions() -> None:
     relation = duckdb.from_arrow(RUNS["one"].to_arrow())
     read = ab.read(GOLD, {"z": RUNS["two"], "a": relation})
     before = read.runs
-    assert read.kinds.shape == (2, 24)
+    assert read.data.kinds.shape == (2, 24)
     assert read.runs == before == ("a", "z")
 
 
@@ -128,10 +129,10 @@ def test_counts_know_their_runs_and_no_policy() -> None:
 
 WHOLE: dict[str, Callable[[ab.Evaluation], ab.Result]] = {
     "score": lambda read: read.score("c@1"),
-    "compare": lambda read: read.compare(trials=100),
+    "compare": lambda read: read.compare(resamples=100),
     "curve": lambda read: read.curve(),
     "tune": lambda read: read.tune(folds=2),
-    "meta": lambda read: read.meta(parts="stability", trials=5),
+    "meta": lambda read: read.meta(parts="stability", subsets=5),
     "campaign": lambda read: read.campaign(),
     "histogram": lambda read: read.histogram(),
 }
@@ -173,7 +174,7 @@ def test_subsets_of_subsets_are_counted_from_the_whole() -> None:
 
 def test_no_question_may_be_left() -> None:
     gold = GOLD.with_columns(half=pl.Series(["a"] * 12 + ["b"] * 12))
-    with pytest.raises(ab.UsageError, match="no question left: none has all of these values"):
+    with refuses(ab.UsageError):
         ab.read(gold, RUNS).only(where={"topic": "x", "half": "b"})
 
 
@@ -208,7 +209,7 @@ def test_some_rows_of_counts_are_chosen_by_their_attributes() -> None:
     assert result.notes == ("subset: 2 of 3 runs ('a', 'b'), rows (topic 'x')",)
     by_name = ab.read_counts({"a": ab.Counts(right=1), "b": ab.Counts(wrong=1)})
     assert by_name.only(runs="b").runs == ("b",)
-    with pytest.raises(ab.UsageError, match="have no attributes to choose by"):
+    with pytest.raises(ab.UsageError, match="have no attributes"):
         by_name.only(where={"topic": "x"})
     with pytest.raises(ab.UnknownNameError, match="no run 'd'"):
         ab.read_counts(COUNTS).only(runs="d")
@@ -258,7 +259,7 @@ def test_some_queries_of_rankings_are_as_if_only_they_had_been_read(missing: Any
     assert own == alone.score(measures, per_query=True).per_query
     assert some.truncation().pairs == alone.truncation().pairs
     assert some.truncation().lengths == alone.truncation().lengths
-    assert some.compare("AP'", trials=100).pairs == alone.compare("AP'", trials=100).pairs
+    assert some.compare("AP'", resamples=100).pairs == alone.compare("AP'", resamples=100).pairs
 
 
 def test_a_subset_of_rankings_says_that_it_is_one(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_a_subset_of_rankings_says_that_it_is_one(tmp_path: Path) -> None:
     assert read.only().subset is None
     some = read.only(runs=["one", "two"]).only(queries=["t1", "t2", "t3", "t4"])
     said = "Subset: 2 of 3 runs ('one', 'two'), 4 of 12 queries ('t1', 't2', 't3', …)."
-    results: list[ab.Result] = [some.score(), some.truncation(), some.compare("AP'", trials=100)]
+    results: list[ab.Result] = [some.score(), some.truncation(), some.compare("AP'", resamples=100)]
     results.append(some.meta(["AP'", "RR'"], parts="agreement"))
     for result in results:
         assert said in words(str(result))
@@ -277,9 +278,9 @@ def test_a_subset_of_rankings_says_that_it_is_one(tmp_path: Path) -> None:
         assert loaded.subset == some.subset
     with pytest.raises(ab.UnknownNameError, match="no query 't99'"):
         read.only(queries="t99")
-    with pytest.raises(ab.UnknownNameError, match=r"no run 'tree' \(nearest: three\)"):
+    with refuses(ab.UnknownNameError, "'tree'"):
         read.only(runs=["tree"])
-    with pytest.raises(ab.UsageError, match="there is no query left"):
+    with refuses(ab.UsageError):
         read.only(queries=[])
 
 
@@ -299,15 +300,15 @@ def test_some_runs_of_scores_are_a_subset() -> None:
     table = pl.DataFrame({"topic": ["1", "2"], "a": [0.1, 0.2], "b": [0.3, 0.1], "c": [0.5, 0.2]})
     read = ab.read_scores(table)
     assert read.only(measures=["score"]).subset is None
-    result = read.only(runs=["c", "a"]).compare(trials=100)
+    result = read.only(runs=["c", "a"]).compare(resamples=100)
     assert result.notes == ("subset: 2 of 3 runs ('c', 'a')",)
     assert {row.run for row in result.rows} == {"a", "c"}
 
 
 @pytest.mark.parametrize("ask", ["curve", "histogram", "meta", "several", "validate"])
 def test_clusters_without_effect_are_said(ask: str) -> None:
-    more: dict[str, Any] = {"trials": 3, "parts": "stability"} if ask == "meta" else {}
-    note = "clusters (topic) have no effect here: each question is counted on its own"
+    more: dict[str, Any] = {"subsets": 3, "parts": "stability"} if ask == "meta" else {}
+    note = "clusters (topic) have no effect here: each question counts by itself"
     plain = getattr(ab.read(GOLD, RUNS), ask)(**more)
     told = getattr(ab.read(GOLD, RUNS, cluster="topic"), ask)(**more)
     assert note not in plain.notes

@@ -30,6 +30,7 @@ from abstain.testing import (
     gates,
 )
 from tests.helpers import ROOT
+from tests.snapshots import refuses, says
 from tests.test_docs import blocks
 
 PLUGIN = "abstain.integrations.pytest_plugin"
@@ -92,17 +93,19 @@ def test_the_questions_that_would_do() -> None:
 @pytest.mark.parametrize(
     ("counts", "threshold", "said"),
     [
-        ((30, 70, 0), 0.6, "surely too low: even the upper bound is below 0.6"),
-        ((58, 42, 0), 0.6, "the score itself is below 0.6; more questions would not help"),
-        ((60, 40, 0), 0.6, "the score equals the threshold; more questions would never be enough"),
-        ((0, 0, 9), 0.6, "precision of 'run' is undefined (no question was answered)"),
+        ((30, 70, 0), 0.6, ("0.6",)),
+        ((58, 42, 0), 0.6, ("0.6",)),
+        ((60, 40, 0), 0.6, ()),
+        ((0, 0, 9), 0.6, ("'run'",)),
     ],
 )
-def test_a_failure_says_why(counts: tuple[int, int, int], threshold: float, said: str) -> None:
+def test_a_failure_says_why(
+    counts: tuple[int, int, int], threshold: float, said: tuple[str, ...]
+) -> None:
     gold, run = data(*counts)
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "precision", threshold)
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
 
 
 def sliced() -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -128,7 +131,7 @@ def test_slices_below_the_threshold_are_named() -> None:
         ("topic 'y'", 0.5, None),
         ("topic 'z'", 0.7, None),
     ]
-    assert "slices whose score is below 0.75" in str(caught.value)
+    says(str(caught.value), "0.75")
 
 
 def test_slices_that_dropped_are_named_with_the_difference() -> None:
@@ -211,7 +214,7 @@ def test_clustered_questions_are_not_called_equal_to_the_threshold() -> None:
     gold = gold.with_columns(group=pl.col("question") // 4)
     with pytest.raises(TooLowError) as caught:
         assert_at_least(run, gold, "accuracy", 0.65, cluster="group", by=[])
-    assert "they are clustered by 'group', so more clusters are needed" in str(caught.value)
+    says(str(caught.value), "'group'")
     assert "equals the threshold" not in str(caught.value)
 
 
@@ -226,12 +229,12 @@ def test_a_log_whose_questions_are_clustered_says_so(tmp_path: Path) -> None:
     with pytest.raises(TooLowError) as caught:
         assert_at_least(str(tmp_path / "log.json"), None, "accuracy", 0.65)
     assert caught.value.gate.needed is None
-    assert "they are clustered by 'test'" in str(caught.value)
+    says(str(caught.value), "'test'")
 
 
 def test_a_score_just_above_the_threshold_needs_endless_questions() -> None:
     gold, run = data(28, 12, 0)
-    with pytest.raises(TooLowError, match="more than 1,000,000,000 questions would be needed"):
+    with pytest.raises(TooLowError, match="more are needed"):
         assert_at_least(run, gold, "accuracy", 0.699999)
 
 
@@ -245,17 +248,17 @@ def test_rows_with_their_grade_need_no_gold() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"confidence": 0.5}, "between 0.5 and 1"),
-        ({"confidence": 1.0}, "between 0.5 and 1"),
-        ({"threshold": math.nan}, "the threshold must be a number"),
-        ({"measure": "nothing"}, "there is no measure"),
-        ({"run": {"a": data(3, 1, 0)[1], "b": data(3, 1, 0)[1]}}, "expected one run, got 2"),
+        ({"confidence": 0.5}, ("0.5", "1")),
+        ({"confidence": 1.0}, ("0.5", "1")),
+        ({"threshold": math.nan}, ()),
+        ({"measure": "nothing"}, ()),
+        ({"run": {"a": data(3, 1, 0)[1], "b": data(3, 1, 0)[1]}}, ("2",)),
     ],
 )
-def test_what_makes_no_gate_is_refused(change: dict[str, Any], said: str) -> None:
+def test_what_makes_no_gate_is_refused(change: dict[str, Any], said: tuple[str, ...]) -> None:
     gold, run = data(3, 1, 0)
     given: dict[str, Any] = {"run": run, "gold": gold, "measure": "c@1", "threshold": 0.1} | change
-    with pytest.raises(ab.UsageError, match=said):
+    with refuses(ab.UsageError, *said):
         assert_at_least(**given)
 
 
@@ -286,7 +289,8 @@ def session(folder: Path, *options: str, code: int = 1) -> str:
         check=False,
     )
     assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + (done.stderr if code > 1 else "")
+    printed = done.stdout + (done.stderr if code > 1 else "")
+    return re.sub(r" in [\d.]+s\b", "", printed)
 
 
 @pytest.mark.slow
@@ -297,7 +301,7 @@ def test_the_plugin_lists_the_gates_as_the_documentation_shows(tmp_path: Path) -
     assert len(shown) == 2
     for line in shown:
         assert line in printed
-    assert "slices whose score dropped, the most costly first:" in printed
+    says(printed)
     assert "assert_at_least(run: Any" not in printed, "the inside of the gate is not shown"
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("### 1 of 2 gates passed\n\n| gate ")
@@ -350,10 +354,7 @@ def test_gates_in_fixtures_are_listed(tmp_path: Path) -> None:
 
 def test_a_gate_in_words() -> None:
     gate = Gate("r", "c@1", 0.6, 0.95, 0.7, 0.65, 0.75, ab.Counts(right=7, wrong=3))
-    assert (
-        str(gate)
-        == "c@1 of 'r' is 0.7000, with 95 % confidence at least 0.6500: surely reaches 0.6"
-    )
+    says(str(gate), "1", "'r'", "0.7000", "95 %", "0.6500", "0.6")
 
 
 def test_an_undefined_score_travels_from_a_worker() -> None:
@@ -370,12 +371,12 @@ def test_an_undefined_score_travels_from_a_worker() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"run": "nothing.csv"}, "nothing.csv: there is no such file"),
-        ({"baseline": "nothing.csv"}, "nothing.csv: there is no such file"),
+        ({"run": "nothing.csv"}, ("nothing.csv",)),
+        ({"baseline": "nothing.csv"}, ("nothing.csv",)),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_line(
-    tmp_path: Path, change: dict[str, str], said: str
+    tmp_path: Path, change: dict[str, str], said: tuple[str, ...]
 ) -> None:
     """Also a baseline that a passing gate would not need; and no inside of the library is shown."""
     given = {"run": "today.csv", "gold": "gold.csv", **change}
@@ -385,14 +386,14 @@ def test_what_cannot_be_read_is_said_in_one_line(
         f"    assert_at_least(measure='c@1', threshold=0.1, **{given!r})\n"
     )
     printed = session(tmp_path, "test_one.py")
-    assert said in printed
+    says(printed, *said)
     assert "files.py" not in printed
     assert printed.count("testing.py") == 0
 
 
 def test_a_gate_without_an_interval_says_why() -> None:
     gold, run = data(1, 0, 0)
-    with pytest.raises(TooLowError, match=r"with no interval \(.*one question"):
+    with refuses(TooLowError):
         assert_at_least(run, gold, "accuracy", 0.5)
 
 
@@ -408,7 +409,7 @@ def test_slices_of_rows_with_their_grade() -> None:
 @pytest.mark.slow
 def test_a_summary_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
     done = session(tmp_path, "--abstain-summary", "no/such/s.md", code=4)
-    assert "--abstain-summary: the folder of no/such/s.md does not exist" in done
+    says(done, "--abstain-summary")
     assert "Traceback" not in done
 
 
@@ -437,13 +438,11 @@ def test_at_most_holds_the_upper_bound_against_the_threshold() -> None:
     bound = float(stats.beta.ppf(0.95, 10 + 1, 80 - 10))
     gate = assert_at_most(run, gold, "selective-risk", bound + 1e-6, interval="clopper-pearson")
     assert gate.high == gate.bound == pytest.approx(bound, abs=1e-9)
-    assert str(gate).startswith(
-        "selective-risk of 'run' is 0.1250, with 95 % confidence at most 0.2"
-    )
-    with pytest.raises(TooHighError, match="does not surely stay within") as caught:
+    says(str(gate), "'run'", "0.1250", "95 %", "0.2")
+    with refuses(TooHighError) as caught:
         assert_at_most(run, gold, "selective-risk", bound - 1e-6, interval="clopper-pearson")
-    assert "too few questions to be sure" in str(caught.value)
-    with pytest.raises(TooHighError, match="surely too high: even the lower bound is above"):
+    says(str(caught.value))
+    with refuses(TooHighError):
         assert_at_most(run, gold, "wrong-rate", 0.01)
 
 
@@ -473,7 +472,7 @@ def test_not_worse_is_a_paired_bound() -> None:
     error = math.sqrt((10 / 400 - (10 / 400) ** 2) / 400)  # of a paired difference, by hand
     assert low == pytest.approx(value - 1.645 * error, abs=0.006)
     assert low < value < high
-    with pytest.raises(WorseError, match="may be worse by more than") as caught:
+    with refuses(WorseError) as caught:
         assert_not_worse(run, gold, before, "accuracy", margin=0.02)
     assert "dropped" not in str(caught.value) or caught.value.gate.parts
     assert assert_not_worse(before, gold, run, "accuracy").passed
@@ -486,7 +485,7 @@ def test_not_worse_by_a_measure_that_is_better_when_lower() -> None:
     assert (gate.difference or (0,))[0] == pytest.approx(10 / 400)
     with pytest.raises(WorseError):
         assert_not_worse(before, gold, run, "selective-risk", margin=0.01)
-    with pytest.raises(ab.UsageError, match="the margin must be a number of 0 or more"):
+    with refuses(ab.UsageError, "0"):
         assert_not_worse(run, gold, before, "selective-risk", margin=-0.1)
 
 
@@ -521,8 +520,8 @@ def test_several_gates_stand_in_one_table() -> None:
     assert lines[4].split() == ["FAILED", "run", "wrong-rate", "0.2000", "at", "most", "0.1", *[
         f"{held[1].high:.4f}", "100",
     ]]  # fmt: skip
-    assert "not worse by more than 0.03" in lines[6]
-    assert "wrong-rate of 'run' is 0.2000" in str(caught.value)
+    says(lines[6], "0.03")
+    says(str(caught.value), "'run'", "0.2000")
     with gates() as good:
         assert_at_least(run, gold, "accuracy", 0.7)
     assert str(good).startswith("1 of 1 gates passed")
@@ -535,5 +534,5 @@ def test_a_gate_never_pools_systems() -> None:
         {"llm": ["a", "b"] * 20, "id": [n // 2 for n in range(40)], "grade": ["correct"] * 40}
     )
     for frame in (rows, rows.lazy(), rows.rename({"llm": "model"})):
-        with pytest.raises(ab.AbstainError, match=r"llm|expected one run, got 2"):
+        with refuses(ab.AbstainError, "2"):
             assert_at_least(frame, None, "accuracy", 0.1)

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.report.campaign.tables import leaderboard
-from abstain.report.campaign.tables import tests_passed as passed_tests
-from abstain.stats.standings import above, at_least, places
+from abstain.features.campaign.tables import leaderboard
+from abstain.features.campaign.tables import tests_passed as passed_tests
+from abstain.stats.orderings import above, at_least, places
 from tests.campaign.asked import overview
 
 HALF = {"few": (9, 1, 20), "all": (15, 15, 0)}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from abstain.cli.app import COMMANDS
+from abstain.registry import COMMANDS
 from tests.helpers import GOLD, ROOT, RUN
 
 SURE = "question,answer,confidence\nq1,a,0.9\nq2,c,0.4\nq3,,0.1\nq4,d,0.8\n"
@@ -19,11 +19,11 @@ QRELS, RANKING = "q 0 d1 1\nq 0 d2 0\n", "q Q0 d1 1 2.0 a\nq Q0 d2 2 1.0 a\n"
 COUNTS = "run,right,wrong,unanswered,c@1\na,5,1,2,0.78125\n"
 COMMANDS_TRIED: dict[str, str] = {
     "score": "score gold.csv run.csv -o page.html",
-    "compare": "compare gold.csv run.csv sure.csv --trials 100 -o compared.json",
+    "compare": "compare gold.csv run.csv sure.csv --resamples 100 -o compared.json",
     "report": "report compared.json -o compared.html",
     "curve": "curve gold.csv sure.csv",
     "tune": "tune gold.csv sure.csv --maximise c@1 --folds 2",
-    "meta": "meta gold.csv run.csv sure.csv --trials 50",
+    "meta": "meta gold.csv run.csv sure.csv --subsets 50",
     "campaign": "campaign gold.csv run.csv sure.csv -o site",
     "validate": "validate gold.csv run.csv",
     "baseline": "baseline gold.csv oracle",

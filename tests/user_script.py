@@ -41,8 +41,6 @@ def ask_everything(gold: pl.DataFrame, runs: pl.DataFrame, qrels: str, lists: st
     assert_type(ab.validate(gold, runs), ab.ValidateResult)
     assert_type(ab.rank(qrels, lists), ab.RankResult)
     assert_type(ab.audit(["table.csv"]), ab.AuditResult)
-    assert_type(ab.pan("truth.jsonl", ["answers.jsonl"]), ab.PanResult)
-    assert_type(ab.squad("dev.json", ["said.json"]), ab.SquadResult)
     assert_type(ab.refusals(["run.csv"]), ab.RefusalsResult)
     assert_type(ab.baseline(gold, "random"), pl.DataFrame)
     assert_type(ab.demo(), ab.CampaignResult)

@@ -40,7 +40,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
-from mutations import EQUIVALENT, ROOT, Mutant, modules_named, mutants_of, mutated, plain, told
+from mutations import ROOT, Mutant, modules_named, mutants_of, mutated, plain, told
 from reached import HANGS, PYTEST, SLOW, Reached, copied, file_of, forget, fork, in_turn, recorded
 
 PATIENCE = 10.0
@@ -268,12 +268,11 @@ def main() -> None:
 def _drawn(every: list[Mutant], given: argparse.Namespace) -> tuple[list[Mutant], list[str]]:
     """So many mutants in random order; those known to be equivalent on the way."""
     drawn, known = list[Mutant](), list[str]()
-    equivalent = {line for lines in EQUIVALENT.values() for line in lines}
     for mutant in random.Random(given.seed).sample(every, len(every)):
         if given.only not in mutant.module:
             continue
-        before, after = told(mutant)
-        if before in equivalent or after in equivalent:
+        after = told(mutant)[1]
+        if mutant.is_equivalent:
             known.append(after)
         elif given.line in after:
             drawn.append(mutant)

@@ -18,277 +18,153 @@ SOURCE = ROOT / "src" / "abstain"
 MODULES = (
     "measures/**/*.py",
     "outcomes.py",
-    "judging/**/*.py",
+    "runs/**/*.py",
     "stats/intervals.py",
     "stats/randomisation.py",
     "stats/hypotheses.py",
-    "analyses/compare/bounds.py",
-    "analyses/tune/*.py",
+    "features/compare/judge_errors.py",
+    "features/tune/*.py",
 )
 
 EQUIVALENT: dict[str, tuple[str, ...]] = {
-    "how much is held or drawn at once; the same numbers come out": (
-        "stats/randomisation.py: EXACT_STATES = 400000",
-        "stats/intervals.py: BLOCK = 1 << 22",
-        "stats/intervals.py: size = max(2, BLOCK // max(groups, 1))",
-        "stats/intervals.py: size = max(1, BLOCK // max(groups, 2))",
-        "stats/randomisation.py: AT_ONCE = 1 << 16",
-        "stats/randomisation.py: BLOCK_BYTES = 1 << 26",
-        "stats/randomisation.py: block = max(1, min(trials, BLOCK_BYTES // "
-        "(9 * words * len(kinds))))",
-        "stats/randomisation.py: if len(self.known) >= 500:",
-        "stats/randomisation.py: if len(self.known) > 501:",
-        "stats/hypotheses.py: MOST_KEPT = 1 << 24",
-        "stats/hypotheses.py: kept = not divided and flips.trials * sums.size <= MOST_KEPT",
-        "stats/hypotheses.py: block = max(1, min(AT_ONCE, BLOCK_BYTES // (9 * self.groups)))",
-        "judging/cells.py: BATCH = 1 << 19",
-        "judging/cells.py: MAX_BITS = 8 << 30",
-        "judging/cells.py: MOST_BITS = 1 << 29",
-        "judging/cells.py: room = MOST_BITS // (len(sizes) / int(sizes.to_numpy().max()))",
-        "judging/cells.py: if len(counts) <= 4 * len(bins):",
-        "judging/counting.py: LOOKED_AT = 1 << 16",
-        "judging/counting.py: for rows_ahead in (LOOKED_AT, 16 * LOOKED_AT, EVERY_ROW):",
-        "judging/cells.py: sure = np.full((2, cells.width if cells.confident else 0), np.nan)",
-        "judging/aliases.py: found = collect(rows.head(MOST_GRADES + 2), table.name)[column]",
-        "judging/counting.py: ahead = frame.filter(nw.col(SEAT) <= begins + rows_ahead)",
-    ),
-    "what is kept in a cache; the same numbers come out": (
-        "judging/evaluation.py: if self._held is None or (confident or self._held[2] is None):",
-        "stats/randomisation.py: if not len(self.known) > 500:",
-        "stats/randomisation.py: @lru_cache(maxsize=9)",
-        "stats/randomisation.py: @lru_cache(maxsize=4097)",
-        "stats/randomisation.py: MOST_LISTED = 601",
-        "stats/randomisation.py: few = counts.shape[-1] == 3 and n < MOST_LISTED and "
-        "(counts.ndim > 1)",
-        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
-        "(counts.ndim >= 1)",
-        "stats/randomisation.py: few = counts.shape[-1] == 3 and n <= MOST_LISTED and "
-        "(counts.ndim > 2)",
-    ),
-    "then all is computed, nothing looked up; the same numbers come out": (
-        "stats/randomisation.py: if not few or not np.all(counts.sum(axis=-1) != n):",
-        "stats/randomisation.py: n = round(float(counts[(0,) * (counts.ndim - 2)].sum()))",
-        "stats/randomisation.py: few = counts.shape[-1] == 4 and n <= MOST_LISTED and "
-        "(counts.ndim > 1)",
-    ),
-    "chances below 1e-20, which no double near 1 holds": (
-        "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) + unseen - BEYOND)",
-        "stats/randomisation.py: return min(1.0, float(weights[loud].sum()) - unseen + BEYOND)",
-        "stats/randomisation.py: tosses = [Tosses(g.integers(1, 1 << 64, size=(some, words), "
-        "dtype=np.uint64, endpoint=False)) for g in generators]",
-        "stats/randomisation.py: BEYOND = 3 * 2 * math.exp(-50)",
-        "stats/randomisation.py: reach = 6 * np.sqrt(m) + 1",
-        "stats/randomisation.py: reach = 5 * np.sqrt(m) + 2",
-        "stats/randomisation.py: return np.arange(max(0, int(m / 2 - reach)), "
-        "min(m, int(m / 2 + reach) + 2) + 1)",
+    "such measures count blanks alike, whatever the candidate": ("features._spots: 4",),
+    "each move has one the other way": ("features._lowered: +",),
+    "any bound near rounding will do": (
+        "features.KeepRisk.hindsight: <=",
+        "features._lowered: <",
+        "features._solved: <",
+        "measures._kappa_of: <",
+        "measures._over: >",
+        "measures._same: <=",
+        "measures._within: <=",
+        "stats.levels_from_jackknife: 2 <",
     ),
     "any number that is smaller, or larger, than all there are will do": (
-        "measures/influence.py: harmonic = np.append(harmonic_numbers(int(np.max(a.size, "
-        "initial=1))), 0.0)",
-        "measures/families/handed_in.py: unsure = np.where(a.stated, -a.confidence, 2.0)",
-        "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=1))) + 1",
-        "measures/checks.py: numbers = product(range(MOST + 2), repeat=5)",
-        "judging/slices.py: numbers[alone] = numbers.max(initial=-2) + 1 + "
-        "np.arange(int(alone.sum()))",
-        "judging/counting.py: EVERY_ROW = 1 << 62",
-        "judging/counting.py: FILE_SEATS = 1 << 40",
-        "measures/families/handed_in.py: starts = np.flatnonzero(np.diff(question[order], "
-        "prepend=-2))",
-        "measures/families/recall_points.py: step = int(nth.max(initial=0)) + 3",
-        "measures/families/gain.py: step = int(max(rankings.rank.max(), rank.max(initial=1))) + 1",
-        "measures/families/gain.py: step = int(max(rankings.rank.max(), rank.max(initial=0))) + 2",
-        "measures/ranked_lists.py: step = int(max(self.rank.max(), rank.max(initial=0))) + 2",
-        "measures/families/ranking.py: first = np.diff(rows, prepend=-2) > 0",
-        "judging/plans.py: logs = [own.table.frame.select(pl.col('question', SAMPLE)"
-        ".cast(pl.String), pl.col(EPOCH).cast(pl.String)).collect() for own in responses if "
-        "own.table.verdicts is not None and {SAMPLE, EPOCH} < {*own.table.columns}]",
-        "analyses/compare/bounds.py: while math.comb(total // step + parts, parts - 1) >= "
-        "MOST_WAYS:",
-        "measures/answers.py: harmonic = harmonic_numbers(int(np.max(answers, initial=1)))",
+        "features._step: >",
+        "measures.Sampled.before: 0 1",
+        "measures._areas_without_one: 0",
+        "measures._dcg_at: 0 1",
+        "measures._places: 1.0",
+        "measures.at_points: 2",
+        "measures.few_counts: 1",
+        "measures.is_repeat: 1",
+        "measures.least_area: 0",
+        "measures.with_first_rank: 1",
+        "runs.FILE_SEATS: 1 40",
+        "runs._with_epochs: <=",
+        "runs.cluster_numbers: 1",
     ),
-    "a whole number times or over 1.0 is the same as a double": (
-        "measures/declare.py: return function(k.right / 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
-        "k.n * 1.0, **arguments)",
-        "measures/declare.py: return function(k.right * 1.0, k.wrong / 1.0, k.unanswered * 1.0, "
-        "k.n * 1.0, **arguments)",
-        "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered / 1.0, "
-        "k.n * 1.0, **arguments)",
-        "measures/declare.py: return function(k.right * 1.0, k.wrong * 1.0, k.unanswered * 1.0, "
-        "k.n / 1.0, **arguments)",
-        "measures/families/truncated.py: return cut.scored(_terminal(cut) * "
-        "np.power(p, cut.depth / 1.0), listed)",
+    "what is more than there is to share is left out below": ("features._ways: 1",),
+    "all of them are equal there": ("features.check_drawn: 0",),
+    "another stream of random numbers is as good": (
+        "features.correct_for_judge: 7",
+        "stats.Flips.blocks: 99",
+        "stats.sampled_p: 1",
     ),
-    "all arrays of these have one length": (
-        "stats/randomisation.py: found = np.empty((len(stay[1]), *joint.shape))",
-        "stats/randomisation.py: size = joint.shape[-2]",
+    "measures depend on shares, not on how many there are": ("features.correct_for_judge: /",),
+    "another value is taken there": ("features._rates: 0 1",),
+    "how closely a sum bounds an integral from above: any number of steps is safe": (
+        "features.CELLS: 32",
     ),
-    "it is multiplied by the gain of the pool, which is 0 there": (
-        "measures/ranked_lists.py: full = np.append(1.0, np.cumsum(weight))",
+    "numbers beyond 1e300 are not near 0": ("features._short: 0",),
+    "it does not look ahead": (
+        "features.KeepRisk.choose: 0",
+        "features.Maximise.choose: 0",
+    ),
+    "a cluster without questions is left out before anything is computed": ("features.tuned: 1",),
+    "how much is held or drawn at once; the same numbers come out": (
+        "runs.BATCH: 1 19",
+        "runs.MAX_BITS: 30 8",
+        "runs.MOST_BITS: 1 29",
+        "runs.census_here: * 4 <= if",
+        "runs._grades_in: 1",
+        "runs.fill: 1",
+        "runs.fits_in_duckdb: *",
+        "stats.AT_ONCE: 1 16",
+        "stats.BLOCK: 1 22",
+        "stats.BLOCK_BYTES: 1 26",
+        "stats.EXACT_STATES: 400000",
+        "stats.Flips.blocks: 8",
+        "stats.MOST_KEPT: 1 24",
+        "stats.randomise_clusters: * <= and",
+        "stats.resampled: 1",
+        "stats.sampled_p: 8",
     ),
     "numpy takes any negative number for the length that is left": (
-        "judging/evaluation.py: return pl.DataFrame({'run': pl.Series(names).gather(np.repeat("
-        "np.arange(len(names)), len(ids))), 'question': ids.gather(np.tile(np.arange(len(ids)), "
-        "len(names))), 'outcome': ends.gather(self.codes.reshape(-2)), 'why': "
-        "reasons.gather(kinds.reshape(-1)), 'confidence': "
-        "pl.Series(sure.reshape(-1)).fill_nan(None)})",
-        "judging/cells.py: _add(table.reshape(-2), bins)",
-        "judging/evaluation.py: table[number] = bins.reshape(-2, EXCLUDED + 1)",
-        "judging/counting.py: table = found.table.reshape(-2, KINDS)",
-        "judging/cells.py: held.reshape(-2)[at] = batch.kind + 1",
-        "judging/cells.py: sure.reshape(-2)[at] = batch.confidence",
-        "judging/cells.py: np.bitwise_or.at(met.reshape(-2), batch.run * stride + "
-        "(batch.index >> 3), bit)",
+        "runs.Evaluation.outcomes: 1",
+        "runs.RunData.sliced: 1",
+        "runs._count_here: 1",
+        "runs.census_here: 1",
+        "runs.fill: 1",
     ),
-    "numbers beyond 1e300 are not near 0": (
-        "analyses/tune/choose.py: return f'{number:g}' if abs(number) < 1e+300 else "
-        "f\"{('-' if number < 1 else '')}1e300 or more\"",
-    ),
-    "another stream of random numbers is as good": (
-        "analyses/compare/bounds.py: generator, method = (np.random.default_rng([seed, 8]), "
-        "'jeffreys')",
-        "stats/hypotheses.py: generator = np.random.default_rng([self.seed, 100])",
-        "stats/randomisation.py: words = questions // 64 + 2",
-    ),
-    "one halving more: no digit that is shown": ("stats/hypotheses.py: ROUNDS = 25",),
-    "41 tosses have chances that only rounding tells apart, either way": (
-        "stats/randomisation.py: WHOLE = 41",
-    ),
-    "differences after flips count by their size alone": (
-        "stats/hypotheses.py: half = (total - moved) / 2",
-    ),
-    "a sign is 1 or -1": (
-        "stats/randomisation.py: sums = np.where(signs >= 0, straight, swapped)",
-    ),
-    "any number that is no kind": ("judging/cells.py: MET = -2",),
-    "all flips are listed there, none is drawn": (
-        "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=1, seed=0))",
-        "stats/hypotheses.py: return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=1))",
-    ),
-    "such measures count blanks alike, whatever the candidate": (
-        "analyses/compare/bounds.py: return (0, 1, 2, 3, 4) if "
-        "measure.definition.needs_candidates else (0, 1, 5)",
-    ),
-    "the cases on which a declaration is tried: others would do": (
-        "measures/checks.py: GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))",
-        "measures/checks.py: over = answers.questions if not d.mean.over == 'questions' else "
-        "answers.size",
-        "measures/checks.py: RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))",
-        "measures/checks.py: GAINS = (((1, 0, 1), 4), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))",
-        "measures/checks.py: GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 2), ((0,), 0), ((), 0))",
-        "measures/checks.py: same(item(CountsArray(3 * many.table)), 'with twice as many questions "
-        "of each outcome')",
-    ),
+    "any number that is no kind": ("runs.MET: 1",),
     "only a quicker way to what the other branch says": (
-        "judging/counting.py: begins = int(collect(frame.select(nw.col(FILE).min()), "
-        "label)[FILE][0]) / FILE_SEATS",
-        "judging/counting.py: suspects = sizes.filter(pl.col('rows') >= "
-        "pl.col('distinct'))['run'].to_list()",
-        "judging/counting.py: if len(found) > most:",
-        "measures/ranked_lists.py: part = np.flatnonzero(length <= np.diff(self.offsets)[query])",
-        "judging/judge.py: longer = given.str.len_chars() >= correct.str.len_chars()",
-        "judging/judge.py: return [nw.concat(group, how='diagonal') if len(group) >= 1 else "
-        "group[0] for group in groups.values()]",
-        "judging/judge.py: visible = (given > '!') & (given < '\\x7f')",
+        "measures.Pool.total_of_first: <",
+        "runs._again: *",
+        "runs._has_answer: >=",
+        "runs._is_right: >",
+        "runs.by_engine: >",
+        "runs.repeats: > <",
     ),
-    "any bound near rounding will do": (
-        "analyses/tune/choose.py: within = reached.wrong < self.alpha * reached.answered + 1e-09",
-        "analyses/compare/bounds.py: flat = np.abs(np.linalg.det(rates)) <= 1e-09",
-        "stats/intervals.py: acceleration = float((weights * off ** 3).sum()) / "
-        "(6 * second ** 1.5) if second > close ** 3 else 0.0",
-        "stats/intervals.py: below = (known <= observed - close).mean()",
-        "measures/checks.py: if not (math.isnan(score) and math.isnan(other)) and (not "
-        "abs(score - other) < close):",
-        "measures/checks.py: if not low - CLOSE < score <= high + CLOSE:",
-        "measures/checks.py: if not low - CLOSE <= score < high + CLOSE:",
-        "measures/declare.py: if not all((abs(score(c, 1 - c, 0.0, **example) - c) <= 1e-12 for c "
-        "in (0.25, 0.625))):",
-        "measures/declare.py: return above / below if abs(below) >= ROUNDING else math.nan",
-        "measures/declare.py: return np.where(np.abs(below) >= ROUNDING, above / below, np.nan)",
-        "analyses/compare/bounds.py: if values[at] <= best - CLOSE:",
-        "analyses/tune/tuning.py: delta = round(1 - level, 13)",
+    "only the first are taken": ("runs._again: 2",),
+    "only the first is taken": ("runs.first_repeat: 1",),
+    "what is kept in a cache; the same numbers come out": (
+        "runs.Source.filled: and",
+        "stats.MOST_LISTED: 600",
+        "stats._binomial: 4096",
+        "stats._listed: 8",
+        "stats._looked_up: 1 <= >",
     ),
-    "a cluster without questions is left out before anything is computed": (
-        "analyses/tune/tuning.py: own_clusters = None if clusters is None else "
-        "(clusters[judge], int(clusters.max()) + 2)",
+    "a table without rows is refused before": ("runs.count_nameless: 0",),
+    "one more harmonic number is made than is looked up": ("measures.harmonic_numbers: 1",),
+    "the cases on which a declaration is tried: others would do": (
+        "measures.GAINS: 0 1 3",
+        "measures.RIGHT: 0 1",
+        "measures._of_answers: if",
+        "measures._of_counts: 2",
     ),
-    "how closely a sum bounds an integral from above: any number of steps is safe": (
-        "analyses/tune/choose.py: CELLS = 33",
+    "a whole number times or over 1.0 is the same as a double": (
+        "measures._of_both.of_counts: *",
+        "measures._rbp_by_depth: *",
     ),
-    "it is 1 or −1": ("measures/families/handed_in.py: return a.confidence / (2.0 * a.right - 1)",),
-    "a query without a judged document has nothing to keep": (
-        "measures/gains.py: return levels[-1][1] if levels else 1.0",
-    ),
+    "only infinite values come here": ("measures.number_text: >",),
+    "twice a number of answers is 0 or at least 2": ("measures.mass_bins: 1",),
+    "it is 1 or −1": ("measures.earnings: *",),
     "one more is made than is looked up": (
-        "measures/families/stopping.py: longest = int(rankings.depth.max(initial=1))",
-        "measures/families/handed_in.py: best = np.full(int(question.max()) + 2, nowhere)",
-    ),
-    "nothing is found there, so that the product is 0": (
-        "measures/families/sets.py: recall = ratio(found, num_rel(rankings, rel=rel), empty=1.0)",
-        "measures/families/sets.py: precision = ratio(found, num_ret(rankings), empty=1.0)",
-    ),
-    "one more harmonic number is made than is looked up": (
-        "measures/answers.py: return np.concatenate([[0.0], "
-        "np.cumsum(1 / np.arange(1, most + 2))])",
-    ),
-    "only infinite values come here": (
-        "measures/definition.py: return '∞' if value >= 0 else '−∞'",
-    ),
-    "only the first is taken": (
-        "judging/counting.py: first = repeats(judged, most=2, runs=runs)[0]",
-    ),
-    "what is more than there is to share is left out below": (
-        "analyses/compare/bounds.py: marks = np.unique(np.append(np.arange(0, total + 2, step), "
-        "total))",
-    ),
-    "another value is taken there": (
-        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
-        "np.where(sums > 0, sums, 2), np.eye(3))",
-        "analyses/compare/bounds.py: return np.where(sums > 0, confusion / "
-        "np.where(sums > 1, sums, 1), np.eye(3))",
-    ),
-    "measures depend on shares, not on how many there are": (
-        "analyses/compare/bounds.py: score = float(solved(measure, (cells * cells.sum())[None], "
-        "rates[None])[0])",
-    ),
-    "twice a number of answers is 0 or at least 2": (
-        "measures/families/calibration.py: middle = (2 * upto - sizes) * bins // "
-        "np.maximum(2 * upto[-1], 2)",
-    ),
-    "a top grade is 0, 1 or more": (
-        "measures/families/truncated.py: top = pool.top if rel is None and pool.top > 1 else 1.0",
+        "measures.mean_reciprocal_rank: 1",
+        "measures.penalised_dcg: 0",
     ),
     "from the first relevant document on the highest precision is that of the whole list": (
-        "measures/families/recall_points.py: stuck |= begun & ((wanted < 2) | (wanted > reached))",
-        "measures/families/recall_points.py: stuck |= begun & ((wanted <= 1) | (wanted > reached))",
+        "measures.at_points: 1 <",
     ),
+    "nothing is found there, so that the product is 0": ("measures.set_f: 0.0",),
+    "a top grade is 0, 1 or more": ("measures._gains: 0",),
+    "a query without a judged document has nothing to keep": ("measures._first_gain: 0.0",),
+    "no group stands before the first": ("measures._areas_without_one: 0.0",),
     "an answer that is alone in its group leaves nothing there": (
-        "measures/influence.py: own = np.where(sizes >= 1, own, 0.0)",
+        "measures._areas_without_one: >",
     ),
-    "it does not look ahead": (
-        "analyses/tune/choose.py: def choose(self, curve: Curve, ahead: Curve | int=1) -> float:",
+    "it is multiplied by the gain of the pool, which is 0 there": ("measures.Prefixes.ideal: 0.0",),
+    "one halving more: no digit that is shown": ("stats.ROUNDS: 24",),
+    "all flips are listed there, none is drawn": ("stats.wilcoxon: 0",),
+    "41 tosses have chances that only rounding tells apart, either way": ("stats.WHOLE: 40",),
+    "chances below 1e-20, which no double near 1 holds": (
+        "stats.BEYOND: * 2 3 50",
+        "stats._likely: 1 5",
+        "stats.exact_p: +",
+        "stats.sampled_p: 0",
     ),
-    "only the first are taken": (
-        "judging/counting.py: joined = frame.join(keys, on=key, how='inner').sort(key)"
-        ".head(3 * most + 1)",
+    "a sign is 1 or -1": ("stats.of_clusters: >",),
+    "then all is computed, nothing looked up; the same numbers come out": (
+        "stats._looked_up: 1 3 ==",
     ),
-    "no group stands before the first": (
-        "measures/influence.py: harmonic = np.append(harmonic_numbers(int(np.max(a.size, "
-        "initial=0))), 1.0)",
-    ),
-    "each move has one the other way": ("analyses/compare/bounds.py: near = way - step * moves",),
-    "a table without rows is refused before": (
-        "judging/grades.py: sizes = per_slice.select(pl.col('size').max().fill_null(1))",
-    ),
-    "all of them are equal there": (
-        "analyses/compare/bounds.py: raise UsageError(f\"the judge's table has {said[0][1]:.0f} "
-        "responses of each verdict, so it does not look like a random sample: say how it was "
-        "drawn, {option('judge_drawn', 'verdict')} (a fixed number of each verdict of the judge), "
-        "{option('judge_drawn', 'truth')} (a fixed number of each true outcome) or "
-        "{option('judge_drawn', 'random')}\")",
+    "all arrays of these have one length": (
+        "stats.after_swaps: 0",
+        "stats.sampled_p: 1",
     ),
 }
-"""Why some mutants change nothing that can be seen: by reason, their module and line as changed, or
-as it was where that is so of every change to it."""
+"""Changes that no test can notice, by the reason why: the package and the function (or constant)
+that they are in, with the operators and numbers that are changed. Other edits leave them valid."""
 
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -308,6 +184,24 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
 }
 
 
+SIGNS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+}
+
+
 class Mutant(NamedTuple):
     """One change: the module, which of its changes, the statement it is in."""
 
@@ -315,6 +209,27 @@ class Mutant(NamedTuple):
     place: int
     statement: int
     in_function: bool
+    function: str
+    """The qualified name of its function, or the constant that is assigned at module level."""
+    operator: str
+    """The operator or number that is changed; `if` for a negated condition."""
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether no test can notice it."""
+        room = self.module.partition("/")[0].removesuffix(".py")
+        return self.operator in _equivalent().get(f"{room}.{self.function}", ())
+
+
+@cache
+def _equivalent() -> dict[str, set[str]]:
+    """The operators of equivalent changes, by function."""
+    operators: dict[str, set[str]] = {}
+    for entries in EQUIVALENT.values():
+        for entry in entries:
+            function, _, signs = entry.partition(": ")
+            operators.setdefault(function, set()).update(signs.split())
+    return operators
 
 
 @cache
@@ -325,15 +240,17 @@ def plain(module: str) -> str:
 
 def mutants_of(module: str) -> list[Mutant]:
     """Every change that a module allows."""
-    found = enumerate(_changes(ast.parse(plain(module))))
-    return [Mutant(module, place, line, inside) for place, (_, line, inside) in found]
+    changes = enumerate(_changes(ast.parse(plain(module))))
+    return [
+        Mutant(module, place, line, inside, function, operator)
+        for place, (_, line, inside, function, operator) in changes
+    ]
 
 
 def mutated(mutant: Mutant) -> str:
     """The module's code with the change made."""
     tree = ast.parse(plain(mutant.module))
-    make, _, _ = list(_changes(tree))[mutant.place]
-    make()
+    list(_changes(tree))[mutant.place][0]()
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -347,37 +264,42 @@ def told(mutant: Mutant) -> tuple[str, str]:
 
 
 def _changes(
-    node: ast.AST, line: int = 0, inside: bool = False
-) -> Iterator[tuple[Callable[[], object], int, bool]]:
-    """What makes each change under a node, with its statement and whether a function has it."""
+    node: ast.AST, line: int = 0, inside: bool = False, function: str = ""
+) -> Iterator[tuple[Callable[[], object], int, bool, str, str]]:
+    """What makes each change under a node, with its statement, its function and its operator."""
     line = node.lineno if isinstance(node, ast.stmt) else line
-    for change in _changes_of(node):
-        yield change, line, inside
+    for change, operator in _changes_of(node):
+        yield change, line, inside, function, operator
     is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        function = f"{function}.{node.name}".lstrip(".")
+    elif not function and isinstance(node, (ast.Assign, ast.AnnAssign)):
+        function = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
     for name, field in ast.iter_fields(node):
         if name in ("annotation", "returns"):
             continue
         if name == "body" and isinstance(node, ast.If) and _is_for_types(node):
             continue
         within = inside or (is_function and name == "body")
-        for own in field if isinstance(field, list) else [field]:
-            if isinstance(own, ast.AST):
-                yield from _changes(own, line, within)
+        for child in field if isinstance(field, list) else [field]:
+            if isinstance(child, ast.AST):
+                yield from _changes(child, line, within, function)
 
 
-def _changes_of(node: ast.AST) -> Iterator[Callable[[], object]]:
-    """What changes a node in place, one way after the other."""
+def _changes_of(node: ast.AST) -> Iterator[tuple[Callable[[], object], str]]:
+    """What changes a node in place, one way after the other, and what is changed."""
     if isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in SWAPPED:
-        yield partial(setattr, node, "op", SWAPPED[type(node.op)]())
+        yield partial(setattr, node, "op", SWAPPED[type(node.op)]()), SIGNS[type(node.op)]
     elif isinstance(node, ast.Compare):
         for number, op in enumerate(node.ops):
             if type(op) in SWAPPED:
-                yield partial(node.ops.__setitem__, number, SWAPPED[type(op)]())
+                yield partial(node.ops.__setitem__, number, SWAPPED[type(op)]()), SIGNS[type(op)]
     elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        if node.value + 1 != node.value:  # type: ignore[operator]
-            yield partial(setattr, node, "value", node.value + 1)  # type: ignore[operator]
+        value: float = node.value  # type: ignore[assignment]
+        if value + 1 != value:
+            yield partial(setattr, node, "value", value + 1), repr(value)
     elif isinstance(node, (ast.If, ast.IfExp)) and not _is_for_types(node):
-        yield partial(setattr, node, "test", ast.UnaryOp(ast.Not(), node.test))
+        yield partial(setattr, node, "test", ast.UnaryOp(ast.Not(), node.test)), "if"
 
 
 def _is_for_types(node: ast.If | ast.IfExp) -> bool:

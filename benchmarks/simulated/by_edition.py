@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstain.analyses.editions.campaigns import Asked, Campaign
-from abstain.analyses.editions.comparing import Means, best_rows, changes_of
+from abstain.features.editions.analysis import Means, best_rows, changes_of
+from abstain.features.editions.campaigns import Campaign, QuestionShares
 from abstain.measures import measure
 from abstain.outcomes import CountsArray
 from simulated.drawing import LEVEL, Array, Generator, probed, row, said, table
@@ -62,7 +62,7 @@ class Cell:
             baselines={},
             slices={},
             measure=self.name,
-            asked=Asked((codes == 0).mean(axis=0), blank.mean(axis=0), tests),
+            asked=QuestionShares((codes == 0).mean(axis=0), blank.mean(axis=0), tests),
         )
 
     def measured(self, samples: int, seed: list[int]) -> str:

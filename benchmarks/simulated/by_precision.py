@@ -9,8 +9,8 @@ import numpy as np
 from abstain.measures import measure
 from abstain.stats.proportions import all_pairs as all_pairs_p
 from abstain.stats.proportions import p_values, tables
-from abstain.stats.resampling.cells import of_outcomes
 from abstain.stats.resampling.draws import all_pairs
+from abstain.stats.resampling.samplers import of_outcomes
 from simulated.drawing import (
     LEVEL,
     TRIALS,

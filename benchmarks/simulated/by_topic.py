@@ -177,7 +177,7 @@ def of_meta(
         pairs = families = 0.0
         for own in drawn(generator, kind, (many, runs, topics), None):
             own[1] += shift
-            (power,) = matrix_of(own).meta(parts=["power"], trials=TRIALS).power
+            (power,) = matrix_of(own).meta(parts=["power"], subsets=TRIALS).power
             pairs += power.discriminative_power or 0.0
             families += np.nan if power.tukey is None else power.tukey > 0
         return pairs / many, families / many

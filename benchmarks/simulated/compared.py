@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from abstain.analyses.compare.confident import ConfidentWork
-from abstain.analyses.compare.outcomes import OutcomeWork
-from abstain.analyses.compare.scores import ScoreWork
-from abstain.analyses.compare.work import Options, Work, pairs_of
+from abstain.features.compare.comparison import Comparison, Options
+from abstain.features.compare.confidence import ConfidenceComparison
+from abstain.features.compare.outcomes import OutcomeComparison
+from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import measure
 from abstain.outcomes import CountsArray
 from abstain.rankings.scores import ScoreMatrix
@@ -58,14 +58,14 @@ def of_runs(drawn: Drawn, name: str, **how: Any) -> float:
     own: Any = drawn
     chosen, options = measure(name), _options(len(drawn.codes), DEFAULT, how)
     if chosen.definition.takes == "confidence":
-        return _least(ConfidentWork(own, chosen, options))
-    return _least(OutcomeWork(own, chosen, options, ()))
+        return _least(ConfidenceComparison(own, chosen, options))
+    return _least(OutcomeComparison(own, chosen, options, ()))
 
 
 def of_scores(scores: Array, groups: Groups | None = None, **how: Any) -> float:
     """The same of scores (runs, topics)."""
     options = _options(len(scores), "delta", {"test": "t", **how})
-    return _least(ScoreWork(matrix_of(scores, groups), options))
+    return _least(ScoreComparison(matrix_of(scores, groups), options))
 
 
 def matrix_of(scores: Array, groups: Groups | None = None) -> ScoreMatrix:
@@ -84,10 +84,10 @@ def matrix_of(scores: Array, groups: Groups | None = None) -> ScoreMatrix:
 
 def _options(runs: int, method: str, how: dict[str, Any]) -> Options:
     trials = TRIALS if runs == 2 else FAMILY_TRIALS
-    return Options(**{"trials": trials, "method": method, **how})
+    return Options(**{"resamples": trials, "method": method, **how})
 
 
-def _least(work: Work) -> float:
+def _least(work: Comparison) -> float:
     none = [Interval.none("", "")] * len(work.wanted)
-    pairs = pairs_of(work, none, np.full(len(work.wanted), np.nan))
+    pairs = work.pairs(none, np.full(len(work.wanted), np.nan))
     return min((p.p_adjusted for p in pairs if p.p_adjusted is not None), default=math.nan)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from abstain.measures import measure
-from abstain.stats.functional import one_run
-from abstain.stats.of_confidence import Sample, sample_of
+from abstain.stats.confidence_intervals import Sample, sample_of
+from abstain.stats.delta_method import one_run
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.uint8]

@@ -10,12 +10,11 @@ import numpy as np
 import polars as pl
 
 import abstain as ab
-from abstain.analyses.compare.bounds import JudgeDrawn, correct_for_judge
-from abstain.analyses.curve.curves import Curve
-from abstain.analyses.tune.choose import KeepRisk
-from abstain.analyses.tune.clusters import Clustered, KeepClusters
+from abstain.features.compare.judge_errors import JudgeDrawn, correct_for_judge
+from abstain.features.tune.choose import Clustered, KeepClusters, KeepRisk
 from abstain.measures import measure
 from abstain.measures.answers import Answers
+from abstain.stats.curves import Curve
 from abstain.stats.proportions import correlation, mover, tables
 from simulated.by_precision import settings
 from simulated.drawing import LEVEL, Array, Generator, joint_counts, outcomes
@@ -42,9 +41,7 @@ def risk(samples: int, seed: int) -> None:
                 curve = Curve.of(Answers.of(~wrong, sure))
                 grouped = Clustered.of(sure, wrong, doc)
                 alone = KeepRisk(bound).choose(curve)
-                broken += np.isfinite(
-                    [alone, KeepClusters(bound).choose_by_clusters(curve, grouped)]
-                )
+                broken += np.isfinite([alone, KeepClusters(bound).choose(curve, grouped)])
             size = f"{least} to {most}" if most > least else f"{least}"
             shares = " | ".join(f"{share:.1%}" for share in broken / samples)
             print(f"| {groups} | {size} | {within} | {bound} | {shares} |", flush=True)

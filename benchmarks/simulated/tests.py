@@ -200,6 +200,6 @@ def families(samples: int, seed: int) -> None:
         *(Cell("c@1", few, 60, 0.7, UNLIKE, against, RUNS) for few in (5, 40)),
         Cell("Brier", 45, 100, 0.6, UNLIKE, {}, RUNS),
         Cell("Brier", 45, 100, 0.6, UNLIKE, against, RUNS),
-        Cell("AUROC", 45, 100, 0.6, UNLIKE, {**against, "trials": 499}, RUNS, fewer=2),
+        Cell("AUROC", 45, 100, 0.6, UNLIKE, {**against, "resamples": 499}, RUNS, fewer=2),
     ]
     rows(samples, seed, cells)

@@ -5,46 +5,50 @@
 0.5868627256496727
 """
 
-import re as _re
-from importlib import import_module as _import_module
-from pathlib import Path as _Path
-from types import MethodType as _MethodType
+from typing import Any as _Any
 
 __version__ = "0.1.0"
 
-_STUB = _Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
-_LINE = r"^from (\S+) import (\w+) as \2$"
-_HOMES = {name: home for home, name in _re.findall(_LINE, _STUB, _re.M)}
-"""Where each public name is defined, as the stub beside this file has it."""
-
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
-
-
-class Asked:
-    """A method that an analysis answers. Objects stand below analyses and find theirs by name."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __get__(self, asked, kind):
-        analysis = _import_module(f"abstain.analyses.{self.name}")
-        function = getattr(analysis, self.name.rpartition(".")[2])
-        if asked is None:
-            return function
-        return _MethodType(_import_module("abstain.errors").checked(function), asked)
+_CORE = {
+    "abstain.errors": ("AbstainError", "InputError", "UnknownNameError", "UsageError"),
+    "abstain.measures": ("Measure", "list_measures", "measure"),
+    "abstain.outcomes": ("Counts", "CountsArray", "Outcome", "Policy", "Undefined", "Why"),
+    "abstain.rankings.rankings": ("Rankings",),
+    "abstain.rankings.read": ("read_rankings",),
+    "abstain.rankings.score_tables": ("read_scores",),
+    "abstain.rankings.scores": ("ScoreMatrix",),
+    "abstain.report.result": ("Result", "load"),
+    "abstain.runs.evaluation": ("Evaluation",),
+    "abstain.runs.reading": ("Reading",),
+    "abstain.runs.read": ("read", "read_counts", "read_judged"),
+}
+"""Where the public names of the core are defined; those of features stand in `registry`."""
 
 
-def view_of(result):
-    """How a result looks. Results stand below views and ask for theirs here."""
-    return _import_module("abstain.report.view").view_of(result)
+def _homes() -> dict[str, str]:
+    """Every public name and the `module:name` that defines it; shortcuts have none."""
+    from abstain.registry import FUNCTIONS, RESULTS
+
+    homes = {name: f"{module}:{name}" for module, names in _CORE.items() for name in names}
+    results = [result for result, _ in RESULTS.values()]
+    return homes | FUNCTIONS | {path.partition(":")[2]: path for path in results}
 
 
-def __getattr__(name):
-    """Load a public name's home only when somebody asks for it: `import abstain` is instant."""
-    if name not in _HOMES:
+def __getattr__(name: str) -> _Any:
+    """Load a public name only when somebody asks for it: `import abstain` is instant."""
+    if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'abstain' has no attribute '{name}'")
-    return getattr(_import_module(_HOMES[name]), name)
+    from abstain.registry import SHORTCUTS, part
+
+    if name == "__all__":
+        return ["__version__", *sorted({*_homes(), *SHORTCUTS})]
+    if name in SHORTCUTS:
+        return part("abstain.api:shortcut")(name)
+    homes = _homes()
+    if name not in homes:
+        raise AttributeError(f"module 'abstain' has no attribute '{name}'")
+    return part(homes[name])
 
 
-def __dir__():
-    return sorted(__all__)
+def __dir__() -> list[str]:
+    return sorted(__getattr__("__all__"))

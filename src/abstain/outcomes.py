@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
@@ -99,12 +98,8 @@ class Counts:
                     f"{item.name} must be a number (got {value!r}); "
                     "for arrays of counts use CountsArray"
                 )
-            if isinstance(value, int) and abs(value) > MOST:
+            if not 0 <= value <= MOST:
                 raise UsageError(f"{item.name} must be from 0 to 2^53")
-            if not (math.isfinite(value) and value >= 0):
-                raise UsageError(f"{item.name} must be 0 or more (got {value!r})")
-            if value > MOST:
-                raise UsageError(f"{item.name} must be at most 2^53 (got {value:g})")
 
     @property
     def n(self) -> float:
@@ -136,15 +131,15 @@ class Counts:
     @classmethod
     def from_dict(cls, numbers: Mapping[str, float | None]) -> Counts:
         """Counts as `to_dict` gives them; one that is left out is 0, a kind of blank unknown."""
-        for name in numbers:
+        for name in numbers.keys() - {*OUTCOMES, "unanswered"}:
             check_name("count", name, (*OUTCOMES, "unanswered"))
-        found = {name: numbers.get(name) or 0 for name in OUTCOMES}
-        blanks, known = numbers.get("unanswered"), sum(found[name] for name in OUTCOMES[2:])
+        result = {name: numbers.get(name) or 0 for name in OUTCOMES}
+        blanks, known = numbers.get("unanswered"), sum([*result.values()][2:])
         if blanks is None or blanks == known:
-            return cls(**found)
+            return cls(**result)
         if blanks < known or all(numbers.get(name) is not None for name in OUTCOMES[2:]):
             raise UsageError(f"unanswered is {blanks}, but the kinds of blanks add up to {known}")
-        return cls(found["right"], found["wrong"], unsplit=blanks)
+        return cls(result["right"], result["wrong"], unsplit=blanks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,17 +213,22 @@ class CountsArray:
     @property
     def n(self) -> Array:
         """All questions."""
-        return self.answered + self.unanswered
+        t = self.table
+        n: Array = t[..., 0] + t[..., 1] + (t[..., 2] + t[..., 3] + t[..., 4] + t[..., 5])
+        return n
 
     @property
     def answered(self) -> Array:
         """Right and wrong answers together."""
-        return self.right + self.wrong
+        answered: Array = self.table[..., 0] + self.table[..., 1]
+        return answered
 
     @property
     def unanswered(self) -> Array:
         """The blanks, whatever their candidate."""
-        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
+        table = self.table
+        unanswered: Array = table[..., 2] + table[..., 3] + table[..., 4] + table[..., 5]
+        return unanswered
 
 
 class Undefined(float):
@@ -253,6 +253,8 @@ class Undefined(float):
 
 RIGHT, WRONG = 0, 1
 CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty")
+VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")
+"""The outcomes that a judge tells apart."""
 
 
 def blank_kind(why: Why, candidate: str = "empty") -> int:
@@ -271,7 +273,9 @@ KIND_OF_WORD: Mapping[str, int] = MappingProxyType(
         "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
         "unanswered_empty": blank_kind(Why.DECLINED),
         "unanswered": blank_kind(Why.DECLINED),
-        **{why.value: blank_kind(why) for why in Why},
+        **dict(
+            zip(map(str, Why), range(blank_kind(Why.DECLINED), KINDS, len(CANDIDATES)), strict=True)
+        ),
     }
 )
 """The kind that each word of ours stands for."""
@@ -290,13 +294,13 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
 )
 
 
-def policy_texts(given: Mapping[str, str] | Iterable[str] | None) -> list[str]:
+def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
     """What a caller said of kinds of blanks, as `kind=effect` texts."""
-    if isinstance(given, Mapping):
-        return [f"{kind}={effect}" for kind, effect in given.items()]
-    if given is None or isinstance(given, (str, Iterable)):
-        return [given] if isinstance(given, str) else [str(own) for own in given or ()]
-    raise UsageError(f"a policy maps kinds of blanks to effects (got {given!r})")
+    if isinstance(values, Mapping):
+        return [f"{kind}={effect}" for kind, effect in values.items()]
+    if values is not None and not isinstance(values, Iterable):
+        raise UsageError(f"a policy maps kinds of blanks to effects (got {values!r})")
+    return [values] if isinstance(values, str) else [str(item) for item in values or ()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,15 +314,15 @@ class Policy:
     effects: Mapping[Why, Effect] = field(default_factory=lambda: DEFAULT_EFFECTS)
 
     @classmethod
-    def of(cls, given: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
+    def of(cls, values: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
         """A policy from what a caller gave: a policy, a mapping, `kind=effect` texts, nothing."""
-        return given if isinstance(given, Policy) else cls.parse(policy_texts(given))
+        return values if isinstance(values, Policy) else cls.parse(policy_texts(values))
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Policy:
         """A policy from `kind=effect` texts; what they leave unsaid keeps its default."""
         effects = dict(DEFAULT_EFFECTS)
-        said: dict[str, str] = {}
+        texts_by_kind: dict[str, str] = {}
         for text in texts:
             kind, equals, effect = text.partition("=")
             if not equals:
@@ -326,33 +330,27 @@ class Policy:
             kind, effect = kind.strip().lower(), effect.strip().lower()
             check_name("kind of blank", kind, tuple(Why))
             check_name("effect", effect, tuple(Effect))
-            if said.setdefault(kind, effect) != effect:
-                raise UsageError(f"the policy says both {kind}={said[kind]} and {kind}={effect}")
+            if texts_by_kind.setdefault(kind, effect) != effect:
+                before = f"{kind}={texts_by_kind[kind]}"
+                raise UsageError(f"the policy says both {before} and {kind}={effect}")
             effects[Why(kind)] = Effect(effect)
         return cls(MappingProxyType(effects))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Policy.of, (self.to_dict(),)
 
-    def outcome_of(self, kind: int) -> int | None:
-        """The position in `OUTCOMES` that a kind of response ends in; None: excluded."""
-        if kind in (RIGHT, WRONG):
-            return kind
-        why, candidate = divmod(kind - 2, len(CANDIDATES))
-        match self.effects[tuple(Why)[why]]:
-            case Effect.UNANSWERED:
-                return 2 + candidate
-            case Effect.WRONG:
-                return WRONG
-            case _:
-                return None
-
     def outcomes(self, excluded: int) -> IntArray:
         """The position in `OUTCOMES` of each kind of response; `excluded` where it has none."""
         import numpy as np
 
-        ends = [self.outcome_of(kind) for kind in range(KINDS)]
-        return np.array([excluded if end is None else end for end in ends])
+        ends = [RIGHT, WRONG]
+        for why in Why:
+            effect = self.effects[why]
+            if effect is Effect.UNANSWERED:
+                ends += range(2, 2 + len(CANDIDATES))
+            else:
+                ends += [WRONG if effect is Effect.WRONG else excluded] * len(CANDIDATES)
+        return np.array(ends)
 
     def apply(self, counts: IntArray) -> IntArray:
         """Counts by kind (…, KINDS) to counts by outcome (…, 6): one matrix product."""
@@ -379,3 +377,32 @@ def blanks_by_reason(counts: IntArray) -> IntArray:
 def reasons_named(blanks: IntArray) -> dict[str, int]:
     """How many blanks have each reason, by its name, without those that none has."""
     return {why.value: int(n) for why, n in zip(Why, blanks, strict=True) if n}
+
+
+def blanked_at_random(k: Counts) -> Counts:
+    """What a run would have had on average, had it drawn its blanks at random.
+
+    It keeps the run's coverage and its candidates: with share a of the candidates right and
+    coverage v, a·v·n are right on average. Every credit measure is linear in c for a given u, so
+    its expected score is its score of these expected counts.
+    """
+    right, has = k.right + k.unanswered_right, k.n - k.unanswered_empty - k.unsplit
+    share, blank = (right / has if has else 0.0), has - k.answered
+    return Counts(
+        right=share * k.answered,
+        wrong=(1 - share) * k.answered,
+        unanswered_right=share * blank,
+        unanswered_wrong=(1 - share) * blank,
+        unanswered_empty=k.unanswered_empty,
+        unsplit=k.unsplit,
+    )
+
+
+def blanked_at_best(k: Counts) -> Counts:
+    """Every right answer or candidate given, every other left blank."""
+    return Counts(
+        right=k.right + k.unanswered_right,
+        unanswered_wrong=k.wrong + k.unanswered_wrong,
+        unanswered_empty=k.unanswered_empty,
+        unsplit=k.unsplit,
+    )

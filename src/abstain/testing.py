@@ -14,38 +14,37 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
-from msgspec import structs
-
 from abstain.errors import AbstainError, UsageError, plural, shown, some_of
-from abstain.judging.gold import read_gold
-from abstain.judging.reading import Reading, ReadingOptions, reading_of
-from abstain.judging.sources import evaluate, evaluate_judged, together
+from abstain.features.compare.view import signed
 from abstain.measures import Measure
-from abstain.measures import measure as find_measure
-from abstain.outcomes import Counts, Undefined
-from abstain.report.compare_words import signed
-from abstain.report.gates import gate_table, gate_text
-from abstain.report.words import number
+from abstain.measures import measure as measure_named
+from abstain.outcomes import Counts
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.sentences import number
+from abstain.report.terminal import terminal_text
+from abstain.runs.gold import read_gold
+from abstain.runs.read import evaluate, evaluate_judged, merged
+from abstain.runs.reading import JudgedOptions, Reading
 
 if TYPE_CHECKING:
-    from abstain.judging.evaluation import Evaluation
-    from abstain.judging.gold import Gold
+    from abstain.features.score.result import Row
+    from abstain.runs.evaluation import Evaluation
+    from abstain.runs.gold import Gold
     from abstain.stats.intervals import IntervalMethod
 
 Side: TypeAlias = Literal["at least", "at most", "not worse"]
 
 MOST_SLICES = 5
 """Slices that a failure names."""
-
 MOST_VALUES = 60
 """An attribute with more values than this is an id or a text, not a slice."""
-
 MOST_QUESTIONS = 10**9
 
 listeners: list[Callable[[Gate], None]] = []
-"""Told of every gate, passed or not: the pytest plugin lists them."""
+"""Called with every gate, passed or not: the pytest plugin lists them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A score held against a threshold: it passes where its lower bound reaches it."""
+    """A score held against a threshold: it passes where its pessimistic bound reaches it."""
 
     run: str
     measure: str
@@ -89,6 +88,11 @@ class Gate:
     """What is asked: at least or at most the threshold, or not worse than the baseline by more."""
 
     @property
+    def sign(self) -> int:
+        """−1 where less is better."""
+        return -1 if self.side == "at most" else 1
+
+    @property
     def bound(self) -> float:
         """What is held against the threshold: the pessimistic bound of the score or difference."""
         if self.side == "not worse":
@@ -98,9 +102,7 @@ class Gate:
     @property
     def passed(self) -> bool:
         """Whether the bound is on the right side of the threshold."""
-        if self.side == "at most":
-            return self.bound <= self.threshold
-        return self.bound >= self.threshold
+        return self.sign * self.bound >= self.sign * self.threshold
 
     def to_dict(self) -> dict[str, Any]:
         """The gate in plain numbers and texts, as a table and a test's report have it."""
@@ -116,92 +118,57 @@ class Gate:
         }
 
     def __str__(self) -> str:
+        name = f"{self.measure} of {shown(self.run)}"
+        sure = f"with {100 * self.confidence:g} % confidence"
         if self.side == "not worse":
-            return f"{self._against()}: {'not ' if self.passed else 'may be '}{self._worse()}"
-        verdict = (
-            ("surely reaches", "does not surely reach")
-            if self.side == "at least"
-            else ("surely stays within", "does not surely stay within")
-        )
-        return f"{self._head()}: {verdict[not self.passed]} {self.threshold:g}"
-
-    def _worse(self) -> str:
-        return f"worse by more than {-self.threshold:g}"
-
-    def _against(self) -> str:
-        name = f"{self.measure} of {shown(self.run)}"
-        value, low, _ = self.difference or (math.nan, math.nan, math.nan)
-        if math.isnan(value) or math.isnan(low):
-            return f"the difference of {name} from the baseline is undefined"
-        sure = f"with {100 * self.confidence:g} % confidence"
-        by = f"{name} differs from the baseline by {signed(value)}"
-        return f"{by}; {sure} the difference is at least {signed(low)}"
-
-    def _head(self) -> str:
-        name = f"{self.measure} of {shown(self.run)}"
+            if self.difference is None or math.isnan(self.bound):
+                return f"the difference of {name} from the baseline is undefined"
+            by = f"{name} differs from the baseline by {signed(self.difference[0])}"
+            worse = f"{'not' if self.passed else 'may be'} worse by more than {-self.threshold:g}"
+            return f"{by}, {sure} by at least {signed(self.bound)}: {worse}"
         if math.isnan(self.score):
-            reason = self.score.reason if isinstance(self.score, Undefined) else "it has no value"
-            return f"{name} is undefined ({reason})"
-        if math.isnan(self.low):
-            why = f" ({self.why_no_interval})" if self.why_no_interval else ""
-            return f"{name} is {number(self.score)}, with no interval{why}"
-        sure = f"with {100 * self.confidence:g} % confidence"
-        bound = "at most" if self.side == "at most" else "at least"
-        return f"{name} is {number(self.score)}, {sure} {bound} {number(self.bound)}"
+            head = f"{name} is undefined ({getattr(self.score, 'reason', 'no value')})"
+        elif math.isnan(self.low):
+            head = f"{name} is {number(self.score)}, with no interval ({self.why_no_interval})"
+        else:
+            head = f"{name} is {number(self.score)}, {sure} {self.side} {number(self.bound)}"
+        reaches, reach = ("stays within", "stay within") if self.sign < 0 else ("reaches", "reach")
+        verdict = f"surely {reaches}" if self.passed else f"does not surely {reach}"
+        return f"{head}: {verdict} {self.threshold:g}"
 
     def explanation(self) -> str:
         """Why it did not pass, in a few lines."""
-        k, lines = self.counts, [str(self)]
-        lines.append(
-            f"  {plural(int(k.n), 'question')}: {k.right:,} right, {k.wrong:,} wrong, "
-            f"{k.unanswered:,} blank"
-        )
+        k, beyond = self.counts, f"{'above' if self.sign < 0 else 'below'} {self.threshold:g}"
+        counts = f"{k.right:,} right, {k.wrong:,} wrong, {k.unanswered:,} blank"
+        lines = [str(self), f"{plural(int(k.n), 'question')}: {counts}"]
         if not math.isnan(self.low):
-            lines.append(
-                f"  interval: {number(self.low)} to {number(self.high)} "
-                f"({100 * (2 * self.confidence - 1):g} %, both sides)"
-            )
-            if self.side != "not worse":
-                lines.append(f"  {self._verdict()}")
+            level = f"({100 * (2 * self.confidence - 1):g} %, both sides)"
+            lines.append(f"interval: {number(self.low)} to {number(self.high)} {level}")
+            lines += [self._verdict(beyond)] if self.side != "not worse" else []
         if self.difference is not None:
-            value, low, high = self.difference
-            lines.append(
-                f"  against the baseline: {signed(value)} ({signed(low)} to {signed(high)})"
-            )
+            value, low, high = map(signed, self.difference)
+            lines.append(f"against the baseline: {value} ({low} to {high})")
         if self.parts:
-            beyond = "above" if self.side == "at most" else "below"
-            worse = "rose" if self.side == "at most" else "dropped"
-            is_beyond = f"is {beyond} {self.threshold:g}"
-            what = worse if self.parts[0].before is not None else is_beyond
-            lines.append(f"  slices whose score {what}, the most costly first:")
-            lines += [f"    {part}" for part in self.parts]
-        return "\n".join(lines)
+            changed = "rose" if self.sign < 0 else "dropped"
+            what = f"is {beyond}" if self.parts[0].before is None else changed
+            lines.append(f"slices whose score {what}, the most costly first:")
+            lines += [f"  {part}" for part in self.parts]
+        return "\n  ".join(lines)
 
-    def _verdict(self) -> str:
-        most = self.side == "at most"
-        beyond, best = ("above", "lower") if most else ("below", "upper")
-        if self.low > self.threshold if most else self.high < self.threshold:
-            too = "high" if most else "low"
-            return f"surely too {too}: even the {best} bound is {beyond} {self.threshold:g}"
-        if self.score > self.threshold if most else self.score < self.threshold:
-            return f"the score itself is {beyond} {self.threshold:g}; more questions would not help"
-        if self.score == self.threshold:
-            return "the score equals the threshold; more questions would never be enough"
-        there = f"(there are {int(self.counts.n):,})"
+    def _verdict(self, beyond: str) -> str:
+        """Whether more questions would help."""
+        best = self.low if self.sign < 0 else self.high
+        if self.sign * best < self.sign * self.threshold:
+            return f"surely {beyond}: the whole interval is"
+        if self.sign * self.score <= self.sign * self.threshold:
+            return "more questions would not help: the score itself is not beyond the threshold"
+        enough = "more are needed"
         if self.cluster is not None:
-            return (
-                f"too few questions to be sure {there}: they are clustered by "
-                f"{shown(self.cluster)}, so more clusters are needed"
-            )
-        if self.needed is None:
-            return (
-                f"too close to the threshold: more than {MOST_QUESTIONS:,} questions would be "
-                f"needed {there}"
-            )
-        return (
-            "too few questions to be sure: with the same shares of right, wrong and blank, about "
-            f"{self.needed:,} would be enough {there}"
-        )
+            enough = f"they are clustered by {shown(self.cluster)}, so more clusters are needed"
+        elif self.needed is not None:
+            shares = "with the same shares of right, wrong and blank"
+            enough = f"{shares}, about {self.needed:,} would be enough"
+        return f"too few questions to be sure: {enough} (there are {int(self.counts.n):,})"
 
 
 class GateError(AssertionError):
@@ -224,48 +191,59 @@ class WorseError(GateError):
     """A run that may be worse than its baseline by more than the margin."""
 
 
-class GatesError(AssertionError):
-    """Some of several gates did not pass."""
-
-    def __init__(self, gates: Sequence[Gate]) -> None:
-        self.gates = tuple(gates)
-        failed = [gate.explanation() for gate in gates if not gate.passed]
-        super().__init__("\n\n".join([_listed(gates), *failed]))
+ERRORS: dict[Side, type[GateError]] = {
+    "at least": TooLowError,
+    "at most": TooHighError,
+    "not worse": WorseError,
+}
 
 
-def _listed(gates: Sequence[Gate]) -> str:
-    return gate_text(gate_table([gate.to_dict() for gate in gates]))
+FAILED = "FAILED"
+BOUND = "lower bound of a score or of the difference from a baseline; upper bound for `at most`"
+
+
+def gate_table(gates: Sequence[Mapping[str, Any]], tests: Sequence[str] = ()) -> Grid:
+    """Gates in plain numbers and texts as a table, failed ones first; perhaps with their tests."""
+    columns = [Column("gate"), Column("run"), Column("measure"), Column("score", "score")]
+    columns += [Column("asked"), Column("bound", "score", means=BOUND)]
+    columns += [Column("questions", "count"), *([Column("test")] if tests else [])]
+    rows: list[list[Cell]] = []
+    for at in sorted(range(len(gates)), key=lambda at: bool(gates[at]["passed"])):
+        gate, wanted = gates[at], gates[at]["wanted"]
+        asked = f"{gate['side']} {wanted:g}"
+        if gate["side"] == "not worse":
+            asked = f"not worse by more than {abs(wanted):g}"
+        scored = (gate[name] for name in ("run", "measure", "score"))
+        row = ["passed" if gate["passed"] else FAILED, *scored, asked]
+        rows.append([*row, gate["bound"], gate["questions"], *tests[at : at + 1]])
+    passed = sum(bool(gate["passed"]) for gate in gates)
+    title = f"{passed} of {len(gates)} gates passed"
+    return Grid(columns, rows, title=title, wrap=bool(tests))
 
 
 class Gates(list["Gate"]):
     """Gates that were asked for together; as text they are one table."""
 
     def __str__(self) -> str:
-        return _listed(self)
+        return terminal_text(gate_table([gate.to_dict() for gate in self])).rstrip("\n")
+
+
+class GatesError(AssertionError):
+    """Some of several gates did not pass."""
+
+    def __init__(self, gates: Gates) -> None:
+        self.gates = tuple(gates)
+        failed = [gate.explanation() for gate in gates if not gate.passed]
+        super().__init__("\n\n".join([str(gates), *failed]))
 
 
 _together: list[Gates] = []
-"""What is being asked for together, the innermost last."""
+"""Gates that are being collected, the innermost last."""
 
 
 @contextmanager
 def gates() -> Iterator[Gates]:
-    """Hold several gates before any of them fails: one table of all, and why the others did not.
-
-    >>> import polars as pl
-    >>> gold = pl.DataFrame({"question": range(100), "correct": "a"})
-    >>> run = pl.DataFrame({"question": range(100), "answer": ["a"] * 80 + ["b"] * 20})
-    >>> with gates() as held:
-    ...     passed = assert_at_least(run, gold, "accuracy", 0.7)
-    ...     passed = assert_at_most(run, gold, "wrong-rate", 0.3)
-    >>> print(held)
-    2 of 2 gates passed
-    <BLANKLINE>
-    gate    run  measure      score  asked          bound  questions
-    ──────  ───  ──────────  ──────  ────────────  ──────  ─────────
-    passed  run  accuracy    0.8000  at least 0.7  0.7262        100
-    passed  run  wrong-rate  0.2000  at most 0.3   0.2738        100
-    """
+    """Hold several gates before any of them fails: one table of all, and why the others did not."""
     __tracebackhide__ = True
     held = Gates()
     _together.append(held)
@@ -277,11 +255,11 @@ def gates() -> Iterator[Gates]:
         raise GatesError(held)
 
 
-ERRORS: dict[Side, type[GateError]] = {
-    "at least": TooLowError,
-    "at most": TooHighError,
-    "not worse": WorseError,
-}
+class GateOptions(JudgedOptions, total=False):
+    """What every gate takes, besides how runs are read: policy, match, columns, grades, …"""
+
+    by: Sequence[str] | str | None
+    interval: IntervalMethod | None
 
 
 def assert_at_least(
@@ -292,21 +270,18 @@ def assert_at_least(
     *,
     confidence: float = 0.95,
     baseline: Any = None,
-    by: Sequence[str] | str | None = None,
-    interval: IntervalMethod = "beta",
-    grades: Mapping[str, str] | None = None,
-    **reading: Unpack[ReadingOptions],
+    **options: Unpack[GateOptions],
 ) -> Gate:
     """Fail unless a run's score is at least the threshold, with that confidence.
 
     It passes where the one-sided lower bound of the score reaches the threshold. `run` and `gold`
     are paths or dataframes; `gold=None` is for rows that carry their grade. A failure names the
     slices (`by`, or every attribute with few values) that are below the threshold or, given a
-    `baseline` run, those that dropped. `reading` is as for `read`: policy, match, columns, …
+    `baseline` run, those that dropped. `interval` is the method of the bound. The other options are
+    those of `read`: policy, match, columns, …
     """
     __tracebackhide__ = True
-    options = (confidence, baseline, by, interval, grades, reading)
-    return _assert("at least", run, gold, measure, threshold, *options)
+    return _Asked("at least", measure, threshold, confidence, options).hold(run, gold, baseline)
 
 
 def assert_at_most(
@@ -317,10 +292,7 @@ def assert_at_most(
     *,
     confidence: float = 0.95,
     baseline: Any = None,
-    by: Sequence[str] | str | None = None,
-    interval: IntervalMethod | None = None,
-    grades: Mapping[str, str] | None = None,
-    **reading: Unpack[ReadingOptions],
+    **options: Unpack[GateOptions],
 ) -> Gate:
     """Fail unless a run's score is at most the threshold, with that confidence.
 
@@ -328,8 +300,7 @@ def assert_at_most(
     The rest is as for `assert_at_least`.
     """
     __tracebackhide__ = True
-    options = (confidence, baseline, by, interval, grades, reading)
-    return _assert("at most", run, gold, measure, threshold, *options)
+    return _Asked("at most", measure, threshold, confidence, options).hold(run, gold, baseline)
 
 
 def assert_not_worse(
@@ -340,10 +311,7 @@ def assert_not_worse(
     *,
     margin: float = 0.02,
     confidence: float = 0.95,
-    by: Sequence[str] | str | None = None,
-    interval: IntervalMethod | None = None,
-    grades: Mapping[str, str] | None = None,
-    **reading: Unpack[ReadingOptions],
+    **options: Unpack[GateOptions],
 ) -> Gate:
     """Fail unless a run is worse than its baseline by at most the margin, with that confidence.
 
@@ -351,211 +319,150 @@ def assert_not_worse(
     non-inferiority). A measure that is better when lower counts the other way round.
     """
     __tracebackhide__ = True
-    if not (isinstance(margin, (int, float)) and 0 <= margin < math.inf):
+    if not 0 <= margin < math.inf:
         raise UsageError(f"the margin must be a number of 0 or more, such as 0.02 (got {margin!r})")
-    options = (confidence, baseline, by, interval, grades, reading)
-    return _assert("not worse", run, gold, measure, -float(margin), *options)
+    asked = _Asked("not worse", measure, -float(margin), confidence, options)
+    return asked.hold(run, gold, baseline)
 
 
-def _assert(
-    side: Side,
-    run: Any,
-    gold: Any,
-    measure: str | Measure,
-    threshold: float,
-    confidence: float,
-    baseline: Any,
-    by: Sequence[str] | str | None,
-    interval: IntervalMethod | None,
-    grades: Mapping[str, str] | None,
-    reading: ReadingOptions,
-) -> Gate:
-    """A gate that passed; every listener is told, and one that fails is an error."""
-    __tracebackhide__ = True
-    try:
-        chosen = find_measure(measure)
-        _check(chosen, side, threshold, confidence)
-        method = interval or ("beta" if chosen.definition.takes == "counts" else True)
-        how = structs.replace(reading_of(reading), grades=dict(grades or {}))
-        standard = None if gold is None else read_gold(gold, how)
-        own = _read(run, standard, how)
-        # A passing gate needs no baseline, but says at once that one is broken.
-        before = None if baseline is None else _read(baseline, standard, how)
-        gate = _gate(own, chosen, side, threshold, confidence, method)
-        if side == "not worse" and before is not None:
-            gate = replace(gate, difference=_difference(gate, chosen, own, before))
-        if not gate.passed:
-            gate = _explained(gate, chosen, own, before, by, interval or "beta")
-    except AbstainError as error:
-        raise error.with_traceback(None) from None  # one line: nobody looks for the fault inside
-    for tell in listeners:
-        tell(gate)
-    if _together:
-        _together[-1].append(gate)
-    elif not gate.passed:
-        raise ERRORS[side](gate)
-    return gate
+class _Asked:
+    """What is asked of a run."""
+
+    def __init__(
+        self,
+        side: Side,
+        measure: str | Measure,
+        threshold: float,
+        confidence: float,
+        options: GateOptions,
+    ) -> None:
+        self.side, self.threshold, self.confidence = side, threshold, confidence
+        self.measure = item = measure_named(measure)
+        by = options.pop("by", None)
+        self.by = [by] if isinstance(by, str) else by
+        self.of_counts = item.definition.takes == "counts"
+        self.interval = options.pop("interval", None)
+        self.level = 2 * confidence - 1
+        self.reading = Reading.of(**options)  # type: ignore[misc]
+        if item.definition.takes not in ("counts", "confidence"):
+            raise UsageError(f"{item} is no measure of counts or confidence, which gates take")
+        better, end = ("higher", "least") if item.higher_is_better else ("lower", "most")
+        if side not in (f"at {end}", "not worse"):
+            raise UsageError(f"for {item}, {better} is better: use assert_at_{end}")
+        if not math.isfinite(threshold):
+            raise UsageError(f"the threshold must be a number, such as 0.6 (got {threshold})")
+        if not 0.5 < confidence < 1:
+            raise UsageError(f"the confidence must be between 0.5 and 1 (got {confidence:g})")
+
+    def hold(self, run: Any, gold: Any, baseline: Any) -> Gate:
+        """The gate, reported to every listener; one that does not pass is an error."""
+        __tracebackhide__ = True
+        try:
+            standard = None if gold is None else read_gold(gold, self.reading)
+            item = self._read(run, standard, "run")
+            # a passing gate needs no baseline, but says that it is broken
+            before = None if baseline is None else self._read(baseline, standard, "baseline")
+            gate = self._gate(item)
+            if before is not None and (self.side == "not worse" or not gate.passed):
+                gate = replace(gate, difference=self._difference(item, before))
+            gate = gate if gate.passed else self._explained(gate, item, before)
+        except AbstainError as error:
+            raise error.with_traceback(None) from None  # one line, not the inside of the library
+        for listener in listeners:
+            listener(gate)
+        if _together:
+            _together[-1].append(gate)
+        elif not gate.passed:
+            raise ERRORS[self.side](gate)
+        return gate
+
+    def _read(self, run: Any, gold: Gold | None, what: str) -> Evaluation:
+        how = self.reading
+        item = evaluate_judged(run, how) if gold is None else evaluate(gold, run, how)
+        if len(item.runs) != 1:
+            raise UsageError(f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}")
+        return item
+
+    def _gate(self, item: Evaluation) -> Gate:
+        """The score of the run, held against the threshold."""
+        method = self.interval or ("beta" if self.of_counts else True)
+        result = item.score([self.measure], interval=method, level=self.level)
+        (row,), name = result.rows, str(self.measure)
+        low, high = (math.nan if end is None else end for end in row.intervals[name])
+        asked = (row.run, name, self.threshold, self.confidence)
+        why, cluster = row.no_interval.get(name, ""), result.cluster
+        scored = Gate(*asked, row.score(name), low, high, row.counts, side=self.side)
+        return replace(scored, cluster=cluster, why_no_interval=why)
+
+    def _difference(self, item: Evaluation, before: Evaluation) -> tuple[float, float, float]:
+        """The paired difference from the baseline with its bounds.
+
+        Where it is asked for, it is signed so that more is better.
+        """
+        both = merged({"baseline": before, "run": item})
+        pair = both.compare(self.measure, resamples=100, level=self.level).pairs[0]
+        ends = (pair.difference, *pair.interval)
+        value, low, high = (math.nan if end is None else end for end in ends)
+        if self.side == "not worse" and not self.measure.higher_is_better:
+            return -value, -high, -low
+        return value, low, high
+
+    def _explained(self, gate: Gate, item: Evaluation, before: Evaluation | None) -> Gate:
+        """With the slices that are to blame, and how many questions would be enough."""
+        sign = 1 if self.measure.higher_is_better else -1
+        costs = []
+        for part in self._parts(item, before):
+            wanted = gate.threshold if before is None else part.before
+            cost = 0.0 if wanted is None else sign * (part.score - wanted) * part.questions
+            costs += [(cost, part)] if cost < 0 else []
+        parts = [part for _, part in sorted(costs, key=itemgetter(0))]
+        alone = gate.cluster is None and self.of_counts and self.side != "not worse"
+        needed = self._needed(gate) if alone else None
+        return replace(gate, needed=needed, parts=tuple(parts[:MOST_SLICES]))
+
+    def _parts(self, item: Evaluation, before: Evaluation | None) -> Iterator[Part]:
+        for name in _attributes(item) if self.by is None else self.by:
+            then = {} if before is None else self._by_slice(before, name)
+            for value, row in self._by_slice(item, name).items():
+                score, earlier = row.score(str(self.measure)), then.get(value)
+                if not math.isnan(score):
+                    old = None if earlier is None else earlier.score(str(self.measure))
+                    yield Part(f"{name} {shown(value or '–')}", score, int(row.counts.n), old)
+
+    def _by_slice(self, item: Evaluation, name: str) -> dict[str | None, Row]:
+        return {row.slice[name]: row for row in item.score([self.measure], by=[name]).rows}
+
+    def _needed(self, gate: Gate) -> int | None:
+        """The fewest questions, at the shares seen, whose bound reaches the threshold."""
+        from abstain.stats.intervals import interval
+
+        k, n = gate.counts, int(gate.counts.n)
+        if not gate.sign * gate.score > gate.sign * gate.threshold:
+            return None
+
+        def reaches(questions: int) -> bool:
+            scaled = Counts(*(getattr(k, name) * questions / n for name in Counts.__slots__))
+            ends = interval(self.measure, scaled, method=self.interval or "beta", level=self.level)
+            return replace(gate, low=ends.low, high=ends.high).passed
+
+        enough = n
+        while not reaches(enough):
+            enough *= 2
+            if enough > MOST_QUESTIONS:
+                return None
+        # Half of them were too few, unless all there are do.
+        return bisect_left(range(enough), 1, lo=enough // 2 + 1, key=reaches)
 
 
-def _gate(
-    own: Evaluation,
-    measure: Measure,
-    side: Side,
-    threshold: float,
-    confidence: float,
-    interval: IntervalMethod | bool,
-) -> Gate:
-    """The score of the one run that was read, held against the threshold."""
-    result = own.score([measure], interval=interval, level=2 * confidence - 1)
-    _refuse_several(own, "run")
-    (row,) = result.rows
-    name = str(measure)
-    low, high = (math.nan if end is None else end for end in row.intervals[name])
-    return Gate(
-        row.run,
-        name,
-        threshold,
-        confidence,
-        row.score(name),
-        low,
-        high,
-        row.counts,
-        cluster=result.cluster,
-        why_no_interval=row.no_interval.get(name, ""),
-        side=side,
-    )
-
-
-def _read(run: Any, gold: Gold | None, reading: Reading) -> Evaluation:
-    return evaluate_judged(run, reading) if gold is None else evaluate(gold, run, reading)
-
-
-def _check(measure: Measure, side: Side, threshold: float, confidence: float) -> None:
-    if measure.definition.takes == "ranking":
-        raise UsageError(
-            f"{measure} is a measure of rankings, expected one of counts or confidence"
-        )
-    higher = measure.higher_is_better
-    if side == ("at most" if higher else "at least"):
-        better, other = ("higher", "at_least") if higher else ("lower", "at_most")
-        raise UsageError(
-            f"for {measure}, {better} is better, so '{side}' cannot be used as a gate; use "
-            f"assert_{other}"
-        )
-    if not math.isfinite(threshold):
-        raise UsageError(f"the threshold must be a number, such as 0.6 (got {threshold!r})")
-    if not 0.5 < confidence < 1:
-        raise UsageError(
-            f"the confidence must be between 0.5 and 1, such as 0.95 (got {confidence:g})"
-        )
-
-
-def _refuse_several(read: Evaluation, what: str) -> None:
-    if len(read.runs) != 1:
-        raise UsageError(f"expected one {what}, got {len(read.runs)}: {some_of(read.runs)}")
-
-
-# ------------------------------------------------------------------------------ why it failed
-
-
-def _explained(
-    gate: Gate,
-    measure: Measure,
-    own: Evaluation,
-    before: Evaluation | None,
-    by: Sequence[str] | str | None,
-    interval: IntervalMethod,
-) -> Gate:
-    if before is not None:
-        _refuse_several(before, "baseline")
-    names = _attributes(own) if by is None else [by] if isinstance(by, str) else list(by)
-    parts = [part for name in names for part in _parts(own, before, measure, name)]
-    sign = 1 if measure.higher_is_better else -1
-
-    def cost(part: Part) -> float:
-        """How much worse than it should be, below 0, times its questions."""
-        wanted = gate.threshold if before is None else part.before
-        return 0.0 if wanted is None else sign * (part.score - wanted) * part.questions
-
-    parts = sorted((part for part in parts if cost(part) < 0), key=cost)
-    difference = gate.difference
-    if before is not None and difference is None:
-        difference = _difference(gate, measure, own, before)
-    alone = gate.cluster is None and measure.definition.takes == "counts"
-    return replace(
-        gate,
-        needed=_needed(measure, gate, interval) if alone else None,
-        parts=tuple(parts[:MOST_SLICES]),
-        difference=difference,
-    )
-
-
-def _difference(
-    gate: Gate, measure: Measure, own: Evaluation, before: Evaluation
-) -> tuple[float, float, float]:
-    """The paired difference from the baseline with its bounds; of a non-inferiority gate signed
-    so that more is better."""
-    _refuse_several(before, "baseline")
-    both = together({"baseline": before, "run": own})
-    pair = both.compare(measure, trials=100, level=2 * gate.confidence - 1).pairs[0]
-    value, low, high = (
-        math.nan if end is None else end for end in (pair.difference, *pair.interval)
-    )
-    if gate.side == "not worse" and not measure.higher_is_better:
-        return -value, -high, -low
-    return value, low, high
-
-
-def _attributes(read: Evaluation) -> list[str]:
+def _attributes(item: Evaluation) -> list[str]:
     """Attributes that make few slices; numbers with a fraction make none."""
-    gold, questions = read.source.gold, read.questions
+    gold, questions = item.data.source.gold, item.questions
     names: Sequence[str] = questions.columns
     if gold is not None:
         names = gold.attributes
     else:
-        (table,) = read.source.responses
+        (table,) = item.data.source.responses
         real = {name for name, kind in table.frame.collect_schema().items() if kind.is_float()}
         names = [name for name in names if name != "question" and name not in real]
     most = min(MOST_VALUES, len(questions) // 2)  # more are ids, one question each
     return [n for n in names if 1 < questions[n].drop_nulls().n_unique() <= most]
-
-
-def _parts(own: Evaluation, before: Evaluation | None, measure: Measure, name: str) -> list[Part]:
-    now = _by_slice(own, measure, name)
-    then = {} if before is None else _by_slice(before, measure, name)
-    return [
-        Part(f"{name} {shown(value or '–')}", score, questions, then.get(value, (None, 0))[0])
-        for value, (score, questions) in now.items()
-        if not math.isnan(score)
-    ]
-
-
-def _by_slice(read: Evaluation, measure: Measure, name: str) -> dict[str | None, tuple[float, int]]:
-    """The score and the questions of every slice of one run."""
-    rows = read.score([measure], by=[name]).rows
-    return {row.slice[name]: (row.score(str(measure)), int(row.counts.n)) for row in rows}
-
-
-def _needed(measure: Measure, gate: Gate, method: IntervalMethod) -> int | None:
-    """The fewest questions, at the shares seen, whose lower bound reaches the threshold."""
-    from abstain.stats.intervals import interval
-
-    sign = -1 if gate.side == "at most" else 1
-    if gate.side == "not worse" or not sign * gate.score > sign * gate.threshold:
-        return None
-
-    def reaches(questions: int) -> bool:
-        scale = questions / gate.counts.n
-        k = gate.counts
-        scaled = Counts(*(getattr(k, name) * scale for name in Counts.__slots__))
-        level = 2 * gate.confidence - 1
-        found = interval(measure, scaled, method=method, level=level)
-        return sign * (found.high if sign < 0 else found.low) >= sign * gate.threshold
-
-    enough = int(gate.counts.n)
-    while not reaches(enough):
-        enough *= 2
-        if enough > MOST_QUESTIONS:
-            return None
-    # Half of them were too few, unless all there are do.
-    return bisect_left(range(enough), 1, lo=enough // 2 + 1, key=reaches)

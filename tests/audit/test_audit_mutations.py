@@ -13,8 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.audit.printed import edits, read_or_none
-from abstain.analyses.audit.summaries import spread
+from abstain.features.audit.findings import edits
+from abstain.features.audit.sums import spread
+from abstain.features.audit.table import read_number
 from tests.audit.tables import TABLE_14, change_digit, could_be, read, rounded, write
 
 Outcome = tuple[int, int, int, int, int]
@@ -151,7 +152,7 @@ def test_table_14_with_a_changed_digit(
 
 
 def old_and_new(finding: object) -> list[tuple[str, str]]:
-    from abstain.analyses.audit.result import Finding
+    from abstain.features.audit.result import Finding
 
     assert isinstance(finding, Finding)
     return [(c.old, c.new) for fix in finding.corrections for c in fix.changes]
@@ -180,7 +181,7 @@ def corner_spread(texts: list[str]) -> tuple[float, float]:
 @given(st.lists(st.integers(0, 100), min_size=2, max_size=7))
 def test_the_range_of_a_deviation(hundredths: list[int]) -> None:
     texts = [f"{x / 100:.2f}" for x in hundredths]
-    low, high = spread([n for t in texts if (n := read_or_none(t)) is not None])
+    low, high = spread([n for t in texts if (n := read_number(t)) is not None])
     slow_low, slow_high = corner_spread(texts)
     assert float(low) == pytest.approx(slow_low, abs=1e-9)
     assert float(high) == pytest.approx(slow_high, abs=1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import abstain as ab
-from abstain.analyses.campaign.overview import Overview
+from abstain.features.campaign.overview import Overview
 
 
 def overview(gold: Any, runs: Any, **options: Any) -> Overview:

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.analyses.baselines import KINDS, baseline, expected_random
 from abstain.cli import run as command
 from abstain.errors import UnknownNameError, UsageError
-from abstain.judging.gold import Gold, read_gold
+from abstain.features.baseline.analysis import KINDS, baseline_of, expected_random
+from abstain.runs.gold import Gold, read_gold
 from tests.campaign.asked import overview
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real
 
@@ -24,7 +24,7 @@ def gold(tmp_path: Path) -> Gold:
 
 
 def answers(gold: Gold, kind: str) -> list[str]:
-    responses = baseline(gold, kind).responses
+    responses = baseline_of(gold, kind).responses
     assert responses["question"].to_list() == gold.frame["question"].to_list()
     assert [said == "YES" for said in responses["answered"]] == [
         a != "" for a in responses["answer"]
@@ -45,23 +45,23 @@ def test_what_each_baseline_answers(gold: Gold) -> None:
 
 def test_peeking_is_said(gold: Gold) -> None:
     assert all(
-        "uses the gold's answers" in baseline(gold, kind).notes[0]
+        "uses the gold's answers" in baseline_of(gold, kind).notes[0]
         for kind in ("majority", "oracle")
     )
     assert not any(
         "uses the gold's answers" in note
         for kind in ("first", "nca")
-        for note in baseline(gold, kind).notes
+        for note in baseline_of(gold, kind).notes
     )
 
 
 def test_random_is_what_its_seed_says(tmp_path: Path) -> None:
     (tmp_path / "gold.xml").write_text(gold_xml([20] * 5), encoding="utf-8")
     gold = read_gold(tmp_path / "gold.xml")
-    first, again, other = (baseline(gold, "random", seed=s).responses for s in (0, 0, 1))
+    first, again, other = (baseline_of(gold, "random", seed=s).responses for s in (0, 0, 1))
     assert first.equals(again)
     assert not first.equals(other)
-    assert "seed 1" in baseline(gold, "random", seed=1).notes[0]
+    assert "seed 1" in baseline_of(gold, "random", seed=1).notes[0]
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_random_scores_its_expectation_on_average(gold: Gold, tmp_path: Path) ->
     assert expected.right == pytest.approx(1 / 3 + 1 / 3 + 1 / 2)
     assert expected.n == 3
     draws = pl.concat(
-        baseline(gold, "random", seed=s).responses.with_columns(run=pl.lit(f"{s}"))
+        baseline_of(gold, "random", seed=s).responses.with_columns(run=pl.lit(f"{s}"))
         for s in range(2_000)
     )
     rows = ab.score(tmp_path / "gold.xml", draws, measures=["accuracy"]).rows
@@ -86,9 +86,9 @@ def test_golds_without_options_or_with_nothing_right() -> None:
     assert answers(plain, "oracle") == ["x", "x", "none"]
     for kind in ("random", "first"):
         with pytest.raises(UsageError, match="3 questions have no options"):
-            baseline(plain, kind)
+            baseline_of(plain, kind)
     with pytest.raises(UnknownNameError, match="nearest: random"):
-        baseline(plain, "randum")
+        baseline_of(plain, "randum")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_real_golds_score_what_arithmetic_says(
 ) -> None:
     path = real("gold", name)
     gold = read_gold(path)
-    runs = {kind: baseline(gold, kind).responses for kind in KINDS}
+    runs = {kind: baseline_of(gold, kind).responses for kind in KINDS}
     rows = {row.run: row for row in ab.score(path, runs, measures=["c@1"]).rows}
     c, u = nca_right / n, (n - nca_options) / n
     assert rows["nca"].scores["c@1"] == pytest.approx(c * (1 + u))

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import abstain as ab
+from tests.snapshots import says
 
 pytestmark = pytest.mark.slow
 
@@ -111,8 +112,8 @@ def test_the_error_is_that_of_runs_and_questions() -> None:
 
 def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -> None:
     """Pairs of years from one source: about 5 % differ at the 5 % level, or fewer."""
-    from abstain.analyses.editions.campaigns import Asked, Campaign
-    from abstain.analyses.editions.comparing import Means, best_rows, changes_of
+    from abstain.features.editions.analysis import Means, best_rows, changes_of
+    from abstain.features.editions.campaigns import Campaign, QuestionShares
     from abstain.measures import measure
     from abstain.outcomes import CountsArray
 
@@ -128,7 +129,7 @@ def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -
         table[:, 0], table[:, 1] = right.sum(axis=1), (~right).sum(axis=1)
         names = [str(n) for n in range(len(right))]
         clusters = np.arange(tests).repeat(size)
-        asked = Asked(right.mean(axis=0), np.zeros(right.shape[1]), clusters)
+        asked = QuestionShares(right.mean(axis=0), np.zeros(right.shape[1]), clusters)
         whose = [str(n // each) for n in range(len(right))]
         return Campaign(
             "x", names, whose, names, CountsArray(table), {}, {}, "accuracy", asked=asked
@@ -183,12 +184,12 @@ def test_registrations_of_all_tasks_together(tmp_path: Path) -> None:
     given.write_text("edition,registered,downloaded\nmain,20,15\npilot,30,\nall,39,\nmian,1,1\n")
     found = ab.editions(tasks, registrations=given)
     assert found.registered == {"registered": 39}
-    assert found.notes[-1].endswith("names editions that are not here: 'mian'")
+    says(found.notes[-1], "'mian'")
     found.to_json(tmp_path / "saved.json")
     last = str(ab.load(tmp_path / "saved.json")).split("\nall ", 1)[1].splitlines()[0].split()
     assert last == ["–", "–", "39", "15", "5", "3", "–"]
     given.write_text("edition,registered\nmain,20\nmain,30\n")
-    with pytest.raises(ab.InputError, match="'main' appears twice"):
+    with pytest.raises(ab.InputError, match=r"one row .* 'main'"):
         ab.editions(tasks, registrations=given)
 
 
@@ -206,8 +207,7 @@ def test_languages_are_over_the_questions_that_count_and_types_over_all(
     assert spanish.all_runs == pytest.approx(sum(map(float, main)) / len(main), abs=0.005)
     assert parts["2013", "type", "METHOD"].questions == 44  # of all 284
     titles = str(found)
-    assert "By language, on role=main" in titles
-    assert "By type, over all questions" in titles
+    says(titles)
     # one team in 2012: nothing tells how much teams vary
     assert [(own.low, own.high) for own in found.changes] == [(None, None)] * 2
 
@@ -251,6 +251,4 @@ def test_degrees_of_freedom_are_welchs() -> None:
 def test_an_edition_of_a_single_team_says_why_it_is_not_tested() -> None:
     found = ab.editions({"2012": made_up({"a_1": 12}), "2013": made_up({"a_1": 9, "b_1": 15})})
     assert all(change.p_value is None for change in found.changes)
-    assert [note for note in found.notes if "has a single team" in note] == [
-        "2012 has a single team: nothing shows how much teams vary, so there is no test against it"
-    ]
+    assert [note[:4] for note in found.notes if "single team" in note] == ["2012"]

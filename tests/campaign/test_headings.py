@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.summary import sentences
-from abstain.report.campaign.tables import all_tables
-from abstain.report.grid import legend, to_csv, to_latex, to_markdown
-from abstain.report.page import PageTable, table_data
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.summary import sentences
+from abstain.features.campaign.tables import all_tables
+from abstain.report.grid import legend
+from abstain.report.html import table_data
+from abstain.report.page import PageTable
+from abstain.report.text_formats import to_csv, to_latex, to_markdown
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
@@ -50,13 +52,15 @@ def test_a_column_has_one_name_wherever_it_stands(c: Overview, tables: list[Page
 
 
 def test_every_heading_is_explained_but_names_and_texts(tables: list[PageTable]) -> None:
-    silent = {column.name for table in tables for column in table.grid.columns if not column.means}
+    silent = {
+        column.name for table in tables for column in table.grid.columns if not column.meaning
+    }
     assert silent <= {"question"}
 
 
 def test_a_legend_names_what_does_not_speak_for_itself(tables: list[PageTable]) -> None:
     subsets = dict(legend(next(t for t in tables if t.name == "subsets").grid.columns))
-    assert "modality or negation" in subsets["modality"]
+    assert "inference" in subsets["auxiliary"]
     assert "run" not in subsets
     leaders = dict(legend(next(t for t in tables if t.name == "leaderboard").grid.columns))
     assert "interval" in leaders["low / high"]
@@ -71,19 +75,3 @@ def test_a_measure_stands_once_in_the_leaderboard(given: Path, measure: str) -> 
     assert len(set(names)) == len(names)
     assert {"forced-accuracy", "correctly-discarded", measure} <= set(names)
     assert all(len(row) == len(names) for row in leaders.rows)
-
-
-@pytest.mark.slow
-def test_an_attribute_of_ones_own_is_not_taken_for_qa4mres(given: Path, tmp_path: Path) -> None:
-    """A gold of pictures and texts has a modality too, which is not about negation."""
-    text = (given / "gold.csv").read_text()
-    for old, new in (("yes", "image"), ("no", "text")):
-        text = "\n".join(
-            line.removesuffix(old) + new if line.endswith(f",{old}") else line
-            for line in text.splitlines()
-        )
-    (tmp_path / "gold.csv").write_text(text + "\n")
-    c = overview(tmp_path / "gold.csv", given / "runs.csv")
-    assert set(c.slices["modality"].names) == {"image", "text"}
-    means = [column.means for table in all_tables(c) for column in table.grid.columns]
-    assert not any("negation" in text for text in (*means, *sentences(c)))

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from abstain.report.campaign.page import stability_section
 from tests.campaign.asked import overview
 from tests.campaign.slow import make
 
-room = import_module("abstain.analyses.campaign.campaign")  # not its function of that name
+room = import_module("abstain.features.campaign.resampling")
 
 
 def test_ranks_are_those_of_a_plain_count() -> None:
@@ -65,8 +64,6 @@ def test_too_many_responses_are_left_to_meta(
     monkeypatch.setattr(room, "MOST_CELLS", 10)
     c = overview(tmp_path / "gold.csv", tmp_path / "runs.csv")
     assert c.result.stability is None
-    said = stability_section(c).said
-    assert "`abstain meta` resamples it" in said[0]
 
 
 def test_runs_that_say_how_sure_they_are_have_curves(tmp_path: Path) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from abstain.analyses.campaign.overview import Overview
 from abstain.errors import InputError, UsageError
-from abstain.report.campaign.tables import all_tables
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.tables import all_tables
 from abstain.report.grid import Cell
 from abstain.report.page import PageTable
 from abstain.stats.intervals import interval
 from tests.campaign.asked import overview
 from tests.campaign.slow import SlowCampaign, deviation, make
+from tests.snapshots import refuses
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -258,7 +259,7 @@ def test_attributes_that_the_gold_lacks_are_refused() -> None:
         GOLD.select("question", answer="correct"),
     )
     for wrong in ({"topic_by": "them"}, {"test_by": "them"}, {"by": ["them"]}, {"by": "them"}):
-        with pytest.raises(UsageError, match=r"no attribute 'them' \(nearest: theme\)"):
+        with pytest.raises(UsageError, match=r"'them' \(nearest: theme\)"):
             overview(gold, {"r": run}, **wrong)
     assert overview(gold, {"r": run}, topic_by="theme", by="theme").slices["theme"].names == [
         *("x", "y")
@@ -303,7 +304,7 @@ def test_failures_stop_a_campaign_until_the_policy_names_them(candidate: str) ->
             "why": ["", "error"],
         }
     )
-    with pytest.raises(InputError, match=r"1 response failed \(error\), the first in run 'r'"):
+    with refuses(InputError, "1", "'r'"):
         overview(GOLD, {"r": run})
     c = overview(GOLD, {"r": run}, policy={"error": "wrong"})
     assert (c.overall[0].right, c.overall[0].wrong) == (1, 1)
@@ -342,5 +343,5 @@ def test_a_result_names_every_table_that_it_gives(both: Both) -> None:
     for name, table in tables.items():
         assert c.result.to_frame(name).height == len(table.grid.rows)
     assert c.result.to_frame().equals(c.result.to_frame("leaderboard"))
-    with pytest.raises(UsageError, match=r"no table 'teem'.*main, leaderboard"):
+    with refuses(UsageError, "'teem'"):
         c.result.to_frame("teem")

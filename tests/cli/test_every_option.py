@@ -17,8 +17,9 @@ from click import Context
 
 import abstain as ab
 from abstain.cli import run
-from abstain.cli.app import COMMANDS, app
-from abstain.judging.reading import OPTIONS
+from abstain.cli.app import app
+from abstain.registry import COMMANDS
+from abstain.runs.reading import OPTIONS
 
 QUESTIONS = [f"q{n}" for n in range(1, 9)]
 GIVEN = {"a": "AAAAAB--", "b": "AAABBBBB"}
@@ -28,7 +29,7 @@ SURE = {"A": 0.9, "B": 0.4}
 BASE = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
 """c@1, by hand: 5 right and 2 blank of 8; 3 right of 8."""
 
-OTHERS = {"rank", "trec_eval", "baseline", "pan", "squad", "report", "audit", "convert", "refusals"}
+OTHERS = {"rank", "trec_eval", "baseline", "report", "audit", "convert", "refusals"}
 OTHERS |= {"measures", "explain", "demo", "editions", "cut"}
 """Commands that judge no responses to questions; test_every_option_elsewhere.py has those."""
 
@@ -37,7 +38,7 @@ READING = [name for name in COMMANDS if name not in OTHERS]
 
 MORE = {
     "tune": ["--folds", "2"],
-    "meta": ["--part", "stability", "--trials", "2"],
+    "meta": ["--part", "stability", "--subsets", "2"],
     "campaign": ["-o", "overview", "--force"],
 }
 """What a command needs besides, or what keeps it quick."""
@@ -373,7 +374,7 @@ def test_every_kind_of_input_is_taken_or_refused_in_one_line(
         "scores": scores_rows(),
     }
     file = write(rows[kind], tmp_path / f"{kind}.csv")
-    one = ["--part", "stability", "--trials", "5"] if (command, kind) == ("meta", "scores") else []
+    one = ["--part", "stability", "--subsets", "5"] if (command, kind) == ("meta", "scores") else []
     code = run([command, f"--{kind}", file, *(one or MORE.get(command, [])), "--format", "json"])
     out, err = capsys.readouterr()
     if kind not in kinds_of(command):

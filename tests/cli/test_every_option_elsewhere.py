@@ -17,7 +17,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
-from abstain.judging.reading import OPTIONS
+from abstain.runs.reading import OPTIONS
 from tests.cli.test_every_option import FRAMES, by_pick, gold_rows, write
 
 SAMPLES = {
@@ -195,7 +195,7 @@ ELSE: dict[tuple[str, str], Any] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("command", [*SHOWN, "pan", "squad"])
+@pytest.mark.parametrize("command", SHOWN)
 def test_every_option_is_taken_or_refused_in_one_line(
     command: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -264,7 +264,7 @@ def test_rankings_in_every_frame_can_be_asked_everything(kind: str) -> None:
     read = ab.read_rankings(make(QRELS), make(pl.concat([RUN, other])))
     means = {row.run: row.scores["RR"] for row in read.score("RR").rows}
     assert means == {"r": RR, "other": RR}
-    (pair,) = read.compare("RR", trials=100).pairs
+    (pair,) = read.compare("RR", resamples=100).pairs
     assert pair.difference == 0
     assert read.meta(["RR", "AP"], parts="agreement").runs == read.runs
     assert set(read.truncation().lengths) == {"r", "other"}
@@ -274,7 +274,7 @@ def test_rankings_in_every_frame_can_be_asked_everything(kind: str) -> None:
 def test_scores_in_every_frame_can_be_asked_everything(kind: str) -> None:
     frame = pl.DataFrame({"topic": ["t1", "t2", "t3"], "a": [0.1, 0.4, 0.7], "b": [0.3, 0.3, 0.3]})
     read = ab.read_scores(FRAMES[kind](frame))
-    (pair,) = read.compare(trials=100).pairs
+    (pair,) = read.compare(resamples=100).pairs
     assert (pair.run, pair.against) == ("b", "a")
     assert pair.difference == pytest.approx(-0.1)
-    assert set(read.meta(parts="stability", trials=2).runs) == {"a", "b"}
+    assert set(read.meta(parts="stability", subsets=2).runs) == {"a", "b"}

@@ -151,12 +151,12 @@ def test_responses_are_read_once_whatever_is_asked_of_them() -> None:
     frame = pl.concat(RUNS.values())
     lazy = frame.lazy().map_batches(told, schema=frame.schema)
     runs = ab.read(GOLD, lazy)
-    runs.compare(trials=100)
+    runs.compare(resamples=100)
     once = len(read)
     runs.score(["c@1", "AUROC"])
     runs.curve()
     runs.tune(folds=2)
-    runs.meta(parts="stability", trials=2)
+    runs.meta(parts="stability", subsets=2)
     assert len(read) <= once + 1  # confidences are read when somebody asks for them
 
 
@@ -164,7 +164,7 @@ def test_responses_are_read_once_whatever_is_asked_of_them() -> None:
 
 
 def test_every_analysis_is_a_function_whatever_was_imported() -> None:
-    import abstain.analyses.compare  # noqa: F401
+    import abstain.features.compare.analysis  # noqa: F401
 
     for name in ("campaign", "validate", "baseline", "audit", "convert", "refusals", "compare"):
         assert name in dir(ab)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import abstain as ab
-from abstain.report.view import view_of
-from abstain.report.views.compare import View
+from abstain.features.compare.view import View
+from abstain.registry import view_of
 
 OF_READING = ("cluster", "policy", "grades", "columns")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import abstain as ab
-from abstain.stats.functional import difference
+from abstain.stats.delta_method import difference
 from abstain.stats.hypotheses import (
     Flips,
     adjust,
@@ -26,9 +26,9 @@ from abstain.stats.hypotheses import (
     wilcoxon,
 )
 from abstain.stats.intervals import resampled
+from abstain.stats.orderings import letter_groups, letters
 from abstain.stats.planning import plan
 from abstain.stats.randomisation import exact_p, randomise
-from abstain.stats.standings import letter_groups, letters
 from tests.compare import slow
 from tests.compare.asked import judged
 
@@ -409,8 +409,8 @@ def test_a_plan_knows_that_few_clusters_show_less() -> None:
     times, groups = 2000, 10
     sums = np.random.default_rng(43).normal(0.8, 1, size=(times, groups))
     error = 1 / np.sqrt(groups)
-    found = plan(error, 100, units=groups, detect=0.8)
-    blind = plan(error, 100, units=100_000, detect=0.8)
+    found = plan(error, 100, clusters=groups, detect=0.8)
+    blind = plan(error, 100, clusters=100_000, detect=0.8)
     assert found is not None
     assert blind is not None
     assert found.power is not None
@@ -422,7 +422,7 @@ def test_a_plan_knows_that_few_clusters_show_less() -> None:
 
 
 def test_with_too_few_clusters_nothing_shows_and_the_plan_asks_for_enough() -> None:
-    found = plan(0.02, 60, units=4, least_units=6, detect=0.5)
+    found = plan(0.02, 60, clusters=4, least_units=6, detect=0.5)
     assert found is not None
     assert found.visible is None
     assert found.power == 0

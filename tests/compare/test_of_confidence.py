@@ -11,11 +11,17 @@ from scipy import stats
 
 import abstain as ab
 from abstain.measures.answers import Answers
+from abstain.stats.confidence_intervals import Sample, confidence_interval, sample_of
 from abstain.stats.intervals import Interval
-from abstain.stats.of_confidence import Sample, confidence_interval, sample_of
 from tests.helpers import Here
+from tests.snapshots import says
 
 RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.RNG", np.random.default_rng(5))
 
 
 def answers(size: int) -> tuple[Any, Any]:
@@ -69,9 +75,9 @@ def test_auroc_covers() -> None:
 
 def test_what_has_no_interval_says_why() -> None:
     right, sure = answers(50)
-    assert "biased upwards in any sample" in made("ECE", sample(right, sure)).why_not
+    says(made("ECE", sample(right, sure)).why_not)
     lone = made("Brier", sample(right, sure, np.zeros(50, int)), clustered=True)
-    assert lone.why_not == "there is only one cluster"
+    says(lone.why_not)
     all_right = made("AUROC", sample(np.ones(50, bool), sure))
     assert all_right.why_not == "the value is undefined"
 
@@ -86,9 +92,7 @@ def test_score_shows_them(here: Here) -> None:
     said = here(*args, "--interval", "--cluster", "doc")
     assert said.code == 0, said.err
     text = " ".join(said.out.split())
-    assert (
-        "(beta), questions clustered by doc; for measures of confidence: bca, 1,000 trials" in text
-    )
+    says(text, "1,000")
     (row,) = here(*args, "--interval", "--format", "json").data["results"]
     squares = [((9 - i % 5) / 10 - (i % 3 < 2)) ** 2 for i in range(12)]
     low, high = row["intervals"]["Brier"]
@@ -97,7 +101,7 @@ def test_score_shows_them(here: Here) -> None:
     for part in here(*args, "--interval", "--by", "doc", "--format", "json").data["results"]:
         assert part["intervals"]["Brier"][0] <= part["scores"]["Brier"]
     line = here.refuses(*args, "--interval", "delta")
-    assert line.startswith("delta works only for measures of counts, and Brier is a measure of")
+    says(line)
 
 
 def test_judged_rows_have_them_by_cluster(here: Here) -> None:
@@ -107,4 +111,4 @@ def test_judged_rows_have_them_by_cluster(here: Here) -> None:
     here.write("judged.csv", "run,question,grade,confidence,doc\n" + rows)
     said = here("score", "--judged", "judged.csv", "-m", "Brier", "--interval", "--cluster", "doc")
     assert said.code == 0, said.err
-    assert "the bias-corrected and accelerated bootstrap (bca)" in " ".join(said.out.split())
+    says(" ".join(said.out.split()))

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.compare.bounds import all_ways, bounds_of, correct_for_judge, read_confusion
-from abstain.analyses.compare.transitions import (
+from abstain.errors import InputError, UsageError
+from abstain.features.compare.judge_errors import (
+    all_ways,
+    bounds_of,
+    correct_for_judge,
+    read_confusion,
+)
+from abstain.features.compare.transitions import (
     BLANK_EMPTY,
     RIGHT,
     WRONG,
@@ -18,15 +24,20 @@ from abstain.analyses.compare.transitions import (
     moves,
     path_gradient,
 )
-from abstain.errors import InputError, UsageError
-from abstain.judging.slices import Slices
-from abstain.stats.functional import THREE, one_run
+from abstain.runs.gold import Slices
+from abstain.stats.delta_method import THREE, one_run
 from abstain.stats.intervals import cell_interval
 from tests.compare import slow
 from tests.measures.reference import REFERENCE
+from tests.snapshots import refuses
 
 LETTERS = ("R", "W", "UR", "UW", "UE")
 RNG = np.random.default_rng(9)
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers_in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.RNG", np.random.default_rng(9))
 
 
 def codes(letters: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
@@ -248,7 +259,7 @@ def test_a_judges_table_is_read_in_both_shapes(tmp_path: object) -> None:
     with pytest.raises(InputError, match="has no column 'true'"):
         read_confusion(pl.DataFrame({"right": [1]}))
     twice = pl.DataFrame({"true": ["right"], "right": [40], "correct": [0]})
-    with pytest.raises(InputError, match="columns 'right' and 'correct', which are the same"):
+    with refuses(InputError, "right"):
         read_confusion(twice)
     with pytest.raises(InputError, match="'maybe' is not a verdict"):
         read_confusion(pl.DataFrame({"true": ["maybe"], "right": [1]}))

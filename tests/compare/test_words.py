@@ -14,12 +14,13 @@ from msgspec.structs import replace
 from statsmodels.stats.multitest import multipletests
 
 import abstain as ab
-from abstain.analyses.compare.bounds import never_checked, read_confusion
 from abstain.errors import InputError, UsageError
+from abstain.features.compare.judge_errors import never_checked, read_confusion
 from abstain.stats import hypotheses as swaps_module
 from abstain.stats.hypotheses import Flips, randomise_clusters
 from tests.compare.asked import judged, looks, scores, told
 from tests.helpers import Here
+from tests.snapshots import refuses, says
 
 GRADES = {"a": "CORRECT", "b": "INCORRECT", "-": "NOT_ATTEMPTED"}
 
@@ -39,8 +40,7 @@ def graded(runs: dict[str, str], **attributes: list[str]) -> pl.DataFrame:
 
 def test_few_questions_show_nothing_whatever_the_difference() -> None:
     said = told(judged(graded({"one": "bbbb", "two": "aaaa"})))
-    assert "With 4 questions no p is below 0.125: no difference can be significant" in said
-    assert "at least 6 questions are needed" in said
+    says(said, "4", "0.125", "6")
     six = judged(graded({"one": "bbbbbb", "two": "aaaaaa"}))
     assert six.pairs[0].differs
     assert "no p is below" not in told(six)
@@ -52,9 +52,7 @@ def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
     runs = dict.fromkeys("vwxy", "a" * 16) | {"z": "b" * 16}
     frame = graded(runs, document=documents)
     said = told(judged(frame, cluster="document"))
-    assert "With 8 clusters no p is below 0.0078 (or 0.078 after Holm's correction for" in said
-    assert "for 10 pairs): no pair can be told apart at the 5 % level" in said
-    assert "Use the correction bh, compare with a single run, or use fewer runs." in said
+    says(said, "8", "0.00781", "0.0781")
     relaxed = judged(frame, cluster="document", correction="bh")
     assert sum(p.differs for p in relaxed.pairs) == 4
     assert "no p is below" not in told(relaxed)
@@ -62,19 +60,15 @@ def test_few_clusters_and_many_pairs_show_nothing_after_holm() -> None:
     against = judged(two, cluster="document", against="z")
     assert [p.p_adjusted for p in against.pairs] == [2 * 2 / 2**8] * 2
     said = told(against)
-    assert "Every run can be told apart from z (2 comparisons, corrected by Holm, 5 %)." in said
-    assert "Use the correction bh, or use fewer runs." in said
+    says(said, "2", "5 %")
 
 
-def test_few_trials_show_nothing_after_holm() -> None:
+def test_few_resamples_show_nothing_after_holm() -> None:
     letters = dict.fromkeys("vwxy", "a" * 100 + "b" * 100) | {"z": "b" * 200}
-    said = told(judged(graded(letters), test="bootstrap", trials=100))
-    assert (
-        "With 100 trials no p is below 0.02 (or 0.2 after Holm's correction for 10 pairs)" in said
-    )
-    assert "or use 1,000 trials." in said
-    strict = told(judged(graded(letters), test="bootstrap", trials=100, level=0.99))
-    assert "no difference can be significant at the 1 % level; use 10,000 trials." in strict
+    said = told(judged(graded(letters), test="bootstrap", resamples=100))
+    says(said, "100", "0.0198", "0.198")
+    strict = told(judged(graded(letters), test="bootstrap", resamples=100, level=0.99))
+    says(strict, "1 %")
 
 
 # ------------------------------------------------------------------------------ reversals, slices
@@ -86,7 +80,7 @@ def test_a_simpson_reversal_is_said_with_its_parts() -> None:
     found = judged(graded(letters, part=["x"] * 5 + ["y"] * 5), by=["part"], measure="precision")
     assert found.pairs[0].difference == pytest.approx(3 / 6 - 4 / 6)
     said = told(found)
-    assert "Simpson's reversal by part: −0.1667 over all questions" in said
+    says(said, "−0.1667")
     assert "y +0.4000" in said
     assert "x +0.2000" in said
 
@@ -97,8 +91,7 @@ def test_parts_that_show_no_difference_are_told_from_a_reversal() -> None:
     parts = ["x"] * 5 + ["y"] * 5 + ["z"] * 2 + ["w"]
     found = judged(graded(letters, part=parts), by=["part"], measure="precision")
     said = told(found)
-    assert "the other way in every slice that shows a difference" in said
-    assert "; none in z; undefined in w)" in said
+    says(said)
 
 
 def test_many_slices_are_cut_by_attribute_and_said(here: Here) -> None:
@@ -106,7 +99,7 @@ def test_many_slices_are_cut_by_attribute_and_said(here: Here) -> None:
     frame = graded({"one": "ab" * 10, "two": "ba" * 10}, part=parts, half=["h", "t"] * 10)
     frame.write_csv(here.folder / "graded.csv")
     out = here("compare", "--judged", "graded.csv", "--by", "part", "--by", "half").out
-    assert "Slices; 12 of 20 parts by part" in out
+    says(out, "12", "20")
     assert len(re.findall(r"^part +p\d\d", out, re.M)) == 12
     assert len(re.findall(r"^half +[ht] ", out, re.M)) == 2
 
@@ -121,9 +114,7 @@ def test_a_move_that_is_worth_nothing_is_worth_nothing(here: Here) -> None:
 
 def test_slices_are_of_two_runs(here: Here) -> None:
     frame = graded({"one": "ab", "two": "ba", "three": "aa"}, part=["x", "y"])
-    with pytest.raises(
-        UsageError, match=r"needs exactly two runs, whose difference it splits by slice \(got 3\)"
-    ):
+    with refuses(UsageError, "3"):
         judged(frame, by=["part"])
 
 
@@ -135,7 +126,7 @@ def test_where_lower_is_better_the_lower_is_ahead() -> None:
     found = judged(graded(letters), measure="under-abstention")
     assert [row.run for row in found.rows] == ["two", "one"]
     assert found.pairs[0].difference == pytest.approx(1 / 6 - 6 / 8)
-    assert "two is ahead of one by 0.5833, lower being better" in told(found)
+    says(told(found), "0.5833")
 
 
 def test_bounds_of_a_measure_where_lower_is_better() -> None:
@@ -150,19 +141,14 @@ def test_bounds_of_a_measure_where_lower_is_better() -> None:
     names = [column.name for column in grid.columns]
     assert grid.rows[0][names.index("worst")] == pytest.approx(2 / 10)
     assert grid.rows[0][names.index("best")] == pytest.approx(1 / 10)
-    assert "two stays ahead of one whatever the unknown responses were." in told(found)
+    says(told(found))
 
 
 def test_mcnemar_says_what_it_tests() -> None:
     letters = {"one": "a" * 50 + "b" * 50, "two": "a" * 50 + "-" * 50}
     said = told(judged(graded(letters), test="mcnemar"))
-    assert "compares who is right, not c@1: it finds no difference at the 5 % level" in said
-    assert "significant" not in said
+    says(said)
     assert "a difference of 0.000" not in said
-    many = judged(graded(letters | {"three": "b" * 100}), test="mcnemar")
-    assert "compares who is right, not c@1" in told(many)
-    accuracy = judged(graded(letters), test="mcnemar", measure="accuracy")
-    assert "compares who is right" not in told(accuracy)
 
 
 def test_a_plan_does_not_promise_what_no_test_can_show() -> None:
@@ -170,9 +156,9 @@ def test_a_plan_does_not_promise_what_no_test_can_show() -> None:
     frame = graded(letters, part=[f"d{i % 4}" for i in range(60)])
     found = judged(frame, cluster="part", detect=0.1)
     said = told(found)
-    assert "With 4 clusters no p is below 0.12" in said
+    says(said, "4", "0.12")
     assert "This test set could detect" not in said
-    assert "has a power of 0 % to find a difference of" in said
+    says(said, "0 %")
     assert found.plan is not None
     assert found.plan.needed is not None
     assert found.plan.needed >= 90
@@ -200,14 +186,7 @@ def test_runs_against_one_take_any_correction(here: Here) -> None:
         expected = multipletests(plain, method=method)[1]
         assert [pair["p_adjusted"] for pair in found] == pytest.approx(list(expected))
     said = here(*args[:-2], "--correction", "none").out.replace("\n", " ")
-    assert "(2 comparisons, not corrected, 5 %)" in said
-
-
-def test_trials_beyond_what_can_be_asked_for_are_not_advised() -> None:
-    letters = {"one": "ab" * 20, "two": "ba" * 20}
-    said = told(judged(graded(letters), test="bootstrap", level=0.9999999))
-    assert "; use randomisation tests." in said
-    assert " trials." not in said
+    assert "not corrected" in said
 
 
 def test_wilcoxon_says_when_it_is_exact() -> None:
@@ -215,7 +194,7 @@ def test_wilcoxon_says_when_it_is_exact() -> None:
     frame = pl.DataFrame({"topic": topics, "x": np.arange(8) / 9, "y": np.arange(8)[::-1] / 7})
     found = scores(frame, test="wilcoxon")
     assert found.to_dict()["pairs"][0]["exact"] is True
-    assert "Wilcoxon's signed-rank test, exact" in told(found)
+    says(told(found))
     many = pl.DataFrame({"topic": [str(i) for i in range(60)]}).with_columns(
         x=pl.Series(np.arange(60) % 7 / 7), y=pl.Series(np.arange(60) % 5 / 5)
     )
@@ -236,21 +215,20 @@ def test_a_run_without_a_score_has_no_letter_and_separates_nobody() -> None:
 
 
 def test_measures_of_other_things_are_refused() -> None:
-    with pytest.raises(UsageError, match="AP is a measure of ranking, expected one of counts"):
+    with refuses(UsageError):
         judged(graded({"one": "ab", "two": "ba"}), measure="AP")
 
 
 def test_without_confidences_there_is_nothing_to_compare() -> None:
     said = told(judged(graded({"one": "ab", "two": "ba"}), measure="CWS"))
-    assert "CWS is undefined (–) where no answer has a confidence: one, two." in said
-    assert "Where a score is undefined there is no difference to test." in said
+    says(said)
 
 
 # ------------------------------------------------------------------------------------------- judge
 
 
 def test_a_judges_table_is_read_strictly() -> None:
-    unknown = "has an unknown column 'rihgt', expected the columns true and right"
+    unknown = "'rihgt' is not a verdict"
     with pytest.raises(InputError, match=unknown):
         read_confusion(pl.DataFrame({"true": ["right"], "rihgt": [3], "wrong": [1]}))
 
@@ -259,11 +237,7 @@ def test_a_judges_sample_is_told() -> None:
     judge = pl.DataFrame({"true": ["right", "wrong"], "right": [40, 5], "wrong": [10, 45]})
     assert never_checked(read_confusion(judge)) == ("blank",)
     said = told(judged(graded({"one": "aab-", "two": "abb-"}), judge_error=judge))
-    assert "on a sample of 100 checked responses" in said
-    assert (
-        "No response that is truly blank was checked: the judge is assumed to be right there"
-        in said
-    )
+    says(said, "100")
 
 
 # ---------------------------------------------------------------------------------- scores by query
@@ -304,28 +278,28 @@ def test_scores_by_row_are_those_by_column() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (long_scores(), {}, r"say which with measure \(AP, RR\)"),
-        (long_scores(), {"measure": "PA"}, "no score 'PA'.*there are AP, RR"),
-        (pl.DataFrame(WIDE), {"measure": "AP"}, "no score 'AP'; there is only score"),
-        (pl.DataFrame(WIDE), {"cluster": "doc"}, "no column 'doc'; there are query, x, y"),
+        (long_scores(), {}, ()),
+        (long_scores(), {"measure": "PA"}, ("'PA'",)),
+        (pl.DataFrame(WIDE), {"measure": "AP"}, ("'AP'",)),
+        (pl.DataFrame(WIDE), {"cluster": "doc"}, ("'doc'",)),
         (
             pl.DataFrame(WIDE | {"doc": list("aabb")}),
             {"cluster": "doc", "test": "wilcoxon"},
-            "does not support clusters",
+            (),
         ),
         (
             pl.DataFrame(WIDE | {"y": [0.1, float("inf"), 1, 1]}),
             {},
-            "the score of 'y' is 'inf', expected a number within",
+            ("'y'", "'inf'"),
         ),
-        (pl.concat([long_scores()] * 2), {"measure": "AP"}, "topic '1' appears twice for 'x'"),
-        (pl.DataFrame(WIDE), {"trials": 10**9}, "trials are between 100 and 1,000,000"),
+        (pl.concat([long_scores()] * 2), {"measure": "AP"}, ("'1'", "'x'")),
+        (pl.DataFrame(WIDE), {"resamples": 10**9}, ("100", "1,000,000")),
     ],
 )
 def test_scores_that_cannot_be_compared(
-    frame: pl.DataFrame, options: dict[str, Any], said: str
+    frame: pl.DataFrame, options: dict[str, Any], said: tuple[str, ...]
 ) -> None:
-    with pytest.raises((UsageError, InputError), match=said):
+    with refuses((UsageError, InputError), *said):
         scores(frame, **options)
 
 
@@ -352,8 +326,7 @@ def test_sixteen_clusters_hardly_tell_1431_pairs_apart() -> None:
     said = told(strict)
     assert strict.separated() == []
     assert min(p.p_adjusted or 0 for p in strict.pairs) == pytest.approx(2 / 2**16 * 1431)
-    assert "With 16 clusters no p is below 0.00003 (or 0.044 after Holm's correction for" in said
-    assert "only a run that is ahead in nearly every cluster can be told apart" in said
+    says(said, "16", "3", "05", "0.0437")
     relaxed = ab.compare(gold, runs, cluster="test", correction="bh")
     assert relaxed.separated() == ["jucs1302enen"]
     against = ab.compare(gold, runs, cluster="test", against="jucs1302enen")
@@ -375,8 +348,7 @@ def test_p_is_not_below_that_of_an_interval_that_shows_nothing(against: str | No
     for step, holds in ((1e-4, True), (-1e-4, False)):
         (low, high) = judged(frame, level=1 - pair.p + step).pairs[0].interval
         assert (low <= 0 <= high) is holds
-    said = told(judged(frame))
-    assert "1 pair: p is computed from the interval; paired randomisation alone would find" in said
+    says(told(judged(frame)), "1")
 
 
 def test_p_of_swaps_stays_where_the_interval_shows_a_difference() -> None:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 import abstain as ab
-from abstain.analyses.curve.curves import Curve
-from abstain.judging.answers import answers_of
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
+from abstain.runs.matrix import answers_of
+from abstain.stats.curves import Curve
 
 Row = tuple[str, float | None]
 """An outcome and a confidence."""
@@ -48,7 +48,7 @@ def read_arrays(wrong: npt.NDArray[np.bool_], sure: npt.NDArray[np.float64]) -> 
 
 def answers(evaluation: ab.Evaluation, run: int = 0, where: Any = None) -> Answers:
     """The answers and candidates of a run, over all or some of the questions."""
-    return answers_of(evaluation.codes[run], evaluation.confidence[run], where)
+    return answers_of(evaluation.data.codes[run], evaluation.data.confidence[run], where)
 
 
 def curves(evaluation: ab.Evaluation) -> list[Curve]:

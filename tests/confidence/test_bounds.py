@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.analyses.curve.curves import Curve
-from abstain.analyses.tune.choose import KeepNext, KeepRisk, allowed_wrong
+from abstain.features.tune.choose import KeepNext, KeepRisk, allowed_wrong
 from abstain.measures.answers import Answers
+from abstain.stats.curves import Curve
 from tests.confidence.data import Row, answers, informed, read_rows
 
 
@@ -54,8 +54,9 @@ def test_the_order_of_tests_does_not_look_at_verdicts() -> None:
 class NeverStops(KeepRisk):
     """A mistake: the lowest threshold that passes anywhere, whatever failed before."""
 
-    def _lowest(self, curve: Curve, tried: Any, ahead: Any) -> float:
-        passed = np.flatnonzero(self._passes(curve, tried, ahead))
+    @staticmethod
+    def last_before_failing(curve: Curve, tried: Any, passes: Any) -> float:
+        passed = np.flatnonzero(passes)
         return float(curve.thresholds[tried[passed[-1]]]) if len(passed) else math.inf
 
 
@@ -271,7 +272,7 @@ def test_a_small_batch_is_kept_too_which_a_bound_on_the_risk_does_not(known: boo
 def test_a_split_is_judged_with_the_threshold_to_use() -> None:
     own = informed(400, seed=2)
     read = read_rows({"a": own}, part=["dev", "test"] * 200)
-    (run,) = read.tune(risk=0.3, next_questions=True, tune_on={"part": "dev"}).runs
+    (run,) = read.tune(risk=0.3, next=True, tune_on={"part": "dev"}).runs
     tune = np.array(["dev", "test"] * 200) == "dev"
     first, second = (Curve.of(answers(read, 0, part)) for part in (tune, ~tune))
     assert run.threshold == KeepNext(0.3).choose(first, second)

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.curve.analysis import decompose, reliability
-from abstain.analyses.curve.curves import Curve, evenly, top
+from abstain.features.curve.analysis import decompose, reliability
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
+from abstain.stats.curves import Curve, evenly, top
 from tests.confidence.data import Row, answers, curves, informed, read_rows, slow_counts
 
 level = st.none() | st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])

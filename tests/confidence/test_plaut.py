@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.tune.result import Split, Tuned
+from abstain.features.tune.analysis import halves_of
+from abstain.features.tune.result import Split, Tuned
 from tests.confidence.data import answers, curves
 from tests.helpers import ROOT, Here, needs
 
@@ -76,7 +77,7 @@ TITLES = {"arc": "ARC", "truthfulqa": "TruthfulQA"}
 def in_the_manual(run: str, name: str, alpha: float) -> list[str] | None:
     """The cells of a row of the manual's table of bounds."""
     head = f"| {run}, {TITLES[name]} | {alpha:g} |"
-    manual = (ROOT / "docs" / "confidence.md").read_text()
+    manual = (ROOT / "docs" / "background" / "confidence.md").read_text()
     found = next((line for line in manual.splitlines() if line.startswith(head)), None)
     return None if found is None else [cell.strip() for cell in found.split("|")[3:-1]]
 
@@ -123,15 +124,15 @@ def test_the_risk_bound_holds(name: str, alpha: float) -> None:
 def test_the_bound_on_what_is_seen_holds(name: str, alpha: float) -> None:
     """Tuned on half for the other half: of its answers at most α are wrong in 1 − δ of 100."""
     read = ab.read_judged(needs(f"data/plaut/{name}.csv.gz"))
-    result = read.tune(risk=alpha, level=1 - DELTA, next_questions=True, folds=2, repeats=50)
-    parts = Split(folds=2, repeats=50).parts(read.questions, 0)
+    result = read.tune(risk=alpha, level=1 - DELTA, next=True, folds=2, repeats=50)
+    parts = halves_of(Split(folds=2, repeats=50), read.questions, 0)
     judged = [judge for pairs in parts for _, judge in pairs]
     for number, run in enumerate(result.runs):
         held = 0
         for part, judge in zip(run.parts, judged, strict=True):
             threshold = math.inf if part.threshold is None else part.threshold
-            given = judge & (read.confidence[number] >= threshold)
-            held += (read.codes[number][given] != 0).sum() <= alpha * given.sum()
+            given = judge & (read.data.confidence[number] >= threshold)
+            held += (read.data.codes[number][given] != 0).sum() <= alpha * given.sum()
         assert held >= (1 - DELTA) * len(run.parts), run.run
         row = in_the_manual(run.run, name, alpha)
         assert row is None or row[4:] == printed(run, held)

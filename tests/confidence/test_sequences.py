@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from abstain.analyses.curve.curves import Curve
-from abstain.analyses.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
-from abstain.analyses.tune.clusters import Clustered, KeepClusters
 from abstain.errors import UsageError
+from abstain.features.tune.choose import (
+    Clustered,
+    KeepClusters,
+    KeepNext,
+    KeepRisk,
+    Maximise,
+    Threshold,
+)
 from abstain.measures import measure
 from abstain.measures.answers import Answers
+from abstain.stats.curves import Curve
 
 
 def distinct(total: int) -> Curve:
@@ -75,8 +80,8 @@ def test_a_chance_of_just_delta_passes() -> None:
     curve, own = distinct(2), Clustered.of(np.array([1, 0.5]), np.zeros(2, bool), np.arange(2))
     assert KeepRisk(0.5, 0.25).choose(curve) == 0
     assert KeepRisk(0.5, 0.2499).choose(curve) == math.inf
-    assert KeepClusters(0.5, 0.25).choose_by_clusters(curve, own) == 0
-    assert KeepClusters(0.5, 0.2499).choose_by_clusters(curve, own) == math.inf
+    assert KeepClusters(0.5, 0.25).choose(curve, own) == 0
+    assert KeepClusters(0.5, 0.2499).choose(curve, own) == math.inf
 
 
 def test_judged_clusters_speak_against_a_risk_by_the_binomial_test() -> None:
@@ -123,24 +128,9 @@ def test_the_best_threshold_lies_midway_to_the_next_answer() -> None:
 
 @pytest.mark.parametrize("value", [0, 1, 0.5, None])
 def test_a_threshold_is_read_back(value: float | None) -> None:
-    found = Threshold.from_dict({"threshold": value})
-    assert found.value == (math.inf if value is None else value)
-    assert found.to_dict() == {"threshold": value}
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (-0.01, "-0.01"),
-        (1.01, "1.01"),
-        (10**400, "1e300 or more"),
-        (-(10**400), "-1e300 or more"),
-        (2, "2"),
-    ],
-)
-def test_a_threshold_out_of_range(value: Any, said: str) -> None:
-    with pytest.raises(UsageError, match=r"from 0 to 1 \(got " + said.replace(".", r"\.") + r"\)"):
-        Threshold.from_dict({"threshold": value})
+    threshold = Threshold.of(value, None, {})
+    assert threshold.value == (math.inf if value is None else value)
+    assert threshold.facts == {"threshold": value, "thresholds": {}}
 
 
 # ---------------------------------------------------------------------------------- clusters

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from tests.helpers import Here
+from tests.snapshots import says
 
 GOLD = """question,correct,type
 q1,France|Spain|Italy,list
@@ -125,7 +126,7 @@ def test_one_answer_graded_both_ways_is_refused(here: Here, grades: tuple[str, s
     rows = "".join(f"q1,{grade},Paris,0.5\n" for grade in grades)
     here.write("j.csv", "question,grade,answer,confidence\n" + rows)
     line = here.refuses("score", "--several", "--judged", "j.csv")
-    assert line == "run 'j': answer 'Paris' to question 'q1' is graded right and wrong"
+    says(line, "'j'", "'Paris'", "'q1'")
 
 
 def test_known_answers_as_the_gold_says(files: Here) -> None:
@@ -139,7 +140,7 @@ def test_known_answers_as_the_gold_says(files: Here) -> None:
     assert row.scores["K"] == pytest.approx(0.4)
     files.write("g.csv", "question,correct,known\nq1,Paris,0\n")
     line = files.refuses("score", "--several", "g.csv", "r.csv")
-    assert line == "g.csv: 'known' is '0' for question 'q1', expected 1 or more"
+    says(line, "g.csv", "'known'", "'0'", "'q1'", "1")
 
 
 def test_matching_as_text_sees_repeats(files: Here) -> None:
@@ -193,11 +194,10 @@ def test_no_confidence_and_no_answers(files: Here) -> None:
     files.write("r.csv", "question,answer\nq1,France\nq1,Peru\n")
     said = files("score", "--several", "gold.csv", "r.csv")
     out = " ".join(said.out.split())
-    assert "K is undefined (–) where some answers have no confidence to weight them with: r." in out
-    assert "No answer has a confidence or a rank" in out
+    says(out)
     files.write("r.csv", "question,answer,confidence\nq1,,\n")
     (row,) = ab.several("gold.csv", "r.csv").rows
-    assert (row.answers.given, row.unanswered, row.scores["MRR"], row.scores["K"]) == (
+    assert (row.answers.total, row.unanswered, row.scores["MRR"], row.scores["K"]) == (
         0,
         4,
         0.0,
@@ -217,27 +217,27 @@ def test_every_format(files: Here, format: str) -> None:
     [
         (
             ["gold.csv", "lists.csv", "-m", "c@1"],
-            "only K and MRR score several answers per question (got c@1)",
+            ("1",),
         ),
-        (["gold.csv"], "name the gold and at least one run"),
-        (["gold.csv", "lists.csv", "--interval"], "--several and --interval exclude each other"),
-        (["--judged", "lists.csv"], "has no column 'outcome'"),
-        (["gold.csv", "lists.csv", "--by", "typ"], "has no attribute 'typ' (nearest: type)"),
-        (["gold.csv", "bad.csv"], "bad.csv:2: rank is 'first', expected 1 or more"),
-        (["gold.csv", "far.csv"], "far.csv:2: question 'q9' is not in the gold"),
-        (["gold.csv", "sure.csv"], "sure.csv:2: confidence is 2, expected 0 to 1"),
+        (["gold.csv"], ()),
+        (["gold.csv", "lists.csv", "--interval"], ("--several", "--interval")),
+        (["--judged", "lists.csv"], ("'outcome'",)),
+        (["gold.csv", "lists.csv", "--by", "typ"], ("'typ'",)),
+        (["gold.csv", "bad.csv"], ("bad.csv:2", "'first'", "1")),
+        (["gold.csv", "far.csv"], ("far.csv:2", "'q9'")),
+        (["gold.csv", "sure.csv"], ("sure.csv:2", "2", "0", "1")),
         (
             ["gold.csv", "lists.csv", "--policy", "empty=excluded"],
-            "the policy cannot exclude responses",
+            (),
         ),
-        (["gold.csv", "lists.csv", "lists.csv"], "run 'bold' is in two tables"),
+        (["gold.csv", "lists.csv", "lists.csv"], ("'bold'",)),
     ],
 )
-def test_refusals(files: Here, arguments: list[str], said: str) -> None:
+def test_refusals(files: Here, arguments: list[str], said: tuple[str, ...]) -> None:
     files.write("bad.csv", "question,answer,rank\nq1,France,first\n")
     files.write("far.csv", "question,answer,rank\nq9,France,1\n")
     files.write("sure.csv", "question,answer,confidence\nq1,France,2\n")
-    assert said in files.refuses("score", "--several", *arguments)
+    says(files.refuses("score", "--several", *arguments), *said)
 
 
 def test_the_frame(files: Here) -> None:
@@ -277,8 +277,7 @@ def test_judged_rows_without_known_or_answer(here: Here) -> None:
     here.write("j.csv", "question,grade,confidence\nq1,right,0.5\nq1,wrong,0.25\n")
     said = here("score", "--several", "--judged", "j.csv")
     out = " ".join(said.out.split())
-    assert "Each question has one known answer, because" in out
-    assert "There is no column 'answer'" in out
+    says(out, "'answer'")
     (row,) = ab.read_judged("j.csv").several().rows
     assert row.scores["K"] == pytest.approx((0.5 - 0.25) / 2)
 
@@ -286,17 +285,17 @@ def test_judged_rows_without_known_or_answer(here: Here) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("question,grade,confidence\nq1,right,7\n", "j.csv:2: confidence is 7, expected 0 to 1"),
-        ("question,grade,rank\nq1,right,0\n", "j.csv:2: rank is '0', expected 1 or more"),
-        ("grade,rank\nright,1\n", "has no column 'question'"),
-        ("question,grade\n,right\n", "j.csv:2: the row has no question id"),
+        ("question,grade,confidence\nq1,right,7\n", ("j.csv:2", "7", "0", "1")),
+        ("question,grade,rank\nq1,right,0\n", ("j.csv:2", "'0'", "1")),
+        ("grade,rank\nright,1\n", ("'question'",)),
+        ("question,grade\n,right\n", ("j.csv:2",)),
         (
             "question,grade,known\nq1,right,2\nq1,wrong,3\n",
-            "question 'q1' is in two slices of known",
+            ("'q1'",),
         ),
-        ("question,grade,known\nq1,right,\n", "'known' is empty for question 'q1'"),
+        ("question,grade,known\nq1,right,\n", ("'known'", "'q1'")),
     ],
 )
-def test_judged_refusals(here: Here, text: str, said: str) -> None:
+def test_judged_refusals(here: Here, text: str, said: tuple[str, ...]) -> None:
     here.write("j.csv", text)
-    assert said in here.refuses("score", "--several", "--judged", "j.csv")
+    says(here.refuses("score", "--several", "--judged", "j.csv"), *said)

@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.analyses.curve.curves import Curve
-from abstain.analyses.tune.choose import Maximise, Threshold
-from abstain.analyses.tune.result import Split
-from abstain.analyses.tune.tuning import mean_standing
+from abstain.features.tune.analysis import halves_of, mean_standing
+from abstain.features.tune.choose import Maximise, Threshold
+from abstain.features.tune.result import Split
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
+from abstain.stats.curves import Curve
 from tests.confidence.data import Row, answers, informed, read_rows, slow_counts
+from tests.snapshots import refuses, says
 
 level = st.none() | st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
 rows = st.lists(st.tuples(st.sampled_from(OUTCOMES), level), min_size=1, max_size=12)
@@ -55,7 +56,7 @@ def test_cross_fitting_question_by_question() -> None:
     result = read.tune(folds=3, seed=4)
     item = ab.measure("c@1")
     total = dict.fromkeys(OUTCOMES, 0)
-    ((*pairs,),) = Split(folds=3, repeats=1).parts(read.questions, 4)
+    ((*pairs,),) = halves_of(Split(folds=3, repeats=1), read.questions, 4)
     seen = np.zeros(60, int)
     for tune, judge in pairs:
         assert not (tune & judge).any()
@@ -109,7 +110,7 @@ def test_the_tuned_score_is_no_result() -> None:
     rows = informed(100)
     read = read_rows({"a": rows})
     (run,) = read.tune(folds=2).runs
-    ((*pairs,),) = Split(folds=2, repeats=1).parts(read.questions, 0)
+    ((*pairs,),) = halves_of(Split(folds=2, repeats=1), read.questions, 0)
     total = dict.fromkeys(OUTCOMES, 0)
     for part, (tune, _) in zip(run.parts, pairs, strict=True):
         inside = [row for row, keep in zip(rows, tune, strict=True) if keep]
@@ -152,7 +153,7 @@ def test_slices_have_thresholds_of_their_own_and_small_ones_borrow() -> None:
     for name in ("x", "y"):
         inside = np.array(part) == name
         best = item.choose(Curve.of(answers(read, 0, inside)))
-        sure = read.confidence[0][inside]
+        sure = read.data.confidence[0][inside]
         np.testing.assert_array_equal(sure >= (own[name] or 0.0), sure >= best)
     much = read.tune(by="part", shrink=1e9, folds=2).runs[0]
     assert much.thresholds == {"x": much.threshold, "y": much.threshold}
@@ -162,9 +163,7 @@ def test_a_slice_never_seen_takes_the_common_threshold() -> None:
     threshold = Threshold(0.5, "part", {"x": 0.9})
     answered = threshold.answered(np.array([0.6, 0.6, np.nan]), ["x", "new", "new"])
     assert answered.tolist() == [False, True, False]
-    assert Threshold.from_dict(threshold.to_dict()) == threshold
     silent = Threshold(math.inf)
-    assert Threshold.from_dict(silent.to_dict()) == silent
     assert not silent.answered(np.array([1.0])).any()
 
 
@@ -215,42 +214,42 @@ def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
 @pytest.mark.parametrize(
     ("own", "arguments", "said"),
     [
-        ([("unanswered_empty", 0.5)] * 9, {}, "run 'a' has no answer: there is no threshold"),
-        ([("right", None)] * 9, {}, "run 'a' has no confidence: there is no threshold to tune"),
-        ([("right", 0.5)], {}, "5 folds need at least as many questions"),
-        ([("right", 0.5)] * 9, {"folds": 1}, "looks too good"),
+        ([("unanswered_empty", 0.5)] * 9, {}, ("'a'",)),
+        ([("right", None)] * 9, {}, ("'a'",)),
+        ([("right", 0.5)], {}, ("5",)),
+        ([("right", 0.5)] * 9, {"folds": 1}, ()),
         (
             [("right", 0.5)] * 9,
             {"tune_on": {"part": "dev"}},
-            "leaves no question to judge on",
+            (),
         ),
         (
             [("right", 0.5)] * 9,
             {"tune_on": {"part": "dew"}},
-            "no question has part 'dew' (nearest: dev): nothing to tune on",
+            ("'dew'",),
         ),
-        ([("right", 0.5)] * 9, {"risk": 0.0}, "risk must be between 0 and 1 (got 0)"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "level": 1.0}, "a level lies between 0 and 1"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "maximise": "F"}, "exclude each other"),
-        ([("right", 0.5)] * 9, {"next_questions": True}, "next_questions needs risk"),
-        ([("right", 0.5)] * 9, {"risk": 0.1, "by": "part"}, "by cannot be combined with risk"),
-        ([("right", 0.5)] * 9, {"maximise": "AURC"}, "is a measure of confidence"),
-        ([("right", 0.5)] * 9, {"by": "part", "shrink": -1.0}, "shrink is 0 or more"),
+        ([("right", 0.5)] * 9, {"risk": 0.0}, ("0", "1")),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "level": 1.0}, ("0", "1")),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "maximise": "F"}, ()),
+        ([("right", 0.5)] * 9, {"next": True}, ()),
+        ([("right", 0.5)] * 9, {"risk": 0.1, "by": "part"}, ()),
+        ([("right", 0.5)] * 9, {"maximise": "AURC"}, ()),
+        ([("right", 0.5)] * 9, {"by": "part", "shrink": -1.0}, ("0",)),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(
-    own: list[Row], arguments: dict[str, object], said: str
+    own: list[Row], arguments: dict[str, object], said: tuple[str, ...]
 ) -> None:
     read = read_rows({"a": own}, part=["dev"] * len(own))
     with pytest.raises(ab.UsageError) as caught:
         read.tune(**arguments)  # type: ignore[arg-type]
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
 
 
 def test_no_confidence_in_the_part_to_tune_on() -> None:
     own: list[Row] = [("right", None)] * 3 + [("right", 0.5)] * 3
     read = read_rows({"a": own}, part=["dev"] * 3 + ["test"] * 3)
-    with pytest.raises(ab.UsageError, match="in the part to tune on"):
+    with refuses(ab.UsageError):
         read.tune(tune_on={"part": "dev"})
 
 
@@ -273,17 +272,17 @@ def test_of_several_golds_the_first_is_tuned_on() -> None:
     assert run.threshold == 0.7  # between the right answer and the surest wrong one
     assert run.judged.counts == ab.Counts(right=1, unanswered_wrong=1)
     assert read.tune() == ab.tune(DEV, ANSWERS, test_gold=TEST)
-    assert "judged on 2 questions of gold 2" in str(read.tune())
+    says(str(read.tune()), "2")
     assert read.tune(folds=5).split.folds == 5
     assert [row.slice["gold"] for row in read.score(by="gold").rows] == ["gold", "gold 2"]
 
 
 def test_golds_that_cannot_be_one_are_refused() -> None:
-    with pytest.raises(ab.UsageError, match="question 'n1' is in both golds, gold 2 and gold 3"):
+    with refuses(ab.UsageError, "'n1'", "2", "3"):
         ab.read([DEV, TEST, TEST[:1]], ANSWERS)
-    with pytest.raises(ab.InputError, match="a name that is reserved when several golds are read"):
+    with refuses(ab.InputError):
         ab.read([DEV, TEST.with_columns(gold=pl.lit("z"))], ANSWERS)
-    with pytest.raises(ab.UsageError, match="test_gold and folds exclude each other"):
+    with refuses(ab.UsageError):
         ab.tune(DEV, ANSWERS, test_gold=TEST, folds=2)
 
 

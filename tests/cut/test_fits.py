@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from abstain.analyses.cut.distributions import cramer_von_mises, fit_mixture, fit_pareto
-from abstain.analyses.cut.models import logistic
+from abstain.features.cut.distributions import cramer_von_mises, fit_mixture, fit_pareto
+from abstain.features.cut.scores import logistic
 
 
 @pytest.mark.parametrize(("shape", "scale"), [(0.3, 2.0), (0.0, 1.0), (-0.2, 5.0), (0.8, 0.1)])

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.analyses.cut.choosing import Chooser
-from abstain.analyses.cut.rules import RULES, Rule
-from abstain.analyses.cut.shapes import origin_of
+from abstain.features.cut.rules import RULES, Rule
+from abstain.features.cut.scores import origin_of
+from abstain.features.cut.tuning import Chooser
 from tests.cut.test_rules import collection, lists_of
 from tests.helpers import Here
+from tests.snapshots import refuses, says
 
 
 def rows_of(result: ab.CutResult) -> dict[str, Any]:
@@ -28,20 +29,20 @@ def plain(scores: list[float], queries: int, relevant: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("scores", "relevant", "said"),
+    ("scores", "relevant"),
     [
-        ([1.0] * 8, 2, "all scores within each list are equal"),
-        ([3.0, 2.0, 2.0, 1.0], 0, "no query has a relevant document"),
-        ([3.0, 2.0, 2.0, 1.0], 1, "every query has a relevant document"),
-        ([2.0], 1, "every query has a relevant document"),
-        ([float("inf"), 1.0, float("-inf")], 1, "infinite score"),
-        ([-1.0, -2.0, -3.0], 1, "every query has a relevant document"),
+        ([1.0] * 8, 2),
+        ([3.0, 2.0, 2.0, 1.0], 0),
+        ([3.0, 2.0, 2.0, 1.0], 1),
+        ([2.0], 1),
+        ([float("inf"), 1.0, float("-inf")], 1),
+        ([-1.0, -2.0, -3.0], 1),
     ],
     ids=["constant", "all nil", "none nil", "one document", "infinite", "negative"],
 )
-def test_odd_lists_are_handled_and_said(scores: list[float], relevant: int, said: str) -> None:
+def test_odd_lists_are_handled_and_said(scores: list[float], relevant: int) -> None:
     result = ab.cut(*plain(scores, 6, relevant), maximise="SetF", folds=3)
-    assert said in " ".join(result.notes)
+    says(" ".join(result.notes))
     assert all(row.score is not None and 0 <= row.score <= 1 for row in result.rows)
     assert result.cut(scores) <= len(scores)
     if relevant == 0:
@@ -60,7 +61,7 @@ def test_a_run_of_no_list(here: Here) -> None:
     (here.folder / "qrels.txt").write_text("".join(f"q{n} 0 d {n % 2}\n" for n in range(6)))
     said = here("cut", "qrels.txt", "run.txt", "-m", "SetF")
     assert said.code == 0, said.err
-    assert "every list is empty: there is nothing to cut" in " ".join(said.out.split())
+    says(" ".join(said.out.split()))
 
 
 def test_one_query_is_too_few() -> None:
@@ -70,7 +71,7 @@ def test_one_query_is_too_few() -> None:
 
 def test_few_queries_have_fewer_folds() -> None:
     assert ab.cut(*plain([2.0, 1.0], 3, 1)).folds == 3
-    with pytest.raises(ab.UsageError, match="from 2 to the number of queries"):
+    with refuses(ab.UsageError, "2"):
         ab.cut(*plain([2.0, 1.0], 3, 1), folds=4)
 
 

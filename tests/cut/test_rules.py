@@ -11,15 +11,11 @@ import pytest
 from scipy.stats import poisson
 
 import abstain as ab
-from abstain.analyses.cut.choosing import Chooser
-from abstain.analyses.cut.expected import poisson_counts, uniforms
-from abstain.analyses.cut.explain import python_of
-from abstain.analyses.cut.lists import Lists, of_run
-from abstain.analyses.cut.models import logistic
-from abstain.analyses.cut.rules import RULES, Rule
-from abstain.analyses.cut.shapes import origin_of
-from abstain.measures.registry import definitions
-from abstain.rankings.listed import score_table
+from abstain.features.cut.lists import Lists, of_run
+from abstain.features.cut.rules import RULES, Rule, poisson_counts, uniforms
+from abstain.features.cut.runs import score_tables
+from abstain.features.cut.scores import logistic, origin_of
+from abstain.features.cut.tuning import Chooser
 from abstain.rankings.read import read_rankings
 
 pytestmark = pytest.mark.slow
@@ -46,7 +42,7 @@ def collection(queries: int = 14, seed: int = 0, *, shift: float = 0.0) -> tuple
 
 def lists_of(qrels: Any, run: Any, measure: str) -> Lists:
     rankings = read_rankings(qrels, run)
-    (table,) = score_table(rankings.origins, rankings.lists).values()
+    (table,) = score_tables(rankings.origins, rankings.lists).values()
     return of_run(rankings.lists, table, ab.measure(measure), origin_of(table))  # type: ignore[arg-type]
 
 
@@ -65,27 +61,6 @@ def test_what_every_depth_is_worth(name: str) -> None:
             assert lists.values[at, depth] == pytest.approx(
                 item(gains[:depth], pool=pool), abs=1e-12
             )
-
-
-@pytest.mark.parametrize("name", [n for n, d in definitions("ranking").items() if d.by_depth])
-def test_the_text_of_a_measure_is_the_measure(name: str) -> None:
-    item = ab.measure(name)
-    text = item.definition.by_depth_text.format(**item.arguments)
-    draw = np.random.default_rng(1)
-    for there in (0, 2, 7):
-        r = np.zeros(9)
-        r[draw.choice(9, min(there, 4), replace=False)] = 1
-        c, k = running(r), np.arange(10.0)
-        t = c / there if there else np.ones(10)
-        found = eval(
-            text, {"np": np, "S": running, "r": r, "c": c, "k": k, "t": t, "n": there, "R": there}
-        )
-        slow = [item([int(x) for x in r[:d]], pool=there) for d in range(10)]
-        assert np.asarray(found).tolist() == pytest.approx(slow, abs=1e-12)
-
-
-def running(x: Any) -> Any:
-    return np.append(0, np.cumsum(x))
 
 
 def slow_share(scores: list[float], at: float) -> int:
@@ -137,7 +112,7 @@ def test_the_printed_lines_cut_as_the_rule_does(name: str, shift: float) -> None
         some = np.arange(lists.size)
         fitted = chooser.fit(name, some, some)
         made: dict[str, Any] = {}
-        exec(python_of(fitted.rule), made)
+        exec(fitted.rule.as_python(), made)
         printed = [made["cut"](row[~np.isnan(row)].tolist()) for row in lists.scores.table]
         assert printed == fitted.depth.tolist() == fitted.rule.depths(lists.scores.table).tolist()
 
@@ -153,7 +128,7 @@ def test_the_printed_lines_of_rules_that_cut_somewhere() -> None:
         Rule(rule="threshold", at=4.0),
     ):
         made: dict[str, Any] = {}
-        exec(python_of(rule), made)
+        exec(rule.as_python(), made)
         printed = [made["cut"](row[~np.isnan(row)].tolist()) for row in table]
         assert printed == rule.depths(table).tolist()
         assert 0 < sum(printed) < (~np.isnan(table)).sum()

@@ -17,12 +17,11 @@ import pytest
 from scipy import optimize, stats
 
 import abstain as ab
-from abstain.analyses.cut.choosing import CHANCES, Chooser
-from abstain.analyses.cut.distributions import fit_mixture, posterior, surprise
-from abstain.analyses.cut.lists import Lists
-from abstain.analyses.cut.models import logistic
-from abstain.analyses.cut.rules import RULES, Rule, signal
-from abstain.analyses.cut.shapes import Scores
+from abstain.features.cut.distributions import fit_mixture, surprise
+from abstain.features.cut.lists import Lists
+from abstain.features.cut.rules import RULES, Rule, signal
+from abstain.features.cut.scores import Scores, logistic
+from abstain.features.cut.tuning import CHANCES, Chooser
 from tests.cut.test_rules import collection, lists_of
 
 pytestmark = pytest.mark.slow
@@ -227,7 +226,7 @@ def test_distribution_cuts_where_the_most_likely_mixture_does() -> None:
     lists = lists_of(*bimodal(8, 9, length=80, normal=(14, 1)), "SetF")
     has = [i for i in range(lists.size) if not lists.nil[i]]
     table = lists.scores.table[has]
-    found = posterior(Scores(table))
+    found = signal(Rule(rule="distribution"), Scores(table))
     for row, own in zip(found, table, strict=True):
         x = own - own[-1]
 

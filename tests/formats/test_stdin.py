@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import GOLD, RUN, Here
+from tests.snapshots import says
 
 GRADES = "id,predicted_answer,grade\nq1,Lima,A\nq2,,C\nq3,Quito,B\nq4,Cusco,A\n"
 PIPES = ("-", "/dev/stdin")
@@ -89,4 +90,4 @@ def test_what_is_wrong_with_it_says_where(here: Here, typed) -> None:  # type: i
     typed(RUN.replace("q4", "q9"))
     assert here.refuses("score", "gold.csv", "-").startswith("standard input:5: question 'q9'")
     typed(RUN)
-    assert "two runs are called 'standard input'" in here.refuses("score", "gold.csv", "-", "-")
+    says(here.refuses("score", "gold.csv", "-", "-"))

@@ -14,11 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.io import trec
-from abstain.io.files import open_streamed
+from abstain.io import files, trec
+from abstain.io.files import open_file
 from abstain.io.trec import single_spaced
 from tests.helpers import Here
-from tests.rankings.given import frames, opened, values, write
+from tests.rankings.collections_by_hand import frames, opened, values, write
+from tests.snapshots import refuses, says
 
 Packed = Callable[[bytes], bytes]
 GOLD = {"1": {"a": 1.0, "b": 0.0, "c": 2.0}, "2": {"a": 0.0, "d": 1.0}}
@@ -84,7 +85,7 @@ def test_parts_of_packed_files_are_read_on(tmp_path: Path, gold: Path) -> None:
 def test_wherever_the_pieces_end(
     tmp_path: Path, gold: Path, text: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK", chunk)
     (tmp_path / "run").write_text(text)
     assert scores(gold, tmp_path / "run") == pytest.approx(EXPECTED)
 
@@ -116,7 +117,7 @@ WRONG_RUNS = {
 def test_wrong_runs_are_one_clear_line(
     here: Here, text: str, message: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trec, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK", chunk)
     write(here.folder / "qrels", qrels=WHOLE)
     here.write("run", text)
     assert here.refuses("rank", "qrels", "run") == message
@@ -128,10 +129,10 @@ WRONG_QRELS = {
     "1 0 a 1\n1 0 b 1 x": "qrels:2: 5 columns, expected 4: query 0 doc rel",
     PLAIN: "qrels:1: 6 columns, expected 4: query 0 doc rel (a run? the judgments come first)",
     "1 0 a 1 x y": "qrels:1: 6 columns, expected 4: query 0 doc rel",
-    "1 0 a 99999999999999999999": "qrels:1: the relevance has more than 18 digits "
-    "(got '99999999999999999999')",
-    "1 0 a 1.5": "qrels:1: the relevance must be a whole number (got '1.5')",
-    "1 0 a one": "qrels:1: the relevance must be a whole number (got 'one')",
+    "1 0 a 99999999999999999999": "qrels:1: the rel must be a whole number of at most 18 "
+    "digits (got '99999999999999999999')",
+    "1 0 a 1.5": "qrels:1: the rel must be a whole number of at most 18 digits (got '1.5')",
+    "1 0 a one": "qrels:1: the rel must be a whole number of at most 18 digits (got 'one')",
     "1 0 a 1\n1 0 b 1\n2 0 a 1\n1 0 a 1": f"qrels:4: {TWICE.replace('run', 'qrels')}",
     "": NONE,
     "\n \n# nothing\n": NONE,
@@ -151,33 +152,30 @@ PACKED = zstandard.compress(PLAIN.encode() * 50)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"1 Q0 caf\xe9 1 2 t\n", "run:1: the doc is not UTF-8 text (got 'caf\ufffd')"),
-        ("1 Q0 a 1 2 t\n".encode("utf-16"), "run: is UTF-16, expected UTF-8"),
-        (gzip.compress(PLAIN.encode())[:-9], "run: is not complete gzip data: it ends too early"),
-        (b"\x1f\x8bnot gzip", "run: is not complete gzip data: "),
-        (PACKED[:6] + b"????", "run: is not complete Zstandard data: "),
-        (PACKED[:-5], "run: is not complete Zstandard data: it ends too early"),
-        (b"x" * (3 << 20), "run: has a line of more than 1 MiB"),
-        (b"\x00" * 100, "run:1: 1 column, expected 6"),
-        (b"<html>1 Q0 a</html>", "run:1: 3 columns, expected 6"),
-        (b"[1, 2]", "run: is not an array of objects of a known structure"),
+        (b"1 Q0 caf\xe9 1 2 t\n", ("1", "8", "'caf�'")),
+        ("1 Q0 a 1 2 t\n".encode("utf-16"), ("16", "8")),
+        (gzip.compress(PLAIN.encode())[:-9], ()),
+        (b"\x1f\x8bnot gzip", ()),
+        (PACKED[:6] + b"????", ()),
+        (PACKED[:-5], ()),
+        (b"x" * (9 << 20), ("8",)),
+        (b"\x00" * 100, ()),
+        (b"<html>1 Q0 a</html>", ("1", "3", "6")),
+        (b"[1, 2]", ()),
     ],
     ids=range(10),
 )
-def test_files_that_are_no_runs(here: Here, content: bytes, message: str) -> None:
+def test_files_that_are_no_runs(here: Here, content: bytes, message: tuple[str, ...]) -> None:
     write(here.folder / "qrels", qrels=WHOLE)
     here.write("run", content)
-    assert here.refuses("rank", "qrels", "run").startswith(message)
+    says(here.refuses("rank", "qrels", "run"), *message)
 
 
 def test_files_that_are_not_there(here: Here) -> None:
     write(here.folder / "qrels", qrels=WHOLE)
     (here.folder / "folder").mkdir()
-    assert here.refuses("rank", "qrels", "qrel") == ("qrel: there is no such file (nearest: qrels)")
-    assert (
-        here.refuses("rank", "qrels", "folder")
-        == "folder: is a directory, expected a file (it holds no runs or logs)"
-    )
+    says(here.refuses("rank", "qrels", "qrel"))
+    says(here.refuses("rank", "qrels", "folder"))
 
 
 def test_a_packed_file_may_not_unpack_to_anything(
@@ -186,7 +184,7 @@ def test_a_packed_file_may_not_unpack_to_anything(
     write(here.folder / "qrels", qrels=WHOLE)
     here.write("run", gzip.compress(b"\n" * 100_000))
     monkeypatch.setenv("ABSTAIN_MAX_BYTES", "10000")
-    assert here.refuses("rank", "qrels", "run").startswith("run: unpacks to more than 10,000 bytes")
+    says(here.refuses("rank", "qrels", "run"), "10,000")
 
 
 def test_an_empty_run_answers_nothing(tmp_path: Path, gold: Path) -> None:
@@ -218,9 +216,9 @@ def test_several_runs_by_tag_and_by_file(tmp_path: Path, gold: Path) -> None:
     third = tmp_path / "other" / "more" / "one"
     third.write_text(one.read_text())
     assert set(opened(gold, again, third).runs) == {str(again), str(third)}
-    with pytest.raises(ab.InputError, match=f"^{re.escape(str(one))}: is given twice$"):
+    with pytest.raises(ab.InputError, match=f"^{re.escape(str(one))}: appears twice$"):
         opened(gold, one, two, one)
-    with pytest.raises(ab.InputError, match="one: is given twice"):
+    with pytest.raises(ab.InputError, match="one: appears twice"):
         opened(gold, one, tmp_path / "more" / ".." / "one")
     same = ab.rank(gold, {"mine": one, "yours": one}, measures=["AP"])
     assert {row.run for row in same.rows} == {"mine", "yours"}
@@ -247,10 +245,10 @@ def test_the_rank_column_when_asked(tmp_path: Path, gold: Path) -> None:
     path.write_text("1 Q0 x 3 9 t\n1 Q0 a 1 7 t\n1 Q0 c 2 8 t\n2 Q0 d 10 x t\n2 Q0 y 9 x t\n")
     assert values("AP", opened(gold, path, ties="rank")).tolist() == [1.0, 0.5]
     path.write_text("1 Q0 x 1 9 t\n1 Q0 a 2 7 t\n2 Q0 c 2 8 t\n1 Q0 c 01 8 t\n")
-    with pytest.raises(ab.InputError, match=r":4: rank 1 appears twice for query '1'"):
+    with refuses(ab.InputError, "4", "1", "'1'"):
         opened(gold, path, ties="rank")
     path.write_text("1 Q0 x 1.5 9 t\n")
-    with pytest.raises(ab.InputError, match=r":1: the rank must be a whole number \(got '1.5'\)"):
+    with refuses(ab.InputError, "1", "'1.5'"):
         opened(gold, path, ties="rank")
 
 
@@ -295,7 +293,7 @@ def test_any_bytes_are_scored_or_refused(tmp_path: Path, content: bytes) -> None
         check_line(str(error), path)
         return
     counts = dict.fromkeys(rankings.queries, 0)
-    for _, fields in trec.lines(open_streamed(path)):
+    for _, fields in trec.lines(open_file(path)):
         assert len(fields) >= 6
         assert trec.NUMBER.fullmatch(fields[4])
         if (name := fields[0].decode()) in counts:
@@ -314,7 +312,7 @@ def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> N
     except ab.InputError as error:
         check_line(str(error), path)
         return
-    lines = [fields for _, fields in trec.lines(open_streamed(path))]
+    lines = [fields for _, fields in trec.lines(open_file(path))]
     assert all(len(fields) == 4 for fields in lines)
     grades = sorted(float(fields[3]) for fields in lines if float(fields[3]) >= 0)
     assert sorted(rankings.pool.grade.tolist()) == grades
@@ -324,5 +322,5 @@ def test_any_bytes_are_judgments_or_refused(tmp_path: Path, content: bytes) -> N
 def test_scores_are_read_exactly(tmp_path: Path, number: float) -> None:
     for text in (repr(number), f"{float(number):.17e}"):
         (tmp_path / "run").write_text(f"1 Q0 a 1 {text} t\n")
-        (batch,) = trec.run_batches(open_streamed(tmp_path / "run"))
+        (batch,) = trec.run_batches(open_file(tmp_path / "run"))
         assert batch["score"][0] == float(number)

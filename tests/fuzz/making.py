@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from functools import cache
@@ -311,12 +310,12 @@ def _any_of(*kinds: Maker, sure: bool = False) -> Maker:
 
 def _compare(rng: random.Random, files: Files) -> list[str]:
     _put(files, ("judge.csv", b"true,right,wrong,blank\nright,9,1,0\nwrong,1,9,0\nblank,0,0,9\n"))
-    return [*_any_of(_judged, _scores)(rng, files), "--trials", "100"]
+    return [*_any_of(_judged, _scores)(rng, files), "--resamples", "100"]
 
 
 def _meta(rng: random.Random, files: Files) -> list[str]:
     made = _any_of(_counts, _scores, _judged)(rng, files)
-    return [*made, "--trials", "5", "--resamples", "20"]
+    return [*made, "--subsets", "5", "--resamples", "20"]
 
 
 def _applied(rng: random.Random, files: Files, kind: str) -> list[str]:
@@ -417,33 +416,6 @@ def _campaign(rng: random.Random, files: Files) -> list[str]:
     return args
 
 
-def _pan(rng: random.Random, files: Files) -> list[str]:
-    ids = ids_of(rng)
-    values = (0.5, 0.1, 0.9, *((None, "x", 7, float("nan")) if rng.random() < 0.3 else ()))
-    files["truth.jsonl"] = _lines(rng, [{"id": own, "same": rng.random() < 0.5} for own in ids])
-    files["answers.jsonl"] = _lines(rng, [{"id": own, "value": rng.choice(values)} for own in ids])
-    return ["truth.jsonl", "answers.jsonl"]
-
-
-def _lines(rng: random.Random, rows: list[dict[str, Any]]) -> bytes:
-    lines = [json.dumps(row).encode() for row in rows]
-    if rng.random() < 0.3:
-        lines[-1] = shaken_json(rng, lines[-1])
-    return b"\n".join(lines)
-
-
-def _squad(rng: random.Random, files: Files) -> list[str]:
-    ids = ids_of(rng)
-    answers = rng.choice(([], [{"text": "A"}]))
-    asked = [{"id": own, "question": "?", "answers": answers} for own in ids]
-    paragraphs = [{"context": "", "qas": asked}]
-    data = {"version": "v2.0", "data": [{"title": "t", "paragraphs": paragraphs}]}
-    files["dev.json"] = shaken_json(rng, json.dumps(data).encode())
-    files["said.json"] = shaken_json(rng, json.dumps(dict.fromkeys(ids, "A")).encode())
-    files["extra.csv"] = shaken_json(rng, json.dumps(dict.fromkeys(ids, 0.3)).encode())
-    return ["dev.json", "said.json", *(["--na-prob", "extra.csv"] if rng.random() < 0.2 else [])]
-
-
 COMMANDS: dict[str, Maker] = {
     "score": _any_of(_judged, _counts),
     "validate": _gold_and_runs,
@@ -464,8 +436,6 @@ COMMANDS: dict[str, Maker] = {
     "campaign": _campaign,
     "explain": lambda rng, files: [rng.choice((*NASTY, *MEANT_WRONG, *COUNTING, *RANKING))],
     "measures": lambda rng, files: [],
-    "pan": _pan,
-    "squad": _squad,
 }
 """Of every command, what makes its files and its arguments."""
 

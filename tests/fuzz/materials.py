@@ -256,8 +256,8 @@ def ranked(rng: random.Random) -> tuple[tuple[str, bytes], tuple[str, bytes]]:
 @cache
 def saved() -> dict[str, bytes]:
     """A result of every kind, as it is saved, and the rules that `--apply` takes."""
-    from abstain.analyses.result import KINDS
     from abstain.cli import run
+    from abstain.report.result import KINDS
     from tests.test_every_result import LISTS, QRELS, made
 
     found = {}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.measures.answers import Answers, Groups
 from tests.measures.confidence_reference import REFERENCE, Answer
+from tests.snapshots import refuses
 
 few = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 2 / 3, 0.9, 1.0])
 answers = st.lists(st.tuples(st.integers(0, 1), few), min_size=1, max_size=6)
@@ -151,19 +152,19 @@ def test_known_goes_with_its_question() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"question": [1, 1], "known": [-3]}, "known must be 1 or more"),
-        ({"question": [1, 1], "known": [1.5]}, "known must be a whole number"),
-        ({"question": [1, 2], "known": {1: 1}}, "known has no number for question 2"),
-        ({"question": [1, 1], "known": [1, 1]}, "one number for each of 1 questions"),
-        ({"question": [1]}, "question must have an entry for each of 2 answers"),
-        ({"repeat": [1]}, "repeat must have an entry for each of 2 answers"),
-        ({"rank": [0, 1]}, "a rank must be 1 or more"),
-        ({"rank": ["first", "last"]}, "a rank must be a number"),
+        ({"question": [1, 1], "known": [-3]}, ("1",)),
+        ({"question": [1, 1], "known": [1.5]}, ()),
+        ({"question": [1, 2], "known": {1: 1}}, ("2",)),
+        ({"question": [1, 1], "known": [1, 1]}, ("1",)),
+        ({"question": [1]}, ("2",)),
+        ({"repeat": [1]}, ("2",)),
+        ({"rank": [0, 1]}, ("1",)),
+        ({"rank": ["first", "last"]}, ()),
     ],
 )
-def test_what_does_not_fit_is_refused(more: dict[str, Any], said: str) -> None:
+def test_what_does_not_fit_is_refused(more: dict[str, Any], said: tuple[str, ...]) -> None:
     item: Any = ab.measure("K")
-    with pytest.raises(ab.UsageError, match=said):
+    with refuses(ab.UsageError, *said):
         item([1, 1], [1, 0.5], **more)
 
 
@@ -263,7 +264,7 @@ def test_few_equal_all_right_all_wrong_missing(name: str, own: list[Answer]) -> 
 
 
 def test_candidates_behind_blanks_count_for_the_order_alone() -> None:
-    own = Answers.of([1, 0, 1], [0.9, 0.8, 0.1], given=[True, True, False])
+    own = Answers.of([1, 0, 1], [0.9, 0.8, 0.1], submitted=[True, True, False])
     item: Any = ab.measure("CWS")
     assert item(own) == pytest.approx((1 + 1 / 2) / 3)
     item = ab.measure("AURC")
@@ -299,8 +300,8 @@ def test_groups_keep_every_bit(right: list[bool], data: st.DataObject) -> None:
     [
         ([1], [1.5], "from 0 to 1"),
         ([1, 0], [0.5], "as many confidences"),
-        ([2], [0.5], "right (1) or wrong (0)"),
-        (["x"], [0.5], "expected right or wrong"),
+        ([2], [0.5], "right must be"),
+        (["x"], [0.5], "right must be a number"),
     ],
 )
 def test_bad_input_is_refused(right: Any, sure: Any, said: str) -> None:
@@ -319,24 +320,24 @@ def test_counts_are_not_enough() -> None:
 def test_marks_may_be_ones_and_zeros(marks: Any) -> None:
     right, sure = [1, 1, 0], [0.9, 0.8, 0.5]
     item: Any = ab.measure("CWS")
-    assert item(right, sure, given=marks) == pytest.approx(2 / 3)
+    assert item(right, sure, submitted=marks) == pytest.approx(2 / 3)
     for name in ("K", "K1"):
         item = ab.measure(name)
-        assert item(right, sure, given=marks) == pytest.approx((0.9 + 0.8) / 3)
-        with pytest.raises(ab.AbstainError, match="given must be true or false"):
-            item(right, sure, given=[2, 1, 0])
+        assert item(right, sure, submitted=marks) == pytest.approx((0.9 + 0.8) / 3)
+        with refuses(ab.AbstainError):
+            item(right, sure, submitted=[2, 1, 0])
 
 
 def test_candidates_behind_blanks_are_not_handed_in() -> None:
     """Whatever else is known of the answers: the third is a candidate only."""
     right, sure, given = [1, 1, 0], [0.9, 0.8, 0.5], [True, True, False]
     k: Any = ab.measure("K")
-    assert k(right, sure, given=given, repeat=[0, 1, 0]) == pytest.approx(0.9 / 3)
-    assert k(right, sure, given=given, known=[3, 3, 3]) == pytest.approx((0.9 + 0.8) / 3 / 3)
-    assert k(right, sure, given=given, question=["a", "b", "c"]) == pytest.approx(1.7 / 3)
+    assert k(right, sure, submitted=given, repeat=[0, 1, 0]) == pytest.approx(0.9 / 3)
+    assert k(right, sure, submitted=given, known=[3, 3, 3]) == pytest.approx((0.9 + 0.8) / 3 / 3)
+    assert k(right, sure, submitted=given, question=["a", "b", "c"]) == pytest.approx(1.7 / 3)
     known = {"a": 1, "b": 2, "c": 1}
-    assert k(right, sure, given=given, question=["a", "b", "c"], known=known) == pytest.approx(
+    assert k(right, sure, submitted=given, question=["a", "b", "c"], known=known) == pytest.approx(
         (0.9 + 0.8 / 2) / 3
     )
     mrr: Any = ab.measure("MRR")
-    assert mrr([0, 1, 1], [0.9, 0.8, 0.5], given=[0, 1, 1], question=["a", "a", "b"]) == 1.0
+    assert mrr([0, 1, 1], [0.9, 0.8, 0.5], submitted=[0, 1, 1], question=["a", "a", "b"]) == 1.0

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.measures import definitions
 from tests.measures.reference import REFERENCE
+from tests.snapshots import refuses, says
 
 
 @pytest.mark.parametrize("name", REFERENCE)
@@ -66,35 +67,35 @@ def test_every_alias_is_its_measure() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("acuracy", "nearest: accuracy"),
-        ("truthfulnes", "nearest: truthfulness"),
-        ("c@2", "nearest: c@1"),
-        ("zzzz", "there is no measure 'zzzz'"),
-        ("", "not a measure's name"),
-        ("credit(0.5", "not a measure's name"),
-        ("credit", "needs t"),
-        ("credit(t=2)", "must be in [0, 1] (got 2)"),
-        ("credit(t=-1)", "must be in [0, 1] (got -1)"),
-        ("S(t=1)", "must be in [0, 1) (got 1)"),
-        ("credit(t=nan)", "must be in [0, 1] (got not a number)"),
-        ("F(beta=inf)", "must be in"),
-        ("F(beta=1e300)", "must be in"),
-        ("F(beta=0)", "must be in"),
-        ("credit(t=half)", "must be a number (got 'half')"),
-        ("credit(t=1/0)", "must be a number"),
-        ("credit(k=0.5)", "has no parameter 'k' (its parameters: t)"),
-        ("credit(0.5, t=0.5)", "given t twice"),
-        ("credit(0.5, 0.6)", "takes no parameter '0.6'"),
-        ("c@1(3)", "takes no parameter '3'"),
-        ("ECE(bins=7.5)", "must be a whole number (got 7.5)"),
-        ("ECE(bins=0)", "must be in [1, 10000] (got 0)"),
-        ("risk@coverage(c=0)", "must be in (0, 1] (got 0)"),
+        ("acuracy", ()),
+        ("truthfulnes", ()),
+        ("c@2", ("1",)),
+        ("zzzz", ("'zzzz'",)),
+        ("", ()),
+        ("credit(0.5", ()),
+        ("credit", ()),
+        ("credit(t=2)", ("0", "1", "2")),
+        ("credit(t=-1)", ("0", "1", "-1")),
+        ("S(t=1)", ("0", "1")),
+        ("credit(t=nan)", ("0", "1")),
+        ("F(beta=inf)", ()),
+        ("F(beta=1e300)", ()),
+        ("F(beta=0)", ()),
+        ("credit(t=half)", ("'half'",)),
+        ("credit(t=1/0)", ()),
+        ("credit(k=0.5)", ("'k'",)),
+        ("credit(0.5, t=0.5)", ()),
+        ("credit(0.5, 0.6)", ("'0.6'",)),
+        ("c@1(3)", ("'3'",)),
+        ("ECE(bins=7.5)", ("7.5",)),
+        ("ECE(bins=0)", ("1", "10000", "0")),
+        ("risk@coverage(c=0)", ("0", "1")),
     ],
 )
-def test_errors_say_what_was_expected(text: str, said: str) -> None:
+def test_errors_say_what_was_expected(text: str, said: tuple[str, ...]) -> None:
     with pytest.raises(ab.UsageError) as caught:
         ab.measure(text)
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
     assert len(str(caught.value)) < 200
 
 
@@ -113,9 +114,9 @@ def test_a_measure_is_itself() -> None:
 
 
 def test_counts_must_be_counts() -> None:
-    with pytest.raises(ab.UsageError, match="right must be 0 or more"):
+    with refuses(ab.UsageError, "0"):
         ab.Counts(right=-1)
     with pytest.raises(ab.UsageError, match="right must be a number"):
         ab.Counts(right="3")  # type: ignore[arg-type]
-    with pytest.raises(ab.UsageError, match="0 or more"):
+    with refuses(ab.UsageError, "2^53"):
         ab.Counts(right=float("nan"))

@@ -29,6 +29,7 @@ from abstain.outcomes import (
     policy_texts,
     reasons_named,
 )
+from tests.snapshots import refuses, says
 
 SIX = Counts(1, 2, 4, 8, 16, 32)
 NAMES = ("right", "wrong", "unanswered_right", "unanswered_wrong", "unanswered_empty", "unsplit")
@@ -50,23 +51,23 @@ def test_counts_add_up() -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (True, "right must be a number (got True); for arrays of counts use CountsArray"),
-        ("3", "right must be a number (got '3')"),
-        (np.array([1]), "right must be a number"),
-        (MOST + 1, "right must be from 0 to 2^53"),
-        (-MOST - 1, "right must be from 0 to 2^53"),
-        (10**400, "right must be from 0 to 2^53"),
-        (-MOST, "right must be 0 or more"),
-        (-1, "right must be 0 or more (got -1)"),
-        (math.nan, "right must be 0 or more (got nan)"),
-        (math.inf, "right must be 0 or more (got inf)"),
-        (2.0 * MOST, "right must be at most 2^53 (got 1.80144e+16)"),
+        (True, ()),
+        ("3", ("'3'",)),
+        (np.array([1]), ()),
+        (MOST + 1, ("0", "2", "53")),
+        (-MOST - 1, ("0", "2", "53")),
+        (10**400, ("0", "2", "53")),
+        (-MOST, ("0",)),
+        (-1, ("0",)),
+        (math.nan, ("0",)),
+        (math.inf, ("0",)),
+        (2.0 * MOST, ("2", "53")),
     ],
 )
-def test_what_is_no_count(value: Any, said: str) -> None:
+def test_what_is_no_count(value: Any, said: tuple[str, ...]) -> None:
     with pytest.raises(UsageError) as caught:
         Counts(right=value)
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
     assert Counts(right=MOST, wrong=float(MOST), unsplit=0).n == 2 * MOST
 
 
@@ -81,7 +82,7 @@ def test_what_is_a_count(value: Any) -> None:
 
 def test_an_array_of_counts_holds_six_numbers_each() -> None:
     for shape in ((), (5,), (7,), (6, 2)):
-        with pytest.raises(UsageError, match="the last axis must hold 6 counts"):
+        with refuses(UsageError, "6"):
             CountsArray(np.zeros(shape))
     with pytest.raises(UsageError, match="counts must be numbers"):
         CountsArray(np.full((1, 6), "1"))
@@ -100,7 +101,7 @@ def test_counts_as_a_dictionary_and_back() -> None:
     assert Counts.from_dict({"wrong": 3}) == Counts(wrong=3)
     assert Counts.from_dict({"right": None, "unanswered": 0}) == Counts()
     assert Counts.from_dict({"unanswered_wrong": 2, "unanswered": 5}) == Counts(unsplit=5)
-    with pytest.raises(UsageError, match="unanswered is 1, but the kinds of blanks add up to 2"):
+    with refuses(UsageError, "1", "2"):
         Counts.from_dict({"unanswered_wrong": 2, "unanswered": 1})
 
 
@@ -123,8 +124,8 @@ def test_what_a_policy_makes_of_every_kind() -> None:
         blank = [2, 3, 4] if why in left else [1] * 3 if why in wrong else [9] * 3
         expected += blank
     assert policy.outcomes(excluded=9).tolist() == expected
-    assert [policy.outcome_of(kind) for kind in (0, 1, 2)] == [0, 1, 2]
-    assert policy.outcome_of(blank_kind(Why.ERROR)) is None
+    assert policy.outcomes(excluded=-1)[:3].tolist() == [0, 1, 2]
+    assert policy.outcomes(excluded=-1)[blank_kind(Why.ERROR)] == -1
     once = policy.apply(np.eye(KINDS, dtype=np.int64))
     for row, end in zip(once.tolist(), expected, strict=True):
         assert row == [int(place == end) for place in range(6)]
@@ -143,7 +144,7 @@ def test_what_a_caller_may_say_of_blanks() -> None:
     assert policy_texts(None) == []
     assert policy_texts("error=wrong") == ["error=wrong"]
     assert policy_texts({"error": "wrong"}) == policy_texts(["error=wrong"]) == ["error=wrong"]
-    with pytest.raises(UsageError, match=r"a policy maps kinds of blanks to effects \(got 3\)"):
+    with refuses(UsageError, "3"):
         policy_texts(3)  # type: ignore[arg-type]
     own = Policy.parse([" Error = Wrong ", "error=wrong"])
     assert own.effects[Why.ERROR] is Effect.WRONG

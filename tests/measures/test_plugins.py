@@ -29,6 +29,7 @@ from abstain.measures import (
     registry,
 )
 from tests.helpers import ROOT
+from tests.snapshots import refuses, says
 
 EXAMPLE = Path(__file__).parent / "third_party" / "half_measures.py"
 
@@ -89,7 +90,7 @@ def test_the_command_line_explains_it(folder: Path) -> None:
     done = abstain(folder, "explain", "half-c@1")
     assert (done.returncode, done.stderr) == (0, "")
     said = " ".join(done.stdout.split())
-    assert said.startswith("half-c@1: Accuracy, with each blank credited at half the accuracy")
+    says(said, "1")
     for part in (
         "formula c·(1 + u/2)",
         "with c right, w wrong, u unanswered",
@@ -171,7 +172,7 @@ def test_a_broken_plug_in_is_named_in_one_line(folder: Path, text: str, why: str
     for arguments in (["measures"], ["explain", "nosuch"], ["explain", "acuracy"]):
         done = abstain(folder, *arguments)
         assert done.returncode == 2
-        assert "plug-in 'some' of broken 1.5 (broken) cannot be loaded: " in done.stderr
+        says(done.stderr, "'some'", "1.5")
         assert why in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
     assert abstain(folder, "explain", "half-c@1").returncode == 0, "others go on"
@@ -185,9 +186,9 @@ def test_a_broken_plug_in_is_named_in_one_line(folder: Path, text: str, why: str
 def clean() -> Iterator[None]:
     """Forget what a test declares."""
     list(definitions())
-    known, names = dict(registry._REGISTRY), dict(registry._BY_ALIAS)
+    known, names = dict(registry.REGISTRY), dict(registry.BY_ALIAS)
     yield
-    for own, before in ((registry._REGISTRY, known), (registry._BY_ALIAS, names)):
+    for own, before in ((registry.REGISTRY, known), (registry.BY_ALIAS, names)):
         own.clear()
         own.update(before)  # type: ignore[arg-type]
 
@@ -262,7 +263,7 @@ def test_a_cell_run_twice_declares_the_same_measure() -> None:
 
     assert measure("weighed")(K) == pytest.approx(0.4 + 0.5 * 0.4)
     assert str(measure("weighed(t=0.25)")) == "weighed(t=0.25)"
-    with pytest.raises(ab.UsageError, match="there is a measure 'weighed' already"):
+    with refuses(ab.UsageError, "'weighed'"):
 
         @counting("weighed")
         def other(k: Any) -> Any:
@@ -346,38 +347,36 @@ def _counts(c: Any, w: Any, u: Any, n: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "facts", "said"),
     [
-        (fine, {"name": "c_at_1"}, "there is a measure 'c_at_1' already"),
-        (fine, {"aliases": ("F1",)}, "there is a measure 'F1' already"),
-        (fine, {"name": "own(t)"}, "expected a name without ( ) = and ,"),
-        (fine, {"name": " own"}, "expected a name without"),
-        (fine, {"bounds": (1.0, 0.0)}, "has bounds from 1 to 0, expected the lower one first"),
-        (fine, {"bounds": (1.0, 1.0)}, "has bounds from 1 to 1, expected the lower one first"),
-        (fine, {"bounds": (0.5, 1.0)}, "outside its bounds of 0.5 to 1"),
-        (fine, {"kappa": lambda c, w, u: 1 + 0 * u}, "as c + κ·u"),
-        (fine, {"proportion": Proportion("W")}, "as the proportion that it declares"),
-        (_undocumented, {}, "needs a docstring"),
-        (_divides, {}, "has no value for Counts("),
-        (_branches, {"kappa": None}, "cannot be computed: ValueError"),
-        (_counts, {"kappa": None}, "with twice as many questions of each outcome"),
+        (fine, {"name": "c_at_1"}, ("'c_at_1'",)),
+        (fine, {"aliases": ("F1",)}, ("'F1'",)),
+        (fine, {"name": "own(t)"}, ()),
+        (fine, {"name": " own"}, ()),
+        (fine, {"bounds": (1.0, 0.0)}, ("1", "0")),
+        (fine, {"bounds": (1.0, 1.0)}, ("1",)),
+        (fine, {"bounds": (0.5, 1.0)}, ("0.5", "1")),
+        (fine, {"kappa": lambda c, w, u: 1 + 0 * u}, ()),
+        (fine, {"proportion": Proportion("W")}, ()),
+        (_undocumented, {}, ()),
+        (_divides, {}, ()),
+        (_branches, {"kappa": None}, ()),
+        (_counts, {"kappa": None}, ()),
     ],
 )
 def test_a_declaration_that_does_not_hold_is_refused(
-    function: Any, facts: dict[str, Any], said: str
+    function: Any, facts: dict[str, Any], said: tuple[str, ...]
 ) -> None:
     before = list(definitions())
     with pytest.raises(ab.UsageError) as caught:
         _credit(function, **facts)
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
     assert list(definitions()) == before
 
 
-@pytest.mark.parametrize(
-    ("declare", "fact"),
-    [(credit, "needs_candidates"), (counting, "kappa"), (confident, "family"), (ranked, "mean")],
-)
-def test_a_fact_of_another_kind_is_refused(declare: Any, fact: str) -> None:
-    with pytest.raises(TypeError, match=fact):
-        declare("own", **{fact: "x"})
+@pytest.mark.usefixtures("clean")
+@pytest.mark.parametrize("declare", [credit, counting, confident, ranked])
+def test_an_unknown_fact_is_refused(declare: Any) -> None:
+    with pytest.raises(TypeError, match="colour"):
+        declare("blue", colour="x")(fine)
 
 
 @pytest.mark.usefixtures("clean")
@@ -403,7 +402,7 @@ def test_candidates_have_to_be_declared() -> None:
 
 @pytest.mark.usefixtures("clean")
 def test_what_becomes_of_nil_queries_has_to_be_declared() -> None:
-    with pytest.raises(ab.UsageError, match="is nan where no document is relevant"):
+    with refuses(ab.UsageError):
 
         @ranked("found", undefined=measure("R").definition.undefined)
         def found(rankings: Any) -> Any:
@@ -414,9 +413,7 @@ def test_what_becomes_of_nil_queries_has_to_be_declared() -> None:
 
 @pytest.mark.usefixtures("clean")
 def test_a_standard_error_needs_an_influence() -> None:
-    with pytest.raises(
-        ab.UsageError, match="has no influence function to compute a standard error from"
-    ):
+    with refuses(ab.UsageError):
 
         @confident("sure", studentised=True)
         def sure(a: Any) -> Any:

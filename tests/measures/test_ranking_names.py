@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures import definitions
-from abstain.measures.kinds import RankingMeasure
+from abstain.measures.measure_types import RankingMeasure
 from abstain.measures.registry import example_measure
+from tests.snapshots import says
 
 RANKING = definitions("ranking")
 
@@ -75,26 +76,26 @@ def test_every_alias_is_its_measure() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("P", "P needs k, how many documents count, as in P@10"),
-        ("P@0", "k of P must be in [1, ∞) (got 0)"),
-        ("P@1.5", "k of P must be a whole number (got 1.5)"),
-        ("P@ten", "k of P must be a number (got 'ten')"),
-        ("P@", "k of P must be a number (got '')"),
-        ("P@10()@20", "P is given a cutoff twice"),
-        ("P(k=5)@10", "P is given k twice"),
-        ("AP'@10", "AP' takes no cutoff (got '@10')"),
-        ("Rprec@10", "Rprec takes no cutoff"),
-        ("c@1@5", "c@1 takes no cutoff"),
-        ("NDGC@10", "nearest: NDCG"),
-        ("AP(rel=0)", "rel of AP must be in (0, ∞) (got 0)"),
-        ("RBP(p=1)", "p of RBP must be in (0, 1) (got 1)"),
-        ("NDCG(rel=2)", "NDCG has no parameter 'rel' (its parameters: k)"),
+        ("P", ("10",)),
+        ("P@0", ("1", "0")),
+        ("P@1.5", ("1.5",)),
+        ("P@ten", ("'ten'",)),
+        ("P@", ()),
+        ("P@10()@20", ()),
+        ("P(k=5)@10", ()),
+        ("AP'@10", ("'@10'",)),
+        ("Rprec@10", ()),
+        ("c@1@5", ("1",)),
+        ("NDGC@10", ()),
+        ("AP(rel=0)", ("0",)),
+        ("RBP(p=1)", ("0", "1")),
+        ("NDCG(rel=2)", ("'rel'",)),
     ],
 )
-def test_errors_say_what_was_expected(text: str, said: str) -> None:
+def test_errors_say_what_was_expected(text: str, said: tuple[str, ...]) -> None:
     with pytest.raises(ab.UsageError) as caught:
         ab.measure(text)
-    assert said in str(caught.value)
+    says(str(caught.value), *said)
 
 
 @pytest.mark.parametrize("name", RANKING)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from abstain.errors import UsageError
 from abstain.measures.checks import check
-from abstain.measures.definition import NO_QUESTIONS, MeanOf, Parameter, Proportion, Undefinedness
+from abstain.measures.definition import NO_QUESTIONS, MeanOf, Proportion
 from abstain.measures.registry import definitions, measure_of
 from abstain.outcomes import CountsArray
 
@@ -38,10 +38,6 @@ def test_names_that_could_not_be_typed(name: str) -> None:
     refused("expected a name without ( ) = and ,", "accuracy", name=name)
     refused("expected a name without ( ) = and ,", "accuracy", aliases=("fine", name))
     tried("accuracy", name="o n", aliases=("o-n", "o@n"))
-
-
-def test_a_rule_says_why() -> None:
-    refused("the rule gives no reason", "accuracy", undefined=(Undefinedness(lambda k: False, ""),))
 
 
 @pytest.mark.parametrize("name", ["accuracy", "CWS", "P"])
@@ -156,37 +152,6 @@ def test_an_empty_list_is_tried_where_nothing_is_relevant() -> None:
     refused("is 0 where no document is relevant", "RR", leaves_out_nil=True, function=ends)
     tried("RR", leaves_out_nil=True, function=lambda r, **_: np.full(r.size, np.nan))
     tried("SetP", leaves_out_nil=False)  # of an empty list alone it has none, for another reason
-
-
-K = Parameter("k", "a rank", low=1, whole=True, cutoff=True)
-NEEDED = Parameter("y", "a number")
-OPTIONAL = Parameter("y", "a number", optional=True)
-DEFAULT = Parameter("y", "a number", default=1)
-
-
-@pytest.mark.parametrize(
-    ("said", "name", "changes"),
-    [
-        ("declares ideal_ends, but names no original measure", "RR", {"ideal_ends": True}),
-        ("names 'nothing' as its original, which is not a measure", "RR'", {"original": "nothing"}),
-        ("expected the main name of that measure: AP", "RR'", {"original": "MAP"}),
-        ("both must be measures of rankings", "RR'", {"original": "AUROC"}),
-        ("both must be measures of rankings", "RR'", {"knows_end": False}),
-        ("the parameter k needs a default in both measures", "RR'", {"original": "P"}),
-        ("the parameter y needs a default in both", "RR'", {"parameters": (NEEDED,)}),
-        ("expected an original that takes a cutoff", "NDCG'", {"original": "Q"}),
-    ],
-)
-def test_an_original_measure_fits(said: str, name: str, changes: dict[str, Any]) -> None:
-    if changes.get("parameters"):
-        changes = {**changes, "function": lambda r, **_: np.ones(r.size)}
-    refused(said, name, **changes)
-
-
-@pytest.mark.parametrize("parameter", [OPTIONAL, DEFAULT])
-def test_parameters_that_may_be_left_out_fit_an_original(parameter: Parameter) -> None:
-    tried("RR'", parameters=(parameter,), function=lambda r, **_: np.ones(r.size))
-    tried("RR'", original="Q", parameters=(parameter,), function=lambda r, **_: np.ones(r.size))
 
 
 def test_what_cannot_be_computed_says_so_with_its_home() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures.answers import Answers
-from abstain.stats.of_confidence import sample_of
+from abstain.stats.confidence_intervals import sample_of
 from tests.measures.confidence_reference import REFERENCE
 
 levels = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5000001, 0.9, 1.0, float("nan")])
@@ -63,6 +63,6 @@ def test_comparing_first_keeps_the_order_of_measures() -> None:
         subprocess.run(
             [sys.executable, "-c", start + code], capture_output=True, text=True, check=True
         ).stdout
-        for start in ("", "import abstain.analyses.compare\n")
+        for start in ("", "import abstain.features.compare.analysis\n")
     ]
     assert said[0] == said[1] != ""

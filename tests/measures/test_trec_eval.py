@@ -17,7 +17,7 @@ import pytest
 import abstain as ab
 from abstain.measures.ranked_lists import RankedLists
 from tests.helpers import needs
-from tests.rankings.given import opened, values
+from tests.rankings.collections_by_hand import opened, values
 
 MEASURES = {
     "num_ret": "NumRet",

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.measures.kinds import RankingMeasure
+from abstain.measures.measure_types import RankingMeasure
 from abstain.measures.registry import example_measure
 from tests.rankings import slow
-from tests.rankings.given import rankings_of, values
+from tests.rankings.collections_by_hand import rankings_of, values
+from tests.snapshots import refuses
 
 Numbers = dict[str, dict[str, float]]
 TABLE1 = Path(__file__).parents[1] / "published" / "truncated_rankings_table1.csv"
@@ -209,21 +210,23 @@ def test_nil_as_trec_2001_answered(qrels: Numbers, run: Numbers) -> None:
 @pytest.mark.parametrize(
     ("gains", "pool", "message"),
     [
-        ([1, 1], 1, "gains that its pool lacks"),
-        ([0.5], 1, "need the gains of all"),
-        ([-1], [1], "finite numbers of 0 or more"),
-        ([float("nan")], [1], "finite numbers"),
-        ([2], [1, 1], "gains that its pool lacks"),
-        ([1], -1, "pool is a whole number"),
-        ([1], 1.5, "pool is a whole number"),
-        ([[1]], 1, "a list of finite numbers"),
-        (["a"], 1, "a list of finite numbers"),
-        ([1], None, "needs to know what there was to find"),
-        (ab.Counts(right=1), 1, "a measure of rankings, not of counts"),
+        ([1, 1], 1, ()),
+        ([0.5], 1, ()),
+        ([-1], [1], ("0",)),
+        ([float("nan")], [1], ()),
+        ([2], [1, 1], ()),
+        ([1], -1, ()),
+        ([1], 1.5, ()),
+        ([[1]], 1, ()),
+        (["a"], 1, ()),
+        ([1], None, ()),
+        (ab.Counts(right=1), 1, ()),
     ],
 )
-def test_impossible_rankings_are_refused(gains: list[float], pool: int, message: str) -> None:
-    with pytest.raises(ab.UsageError, match=message):
+def test_impossible_rankings_are_refused(
+    gains: list[float], pool: int, message: tuple[str, ...]
+) -> None:
+    with refuses(ab.UsageError, *message):
         ab.measure("NDCG'")(gains, pool=pool)
 
 

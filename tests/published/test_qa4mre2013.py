@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.tables import all_tables
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.tables import all_tables
 from abstain.report.grid import Cell
 from tests.campaign.asked import overview
 

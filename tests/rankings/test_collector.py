@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.rankings import collector, judgments
+from abstain.rankings.collector import by_code, by_score
 from abstain.rankings.judgments import Codes, Keys
-from abstain.rankings.placing import by_code, by_score
 from abstain.rankings.tables import RankedTable
 from tests.rankings import slow
-from tests.rankings.given import frames, opened, rankings_of, values
+from tests.rankings.collections_by_hand import frames, opened, rankings_of, values
 
 documents = ["NIL", "A0", *(f"d{i}" for i in range(10))]
 """Ids on both sides of NIL."""
@@ -182,7 +182,7 @@ def test_a_large_run_in_all_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     qrels = frames(gold, {})[0]
     orders = (rows, by_score_down, rng.permutation(rows).tolist(), rows[9000:] + rows[:9000])
     for chunk in (1000, 50_000):
-        monkeypatch.setattr("abstain.io.trec.CHUNK", chunk)
+        monkeypatch.setattr("abstain.io.files.CHUNK", chunk)
         for order in orders:
             path.write_text("".join(order))
             rankings = opened(qrels, path)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
 import abstain as ab
+from tests.snapshots import refuses
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {}}
 RUN = {"q1": {"b": 2.5, "a": 1.0}, "q2": {"c": 1}}
@@ -55,20 +55,20 @@ def test_a_query_that_nobody_judged_counts_and_is_said() -> None:
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
-        ({"q1": {"a": "x"}}, "the score of document 'a' for query 'q1' must be a number (got 'x')"),
-        ({"q1": {"a": None}}, "the score of document 'a' for query 'q1' must be a number"),
-        ({"mine": {"q1": {"a": True}}}, "mine: the score of document 'a' for query 'q1' must be"),
-        ({"mine": {"q1": {"a": 1.0}, "q2": 3}}, "a dict of documents for each query"),
-        ({"q1": {"a": float("nan")}}, "the column 'score' must be a number"),
+        ({"q1": {"a": "x"}}, ("'a'", "'q1'", "'x'")),
+        ({"q1": {"a": None}}, ("'a'", "'q1'")),
+        ({"mine": {"q1": {"a": True}}}, ("'a'", "'q1'")),
+        ({"mine": {"q1": {"a": 1.0}, "q2": 3}}, ()),
+        ({"q1": {"a": float("nan")}}, ("'score'",)),
     ],
 )
-def test_what_is_no_ranking_is_told(runs: Any, message: str) -> None:
-    with pytest.raises(ab.AbstainError, match=re.escape(message)):
+def test_what_is_no_ranking_is_told(runs: Any, message: tuple[str, ...]) -> None:
+    with refuses(ab.AbstainError, *message):
         ab.rank(QRELS, runs)
 
 
 def test_judgments_that_are_no_grades_are_told() -> None:
-    with pytest.raises(ab.AbstainError, match=r"qrels: the rel of document 'a' for query 'q1'"):
+    with refuses(ab.AbstainError, "'a'", "'q1'"):
         ab.rank({"q1": {"a": "yes"}}, RUN)
     with pytest.raises(ab.AbstainError, match="qrels: has no rows"):
         ab.rank({}, RUN)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +15,8 @@ from hypothesis import strategies as st
 import abstain as ab
 from tests.helpers import Here
 from tests.rankings import slow
-from tests.rankings.given import frames
+from tests.rankings.collections_by_hand import frames
+from tests.snapshots import says
 
 QRELS = "q1 0 a 1\nq1 0 b 1\nq2 0 a 0\nq3 0 c 1\nq4 0 d 1\n"
 """q2 is a nil query."""
@@ -73,9 +73,7 @@ def test_nil_as_trec_2001_answered(files: Here) -> None:
     said = files("rank", "qrels", "short", "long", *args)
     assert scores(said)["short"]["RR"] == pytest.approx((1 + 1 + 1 + 0) / 4)
     assert scores(said)["long"]["RR"] == pytest.approx((1 + 0 + 1 / 2 + 0) / 4)
-    assert "needs the name of the document" in files.refuses(
-        "rank", "qrels", "long", "--nil-as-answer"
-    )
+    says(files.refuses("rank", "qrels", "long", "--nil-as-answer"))
 
 
 def test_nil_in_the_judgments_is_no_document(here: Here) -> None:
@@ -109,13 +107,7 @@ def test_averages_of_trec_eval(files: Here) -> None:
 def test_the_table_says_how_many_of_each_there_were(files: Here) -> None:
     said = files("rank", "qrels", "long", "short", "--nil", "NIL", "--limit", "3")
     text = " ".join(said.out.split())
-    assert "2 runs, 4 queries, 1 of them nil (nothing is relevant)" in text
-    assert "AP, NDCG@10 leave these out." in text
-    assert "Missing queries, counted as empty lists: long lacks 1 query, short lacks 1" in text
-    assert "1 query of the runs has no judgments and no score ('q9'; first: long:8)." in text
-    assert (
-        "Truncated: 7 of 8 lists, 2 of them by NIL; 1 list reaches the limit of 3 (scored" in text
-    )
+    says(text, "2", "4", "1", "10", "'q9'", "8", "7", "3")
 
 
 def test_what_looks_like_nil_is_pointed_out(files: Here) -> None:
@@ -139,10 +131,7 @@ def test_queries_of_a_table_without_judgments_have_a_place(files: Here) -> None:
     files.write("run.csv", "doc,query,score\na,q1,2\nb,q8,1\n\nb,q9,1\na,q8,3\n")
     said = files("rank", "qrels", "run.csv")
     text = " ".join(said.out.split())
-    assert (
-        "2 queries of the runs have no judgments and no score ('q8', 'q9'; first: run.csv:3)."
-        in text
-    )
+    says(text, "2", "'q8'", "'q9'", "run.csv:3")
 
 
 def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
@@ -163,34 +152,36 @@ def test_slices_and_queries_that_nobody_judged(files: Here) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--by", "type"), "--by needs a table of the queries: --queries FILE"),
-        (("--all-queries",), "--all-queries needs a table"),
-        (("--by", "typ", "--queries", "queries.csv"), "has no attribute 'typ' (nearest: type)"),
-        (("-m", "c@1"), "c@1 is a measure of counts, not of rankings"),
-        (("-m", "NDGC@10"), "there is no measure 'NDGC' (nearest: NDCG"),
-        (("-m", "RelP"), "RelP needs k"),
-        (("-m", "MRR"), "MRR is a measure of confidence here; for rankings use RR: its mean"),
-        (("-m", "mrr(rel=2)@10"), "for rankings use RR(rel=2)@10: its mean over queries"),
-        (("--limit", "9" * 20), "the limit must be from 1 to 1e+18 (got 99999999999999999999)"),
-        (("--limit", "0"), "invalid value for '--limit'"),
-        (("--top", "nan"), "the top grade must be at least the largest, 1 (got nan)"),
-        (("--ties", "random"), "there is no value of ties 'random'"),
-        (("--top", "0.5"), "the top grade must be at least the largest, 1 (got 0.5)"),
-        (("--nil", " "), "--nil names a document"),
-        (("--from", "xml"), "'xml' is neither a table format"),
-        (("--chart", "qrels"), "would overwrite qrels, which is an input"),
-        (("--truncation", "--chart", "qrels/charts"), "cannot be written"),
-        (("--chart", "charts"), "has no chart here"),
+        (("--by", "type"), ("--by", "--queries")),
+        (("--all-queries",), ("--all-queries",)),
+        (("--by", "typ", "--queries", "queries.csv"), ("'typ'",)),
+        (("-m", "c@1"), ("1",)),
+        (("-m", "NDGC@10"), ("'NDGC'",)),
+        (("-m", "RelP"), ()),
+        (("-m", "MRR"), ()),
+        (("-m", "mrr(rel=2)@10"), ("2", "10")),
+        (("--limit", "9" * 20), ("1", "18", "99999999999999999999")),
+        (("--limit", "0"), ("'--limit'",)),
+        (("--top", "nan"), ("1",)),
+        (("--ties", "random"), ("'random'",)),
+        (("--top", "0.5"), ("1", "0.5")),
+        (("--nil", " "), ("--nil",)),
+        (("--from", "xml"), ("'xml'",)),
+        (("--chart", "qrels"), ()),
+        (("--truncation", "--chart", "qrels/charts"), ()),
+        (("--chart", "charts"), ()),
     ],
 )
-def test_arguments_that_make_no_sense(files: Here, args: tuple[str, ...], message: str) -> None:
-    assert message in files.refuses("rank", "qrels", "long", *args)
+def test_arguments_that_make_no_sense(
+    files: Here, args: tuple[str, ...], message: tuple[str, ...]
+) -> None:
+    says(files.refuses("rank", "qrels", "long", *args), *message)
 
 
 def test_a_query_twice_in_the_table_of_queries(files: Here) -> None:
     files.write("queries.csv", "query,type\nq1,a\nq1,b\n")
     line = files.refuses("rank", "qrels", "long", "--queries", "queries.csv", "--by", "type")
-    assert line == "queries.csv:3: query 'q1' appears twice"
+    says(line, "queries.csv:3", "'q1'")
 
 
 def test_each_query_and_undefined_ones(files: Here) -> None:
@@ -228,7 +219,7 @@ def test_grades_are_scaled_and_it_is_said(here: Here) -> None:
     here.write("run", "q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n")
     said = here("rank", "qrels", "run", "-m", "RBP(p=0.5)")
     assert f"{0.5 * (1 / 3 + 0.5):.4f}" in said.out
-    assert "RBP(p=0.5): a document's gain is its grade / 3, the top grade." in said.out
+    says(said.out, "0.5", "3")
     said = here("rank", "qrels", "run", "-m", "RBP(p=0.5)", "--top", "4", "-f", "json")
     assert scores(said)["t"]["RBP(p=0.5)"] == pytest.approx(0.5 * (1 / 4 + 0.5 * 3 / 4))
 
@@ -269,7 +260,7 @@ def test_csv_is_one_table_with_what_was_asked_for(files: Here) -> None:
             assert own == {run: pair["scores"][run][kind] for run in ("long", "short")}
     for more in (("--per-query",), ("--by", "type", "--queries", "queries.csv")):
         line = files.refuses(*args, "--truncation", *more)
-        assert line.startswith("with --truncation, CSV is one table")
+        assert line.startswith("with --truncation, CSV")
 
 
 def test_a_query_may_be_called_all(here: Here) -> None:
@@ -289,30 +280,13 @@ def test_the_report_says_nil_as_the_runs_do(here: Here) -> None:
     here.write("run", "q1 Q0 a 1 2 t\nq1 Q0 -1 2 1 t\n")
     said = here("rank", "qrels", "run", "--nil", "-1", "--truncation").out
     assert "by -1" in said
-    assert "before and after cutting at -1 and at the limit" in said
+    says(said, "-1")
     assert "NIL" not in said
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"limit": "2"}, "limit is a whole number (got '2')"),
-        ({"limit": 2.5}, "limit is a whole number (got 2.5)"),
-        ({"limit": True}, "limit is a whole number (got True)"),
-        ({"nil": -1}, "nil is a text (got -1)"),
-        ({"top": "x"}, "top is a number (got 'x')"),
-        ({"top": True}, "top is a number (got True)"),
-    ],
-)
-def test_options_of_the_wrong_kind(options: dict[str, Any], message: str) -> None:
-    gold, run = frames({"q": {"a": 1}}, {"q": {"a": 1.0}})
-    with pytest.raises(ab.UsageError, match=re.escape(message)):
-        ab.rank(gold, run, **options)
 
 
 def test_a_limit_of_numpys_will_do() -> None:
     gold, run = frames({"q": {"a": 1}}, {"q": {"a": 1.0}})
-    result = ab.rank(gold, run, limit=np.int64(2), top=np.float64(2))  # type: ignore[arg-type]
+    result = ab.rank(gold, run, limit=np.int64(2), top=np.float64(2))
     settings = result.to_dict()["settings"]
     assert (settings["limit"], settings["top"]) == (2, 2.0)
     assert result.top_grade == 2
@@ -365,12 +339,12 @@ def test_truncation_by_hand(files: Here) -> None:
     assert pairs["RR"]["kendall_tau"] == 1.0
     # AP: long 1 + 0 + 1/2 + 0, short 1/2 + 0 + 1 + 0: a tie, so there is no order to compare
     assert pairs["AP"]["kendall_tau"] is None
-    assert pairs["AP"]["undefined"] == "all runs have the same score"
+    says(pairs["AP"]["undefined"])
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=8))
 def test_inversions_and_tau_by_counting_pairs(points: list[tuple[int, int]]) -> None:
-    from abstain.analyses.truncation import inversions, kendall_tau
+    from abstain.features.rank.truncation import inversions, kendall_tau
 
     first, second = (np.array(side, float) / 7 for side in zip(*points, strict=True))
     runs = [f"r{i}" for i in range(len(points))]

@@ -11,6 +11,7 @@ import pytest
 
 import abstain as ab
 from tests.helpers import Here
+from tests.snapshots import refuses, says
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}}
 """q3 is a nil query."""
@@ -71,7 +72,7 @@ def test_scores_are_a_matrix_of_runs_and_queries() -> None:
     assert found.clusters() == pytest.approx([0, 1, 2])
     kept = found.complete()
     left_out = "left out: 1 of 3 queries, where some system has no score"
-    assert kept.notes[-1] == f"{left_out}; the score is undefined there"
+    says(kept.notes[-1], f"{left_out}")
     assert rankings().scores().measures == ("AP", "NDCG@10", "P@10", "RR")
     assert rankings(limit=9).scores().measures[-1] == "RR'"
     skipped = rankings(missing="skip").scores("RR")
@@ -82,10 +83,10 @@ def test_scores_are_a_matrix_of_runs_and_queries() -> None:
 
 
 def test_runs_are_compared_and_measures_judged_by_the_scores_of_queries() -> None:
-    found = rankings().compare("AP", trials=200)
+    found = rankings().compare("AP", resamples=200)
     (pair,) = found.pairs
     assert pair.difference == pytest.approx((sum(AP["long"]) - sum(AP["short"])) / 2 * _sign(pair))
-    assert found == rankings().scores("AP").compare(trials=200)
+    assert found == rankings().scores("AP").compare(resamples=200)
     judged = rankings().meta(["AP", "RR"], parts="agreement")
     assert judged.measures == ("AP", "RR")
     with pytest.raises(ab.UsageError, match="does not support clusters"):
@@ -104,7 +105,7 @@ def test_scores_know_which_way_is_better() -> None:
 
 
 def test_slices_need_a_table_of_queries() -> None:
-    with pytest.raises(ab.UsageError, match='by needs a table of the queries: queries="FILE"'):
+    with refuses(ab.UsageError):
         ab.read_rankings(QRELS, RUNS).score(by="type")
 
 
@@ -171,23 +172,21 @@ def test_a_notebook_shows_every_table(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"results": []}, "has no results"),
-        ({"measures": []}, "has no measures"),
-        ({"nothing_relevant": {}}, "'nothing_relevant' differ from those"),
-        ({"per_query": [{"run": "a"}]}, "missing required field"),
-        ({"settings": {"missing": "maybe"}}, "invalid enum value 'maybe'"),
+        ({"results": []}, ()),
+        ({"measures": []}, ()),
+        ({"nothing_relevant": {}}, ("'nothing_relevant'",)),
+        ({"per_query": [{"run": "a"}]}, ()),
+        ({"settings": {"missing": "maybe"}}, ("'maybe'",)),
     ],
 )
 def test_a_result_that_is_not_whole_is_refused(
-    change: dict[str, Any], said: str, tmp_path: Path
+    change: dict[str, Any], said: tuple[str, ...], tmp_path: Path
 ) -> None:
     import json
 
     plain = rankings().score("AP").to_dict() | change
     (tmp_path / "r.json").write_text(json.dumps(plain))
-    with pytest.raises(
-        ab.InputError, match=f"is not a complete result of `abstain rank`: .*{said}"
-    ):
+    with refuses(ab.InputError, *said):
         ab.load(tmp_path / "r.json")
 
 
@@ -258,9 +257,9 @@ def test_every_result_of_rankings_says_how_they_were_read(here: Here) -> None:
     asked = {
         "rank": found.score("AP'"),
         "truncation": found.truncation(),
-        "compare": found.compare("AP'", trials=100),
+        "compare": found.compare("AP'", resamples=100),
         "meta": found.meta(["AP'", "RR'"], parts="agreement"),
-        "compared scores": found.scores("RR'").compare(trials=100),
+        "compared scores": found.scores("RR'").compare(resamples=100),
         "judged scores": found.scores(["AP'", "RR'"]).meta(parts="agreement"),
     }
     for name, result in asked.items():
@@ -284,7 +283,7 @@ def test_results_of_scores_say_how_they_were_read(here: Here) -> None:
     here.write("ap.csv", "qid,set,a,b\n1,x,.1,.2\n2,x,.3,.4\n3,y,.5,.9\n4,y,.2,.6\n")
     found = ab.read_scores("ap.csv", columns={"question": "qid"}, cluster="set")
     reading = {"columns": {"question": "qid"}, "cluster": "set"}
-    for result in (found.compare(trials=100), found.meta(parts="power", resamples=50)):
+    for result in (found.compare(resamples=100), found.meta(parts="power", resamples=50)):
         plain = result.to_dict()
         assert plain["reading"] == reading
         assert "settings" not in plain
@@ -294,7 +293,7 @@ def test_results_of_scores_say_how_they_were_read(here: Here) -> None:
 
 def test_a_geometric_mean_is_not_compared() -> None:
     """Its queries' scores have an arithmetic mean that nobody asked for."""
-    with pytest.raises(ab.AbstainError, match="GMAP is the geometric mean of another measure"):
+    with refuses(ab.AbstainError):
         rankings().scores("GMAP")
 
 

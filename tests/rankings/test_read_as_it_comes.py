@@ -13,6 +13,7 @@ import pytest
 import abstain as ab
 from tests.engines import needs
 from tests.helpers import Here
+from tests.snapshots import says
 
 QRELS = "q1 0 a 1\nq2 0 b 1\n"
 RUN = "q1 Q0 a 1 2 r\nq2 Q0 x 1 2 r\nq2 Q0 b 2 1 r\n"
@@ -58,8 +59,7 @@ def test_fractions_of_a_grade_are_relevant_to_both_or_to_none(here: Here) -> Non
     assert names[0] == ("RR", "RR'(rel=1)")
     assert names[3] == ("AP", "AP'(rel=1)")
     assert said.data["nothing_relevant"] == {"RR": 2, "P@1": 2}
-    told = "2 queries have no document of grade 1 or above: scored 0 by RR, P@1."
-    assert f"- {told}" in here(*args, "markdown").out
+    says(here(*args, "markdown").out, "RR, P@1")
 
 
 def test_the_word_for_nothing_is_the_one_that_was_given(here: Here) -> None:
@@ -67,8 +67,7 @@ def test_the_word_for_nothing_is_the_one_that_was_given(here: Here) -> None:
     here.write("run", "q1 Q0 a 1 2 r\nq2 Q0 -1 1 2 r\n")
     args = ("--nil-as-answer", "--nil", "-1", "--limit", "1", "-m", "RR")
     notes = here("rank", "qrels", "run", *args, "-f", "markdown").out
-    assert "for these, -1 is the only right answer" in notes
-    assert "at the limit of 1: 2 lists." in notes
+    says(notes, "-1", "1", "2")
 
 
 @pytest.mark.parametrize("run", [RUN, "", "\n\n"])
@@ -183,4 +182,4 @@ def test_of_several_faults_the_first_file_s_is_told(here: Here) -> None:
     for name in ("b", "c", "d"):
         here.write(name, f"1 Q0 a 1 wrong-{name} t\n")
     here.write("a", "1 Q0 a 1 1 t\n")
-    assert "b:1: the score must be a number" in here.refuses("rank", "qrels", "a", "b", "c", "d")
+    says(here.refuses("rank", "qrels", "a", "b", "c", "d"), "1")

@@ -13,6 +13,7 @@ import pytest
 import abstain as ab
 from abstain.errors import InputError, UsageError
 from tests.helpers import Here, words
+from tests.snapshots import refuses, says
 
 QRELS = """\
 q1 0 d1 1
@@ -28,7 +29,7 @@ RUNS = {
 AP = {"a": [0.5, 0.5, 1.0], "b": [0.25, 1.0, 0.5]}
 """Of q1 (one of two found, at rank 1 or 2), q2 and q3; q4 has nothing relevant and so none."""
 
-QUICK = ("--trials", "20", "--resamples", "20")
+QUICK = ("--subsets", "20", "--resamples", "20")
 
 
 @pytest.fixture
@@ -71,15 +72,10 @@ def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
     assert "absent" not in compared.data
     assert compared.data["undefined_on"] == {"a": 1, "b": 1}
     said = words(ranked("compare", "--scores", name, "-m", "AP").out)
-    assert (
-        "on the 3 of 4 queries on which all of them have a score (AP is undefined for a on 1, b "
-        "on 1)." in said
-    )
+    says(said, "3", "4", "1")
     judged = ranked("meta", "--scores", name, *QUICK, "--part", "stability", "-f", "json")
     (note,) = judged.data["notes"]
-    assert note.endswith(
-        "left out: 1 of 4 queries, where some system has no score; the score is undefined there"
-    )
+    says(note, "1", "4")
     assert judged.data["scores"]["AP"] == {"a": pytest.approx(2 / 3), "b": pytest.approx(1.75 / 3)}
     assert judged.data["measures"] == ["AP", "P@2"]
 
@@ -104,37 +100,39 @@ def test_a_missing_cell_is_missing_for_both_commands(here: Here, cell: str) -> N
     assert pair["difference"] == pytest.approx((0.1 + 0.3 - 1) / 3)
     judged = here("meta", "--scores", "m.csv", *QUICK, "--part", "stability", "-f", "json").data
     assert judged["questions"] == 3
-    assert "left out: 1 of 4 topics, where some system has no score" in judged["notes"]
+    says(judged["notes"], "1", "4")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("topic,a,b\nt1,1,2\nt2,1e120,1\n", "m.csv:3: the score of 'a' is '1e120', expected"),
-        ("topic,a,b\nt1,1,2\nt2,-inf,1\n", "m.csv:3: the score of 'a' is '-inf', expected"),
-        ("topic,a,b\nt1,1,x\nt2,1,1\n", "m.csv:2: the score of 'b' is 'x', expected a number"),
-        ("topic,a,b\nt1,1,0\nt1,1,1\n", "m.csv:3: topic 't1' appears twice"),
-        ("topic,a,b\nt1,-,0\nt2,1,-\n", "m.csv: no topic has a score for every system"),
-        ("topic,a\nt1,1\nt2,1\n", "m.csv: has 1 system with scores, expected at least 2"),
-        ("n,a,b\n7,.1,.2\n8,.3,.4\n9,.5,.6\n", "m.csv: column 'n' may hold scores or topic num"),
-        ("run,query,s\na,1,1\na,2,x\nb,1,1\n", "m.csv:3: the score of 's' is 'x', expected"),
+        ("topic,a,b\nt1,1,2\nt2,1e120,1\n", ("m.csv:3", "'a'", "'1e120'")),
+        ("topic,a,b\nt1,1,2\nt2,-inf,1\n", ("m.csv:3", "'a'", "'-inf'")),
+        ("topic,a,b\nt1,1,x\nt2,1,1\n", ("m.csv:2", "'b'", "'x'")),
+        ("topic,a,b\nt1,1,0\nt1,1,1\n", ("m.csv:3", "'t1'")),
+        ("topic,a,b\nt1,-,0\nt2,1,-\n", ("m.csv",)),
+        ("topic,a\nt1,1\nt2,1\n", ("m.csv", "1", "2")),
+        ("n,a,b\n7,.1,.2\n8,.3,.4\n9,.5,.6\n", ("m.csv", "'n'")),
+        ("run,query,s\na,1,1\na,2,x\nb,1,1\n", ("m.csv:3", "'s'", "'x'")),
         (
             "run,query,s\na,1,1\n,2,1\nb,1,1\n",
-            "m.csv:3: column 'run' is empty here, expected the name of a run",
+            ("m.csv:3", "'run'"),
         ),
-        ("run,query,s\na,1,1\na,,1\nb,1,1\n", "m.csv:3: column 'query' is empty here, expected"),
-        ("run,query,s\na,1,1\na,1,2\nb,1,1\n", "m.csv:3: topic '1' appears twice for 'a'"),
+        ("run,query,s\na,1,1\na,,1\nb,1,1\n", ("m.csv:3", "'query'")),
+        ("run,query,s\na,1,1\na,1,2\nb,1,1\n", ("m.csv:3", "'1'", "'a'")),
         (
             "run,name,s\na,1,1\nb,1,1\n",
-            "m.csv: has a column of runs, but none that is known to name the",
+            ("m.csv",),
         ),
-        ("run,query,s\na,1,x\nb,1,y\n", "m.csv: has no column of scores"),
+        ("run,query,s\na,1,x\nb,1,y\n", ("m.csv",)),
     ],
 )
-def test_both_commands_refuse_the_same_in_the_same_words(here: Here, text: str, said: str) -> None:
+def test_both_commands_refuse_the_same_in_the_same_words(
+    here: Here, text: str, said: tuple[str, ...]
+) -> None:
     here.write("m.csv", text)
     for command in ("compare", "meta"):
-        assert here.refuses(command, "--scores", "m.csv").startswith(said)
+        says(here.refuses(command, "--scores", "m.csv"), *said)
 
 
 # ------------------------------------------------------------------------------------- shapes
@@ -158,7 +156,7 @@ def test_several_tables_have_what_all_have() -> None:
     assert (found.measures, found.topics) == (("x", "y"), ("t1", "t3"))
     assert found.scores("y").tolist() == [[1.0, 3.0], [4.0, 6.0]]
     assert found.notes == ("left out: 2 of 4 topics, not in every table",)
-    with pytest.raises(InputError, match="the tables have no topic in common"):
+    with refuses(InputError):
         ab.read_scores([WIDE, WIDE.with_columns(topic=pl.lit("u") + pl.col("topic"))])
 
 
@@ -167,7 +165,7 @@ def test_rows_and_columns_may_stand_beside_each_other() -> None:
     found = ab.read_scores({"wide": WIDE, "rows": rows})
     assert found.measures == ("wide", "AP")
     assert np.array_equal(found.scores("wide"), found.scores("AP"), equal_nan=True)
-    with pytest.raises(UsageError, match="a measure belongs in one table"):
+    with refuses(UsageError):
         ab.read_scores({"x": rows, "y": rows})
 
 
@@ -188,7 +186,7 @@ def test_columns_can_be_named(here: Here) -> None:
     found = ab.read_scores("rows.csv", columns={"run": "team", "question": "qid"}, cluster="place")
     assert (found.runs, found.topics, found.unit) == (("x", "y"), ("7", "8"), "question")
     assert found.attributes["place"].to_list() == ["u", "v"]
-    with pytest.raises(UsageError, match="only the columns of topics and of runs can be named"):
+    with refuses(UsageError):
         ab.read_scores("rows.csv", columns={"answer": "AP"})
     with pytest.raises(UsageError, match="no table has a column 'q'"):
         ab.read_scores("rows.csv", columns={"question": "q"})
@@ -200,7 +198,7 @@ def test_names_of_measures_as_everywhere() -> None:
     assert found.single("APt").measures == found.single("ap′").measures == ("AP'",)
     with pytest.raises(UsageError, match="say which with measure"):
         found.single()
-    with pytest.raises(UsageError, match=r"no score 'PA' .*there are AP', RR|no score 'PA'; there"):
+    with refuses(UsageError, "'PA'"):
         found.single("PA")
     with pytest.raises(UsageError, match="there is no run 'z'"):
         found.only(runs=["z"])
@@ -233,19 +231,16 @@ def test_a_column_of_numbers_may_be_the_clusters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    "data",
     [
-        ('{"kind": "rank", "results": [{"run": "a", "scores": {"AP": 1}}]}', "no scores of single"),
-        (
-            '{"kind": "rank", "per_query": [{"run": 1}]}',
-            "is not a complete result of `abstain rank`",
-        ),
-        ('{"kind": "rank", "results"', "is not a complete result of `abstain rank`"),
+        '{"kind": "rank", "results": [{"run": "a", "scores": {"AP": 1}}]}',
+        '{"kind": "rank", "per_query": [{"run": 1}]}',
+        '{"kind": "rank", "results"',
     ],
 )
-def test_a_result_of_rank_that_does_not_serve(tmp_path: Path, data: str, said: str) -> None:
+def test_a_result_of_rank_that_does_not_serve(tmp_path: Path, data: str) -> None:
     (tmp_path / "r.json").write_text(data)
-    with pytest.raises(InputError, match=said):
+    with refuses(InputError):
         ab.read_scores(tmp_path / "r.json")
 
 

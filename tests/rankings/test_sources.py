@@ -17,7 +17,8 @@ import abstain as ab
 from abstain.io import frames as frames_module
 from abstain.rankings import tables
 from tests.helpers import Here
-from tests.rankings.given import frames, opened, values, write
+from tests.rankings.collections_by_hand import frames, opened, values, write
+from tests.snapshots import refuses, says
 
 GOLD = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 0, "d": 1}}
 RUN = {"1": {"a": 3.0, "x": 2.0, "c": 2.0, "b": -1e-3}, "2": {"d": 0.5, "y": 1e3}}
@@ -106,13 +107,11 @@ def test_a_parquet_file_is_never_in_memory_as_a_whole(
 def test_the_rank_column_of_a_table() -> None:
     rows = pl.DataFrame({"query": ["1", "1"], "doc": ["x", "a"], "rank": [2, 1]})
     assert values("RR", opened(QRELS, rows, ties="rank")).tolist() == [1.0, 0.0]
-    with pytest.raises(ab.InputError, match="the rank must be a whole number"):
+    with refuses(ab.InputError):
         opened(QRELS, rows.with_columns(pl.col("rank") / 4), ties="rank")
-    with pytest.raises(ab.InputError, match="rank 1 appears twice for query '1'"):
+    with refuses(ab.InputError, "1", "'1'"):
         opened(QRELS, rows.with_columns(rank=pl.lit(1)), ties="rank")
-    with pytest.raises(
-        ab.InputError, match=r"has no column 'score' to.*ties=.rank. they are ordered by"
-    ):
+    with refuses(ab.InputError, "'score'"):
         opened(QRELS, rows)
 
 
@@ -124,94 +123,94 @@ def test_ranks_that_doubles_cannot_tell_apart(tmp_path: Path) -> None:
     rows = pl.DataFrame({"query": ["1", "1"], "doc": ["x", "a"], "rank": [LARGE - 1, LARGE - 2]})
     assert values("RR", opened(QRELS, rows, ties="rank"))[0] == 1
     high = rows.with_columns(pl.col("rank") + 2)
-    with pytest.raises(ab.InputError, match=rf"the rank must be below 2\^53 \(got {LARGE + 1}\)"):
+    with refuses(ab.InputError, "2", "53", f"{LARGE + 1}"):
         opened(QRELS, high, ties="rank")
     path, gold = tmp_path / "run", write(tmp_path / "q", qrels=GOLD)
     path.write_text("".join(f"1 Q0 {doc} {rank} 1 t\n" for _, doc, rank in rows.iter_rows()))
     assert values("RR", opened(gold, path, ties="rank"))[0] == 1
     path.write_text("".join(f"1 Q0 {doc} {rank} 1 t\n" for _, doc, rank in high.iter_rows()))
-    with pytest.raises(ab.InputError, match=rf"run:1: the rank must be below .*'{LARGE + 1}'"):
+    with refuses(ab.InputError, "1", f"{LARGE + 1}"):
         opened(gold, path, ties="rank")
 
 
 @pytest.mark.parametrize(
     ("qrels", "rows", "message"),
     [
-        (QRELS, ROWS.drop("score"), "run: has no column 'score', by which documents are ordered"),
-        (QRELS.drop("rel"), ROWS, "qrels: has no column 'rel'"),
+        (QRELS, ROWS.drop("score"), ("'score'",)),
+        (QRELS.drop("rel"), ROWS, ("'rel'",)),
         (
             QRELS,
             ROWS.with_columns(score=pl.lit(None, pl.Float64)),
-            "run: row 1: the column 'score' must be a number (got nothing)",
+            ("1", "'score'"),
         ),
         (
             QRELS,
             ROWS.with_columns(score=pl.lit(float("nan"))),
-            "run: row 1: the column 'score' must be a number (got 'nan')",
+            ("1", "'score'", "'nan'"),
         ),
         (
             QRELS,
             ROWS.with_columns(score=pl.lit("x")),
-            "run: row 1: the column 'score' must be a number (got 'x')",
+            ("1", "'score'", "'x'"),
         ),
         (
             QRELS,
             ROWS.with_columns(score=pl.lit([1.0])),
-            "run: the column 'score' must hold one number per row (it holds List(Float64))",
+            ("'score'",),
         ),
         (
             QRELS,
             ROWS.with_columns(doc=pl.lit(None, pl.String)),
-            "run: row 1: the column 'doc' is empty",
+            ("1", "'doc'"),
         ),
         (
             QRELS,
             pl.concat([ROWS, ROWS[:1]]),
-            "run: row 7: document 'a' appears twice for query '1' (first: run: row 1)",
+            ("7", "'a'", "'1'", "1"),
         ),
         (
             pl.concat([QRELS, QRELS[:1]]),
             ROWS,
-            "qrels: row 6: document 'a' appears twice for query '1' (first: qrels: row 1)",
+            ("6", "'a'", "'1'", "1"),
         ),
-        (QRELS[:0].lazy(), ROWS, "qrels: has no judgments"),
-        (QRELS[:0], ROWS, "qrels: has no rows"),
+        (QRELS[:0].lazy(), ROWS, ()),
+        (QRELS[:0], ROWS, ()),
         (
             QRELS.with_columns(rel=pl.lit(1e300)),
             ROWS,
-            "qrels: row 1: the grade must be at most 1e+18 (got 1e+300)",
+            ("1", "18", "'1e+300'"),
         ),
         (
             QRELS.with_columns(rel=pl.lit(float("inf"))),
             ROWS,
-            "qrels: row 1: the column 'rel' must be a finite number (got 'inf')",
+            ("1", "'rel'", "'inf'"),
         ),
     ],
 )
-def test_frames_are_checked_too(qrels: Any, rows: Any, message: str) -> None:
+def test_frames_are_checked_too(qrels: Any, rows: Any, message: tuple[str, ...]) -> None:
     with pytest.raises(ab.InputError) as caught:
         opened(qrels, rows)
-    assert str(caught.value).startswith(message)
+    says(str(caught.value), *message)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("query,doc,score\n1,a,x\n", "run.csv:2: the column 'score' must be a number (got 'x')"),
-        ("query,doc,score\n1,a,1\n1,,2\n", "run.csv:3: the column 'doc' is empty"),
+        ("query,doc,score\n1,a,x\n", ("run.csv:2", "'score'", "'x'")),
+        ("query,doc,score\n1,a,1\n1,,2\n", ("run.csv:3", "'doc'")),
         (
             "query,doc,score\n1,a,1\n2,a,1\n1,a,2\n",
-            "run.csv:4: document 'a' appears twice for query '1' (first: run.csv:2)",
+            ("run.csv:4", "'a'", "'1'", "run.csv:2"),
         ),
-        ("qnum,doc,score\n1,a,1\n", "run.csv:1: has no column 'query', which names the query"),
-        ("query,doc\n1,a\n", "run.csv:1: has no column 'score'"),
-        ("", "run.csv: is empty"),
+        ("qnum,doc,score\n1,a,1\n", ("run.csv:1", "'query'")),
+        ("query,doc\n1,a\n", ("run.csv:1", "'score'")),
+        ("", ("run.csv",)),
     ],
 )
-def test_a_wrong_table_is_one_clear_line(here: Here, text: str, message: str) -> None:
+def test_a_wrong_table_is_one_clear_line(here: Here, text: str, message: tuple[str, ...]) -> None:
     write(here.folder / "qrels", qrels=GOLD)
     here.write("run.csv", text)
-    assert here.refuses("rank", "qrels", "run.csv").startswith(message)
+    says(here.refuses("rank", "qrels", "run.csv"), *message)
 
 
 def test_columns_can_be_mapped(here: Here) -> None:
@@ -222,7 +221,7 @@ def test_columns_can_be_mapped(here: Here) -> None:
     assert said.data["results"][0]["scores"] == {"AP": 1.0}
     assert "nearest: score" in here.refuses("rank", "qrels", "run.csv", "-c", "scor=sim")
     line = here.refuses("rank", "qrels", "run.csv", *columns, "-c", "run=tga")
-    assert line.startswith("no table has a column 'tga'")
+    says(line, "'tga'")
 
 
 def test_a_trec_file_with_the_ending_of_a_table_is_a_trec_file(here: Here) -> None:

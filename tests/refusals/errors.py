@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from abstain.judging.refusals.detect import languages_of, rule_of
+from abstain.runs.refusals.detect import languages_of, rule_of
 
 TEXTS = Path(__file__).parent / "data" / "texts.tsv"
 

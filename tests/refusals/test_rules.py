@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.judging.refusals.detect import LANGUAGES, languages_of, refuses, rule_of
-from abstain.judging.refusals.shapes import Rule
+from abstain.runs.refusals.detect import LANGUAGES, Rule, language, languages_of, refuses, rule_of
 from tests.helpers import ROOT
 from tests.refusals.errors import SETS, errors, labelled, summary
 
@@ -83,7 +82,7 @@ ANSWERS = {
 KNOWN_ERRORS: set[str] = set()
 """What the rules get wrong, and are known to."""
 
-RULES = [rule for own in LANGUAGES.values() for rule in own.rules]
+RULES = [rule for code in LANGUAGES for rule in language(code).rules]
 
 
 @cache
@@ -228,7 +227,9 @@ def test_the_labelled_texts_are_enough_and_about_half_refusals() -> None:
 
 @pytest.mark.slow
 def test_the_manual_says_how_the_rules_err() -> None:
-    manual = " ".join((ROOT / "docs" / "logs.md").read_text(encoding="utf-8").split())
+    manual = " ".join(
+        (ROOT / "docs" / "background" / "logs.md").read_text(encoding="utf-8").split()
+    )
     for name in SETS:
         assert summary(name) in manual
 

@@ -10,7 +10,7 @@ from tests.report.browser import HOSTILE
 
 QUESTIONS = 60
 RUNS = ("bold", "careful", HOSTILE)
-META = ("--trials", "10", "--resamples", "20", "--draws", "shared")
+META = ("--subsets", "10", "--resamples", "20", "--draws", "shared")
 
 
 def write_inputs(folder: Path) -> None:

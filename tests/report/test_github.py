@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from abstain.report.grid import IN_SIGHT, MOST_ROWS, Cell, Column, Grid, to_github
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.text_formats import IN_SIGHT, MOST_ROWS, to_github
 from tests.helpers import Here
 
 
@@ -68,7 +69,7 @@ def test_every_command_with_a_format_has_it(here: Here, tmp_path: Path) -> None:
         "compare gold.csv x.csv y.csv",
         "curve gold.csv x.csv y.csv",
         "rank qrels.txt run.txt",
-        "meta gold.csv x.csv y.csv --trials 10",
+        "meta gold.csv x.csv y.csv --subsets 10",
         "campaign gold.csv x.csv y.csv -o overview",
     ):
         done = here(*command.split(), "--format", "github")

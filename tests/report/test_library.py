@@ -40,7 +40,7 @@ def _forget() -> Any:
 
 def test_the_bundle_is_made_once(made: list[str], tmp_path: Path) -> None:
     first = fresh()
-    assert first == f"{library.SNIPPET} // Ünïcode <\\/script>"
+    assert first == f"{library.SNIPPET} // Ünïcode <\\/script>{library.SNIPPET_ENDS}"
     assert fresh() == first
     assert len(made) == 1
     assert [path.suffix for path in (tmp_path / "cache" / "abstain").iterdir()] == [".js"]

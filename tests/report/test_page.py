@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.report.views.campaign import write_campaign
+from abstain.features.campaign.view import write_campaign
 from tests.campaign.slow import make
 from tests.report.browser import HOSTILE, serious, visit
 

@@ -10,10 +10,11 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
-from abstain.report.views.campaign import write_campaign
+from abstain.features.campaign.view import write_campaign
 from tests.campaign.slow import make
 from tests.report.browser import HOSTILE, visit
 from tests.report.saved import save, write_inputs
+from tests.snapshots import says
 
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
@@ -109,7 +110,7 @@ def test_the_count_of_rows_is_said_and_all_can_be_shown(browser: Any, page_file:
         rows = list(csv.DictReader(file))
     aside = sum(not row["#"] for row in rows)
     said = seen.page.locator("[data-table=leaderboard] [role=status]").last
-    assert said.inner_text() == f"1 to 25 of {len(rows)} rows, {aside} in italics"
+    says(said.inner_text(), "1", "25", f"{len(rows)}", f"{aside}")
     seen.page.locator("[data-table=leaderboard] .pager button", has_text="Show all").click()
     assert len(seen.column("run")) == len(rows)
     assert said.inner_text() == f"{len(rows)} rows, {aside} in italics"
@@ -124,7 +125,7 @@ def test_a_slice_says_what_it_is_and_is_saved_with_its_name(browser: Any, page_f
     seen.page.locator("[data-table=leaderboard] [data-slice]").select_option(label="Beta")
     assert "low" not in in_sight(seen)
     note = seen.page.locator("[data-table=leaderboard] .note").inner_text()
-    assert note.startswith("Over the questions of topic Beta.")
+    says(note)
     assert "low, high" in note
     with seen.page.expect_download() as saved:
         seen.page.locator("[data-table=leaderboard] .pager button", has_text="CSV").click()

@@ -10,7 +10,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
-from abstain.report.views.campaign import write_campaign
+from abstain.features.campaign.view import write_campaign
 from tests.campaign.slow import make
 from tests.report.browser import visit
 from tests.report.saved import save, write_inputs

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from abstain.analyses.campaign.overview import Overview
-from abstain.report.campaign.questions import question_decks
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.page import question_decks
 from tests.campaign.asked import overview
+from tests.snapshots import says
 
 GOLD = """question,correct,options,text,option_texts,topic
 q1,1,1|2,"Who, <b>when</b>?","[""Ann"", ""Bob & Co""]",x
@@ -44,7 +45,7 @@ def test_a_card_has_text_options_and_counts(tmp_path: Path) -> None:
         ("1", "Ann", 2, True),
         ("2", "Bob & Co", 1, False),
     ]
-    assert card.said == "2 right, 1 wrong, 0 blank of 3 runs."
+    says(card.outcomes, "2", "1", "0", "3")
     (card, *_) = hardest.cards
     assert [(c.label, c.text, c.count, c.right) for c in card.choices] == [
         ("1", "Rain", 2, False),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstain.analyses.meta import MetaResult
-from abstain.analyses.meta.meta_evaluation import judged
-from abstain.analyses.meta.settings import Settings
-from abstain.stats.resampling.sources import Source
+from abstain.features.meta.analysis import Settings, judged
+from abstain.features.meta.result import MetaResult
+from abstain.stats.resampling.samplers import Source
 
 
 def evaluate(source: Source, **options: Any) -> MetaResult:
     """What `meta` says of a source."""
-    return judged(source, Settings(**options))
+    return judged(source, Settings.of(**options))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from abstain.stats.resampling import cells
-from abstain.stats.resampling.cells import in_common, packed
+from abstain.stats.resampling import samplers
+from abstain.stats.resampling.samplers import in_common, packed
 
 
 @pytest.mark.parametrize("questions", [1, 7, 63, 64, 65, 500])
 @pytest.mark.parametrize("room", [1, 1 << 15])
 def test_what_two_sets_share(questions: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "ROOM", room)
+    monkeypatch.setattr(samplers, "ROOM", room)
     rng = np.random.default_rng(questions)
     ours, theirs = rng.random((5, questions)) < 0.7, rng.random((3, questions)) < 0.4
     found = in_common(packed(ours), packed(theirs))

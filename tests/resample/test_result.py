@@ -13,8 +13,9 @@ import pytest
 import abstain as ab
 from tests.cli.test_meta import tables
 from tests.helpers import Here
+from tests.snapshots import refuses, says
 
-QUICK: dict[str, Any] = {"trials": 20, "resamples": 20}
+QUICK: dict[str, Any] = {"subsets": 20, "resamples": 20}
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_rankings_are_asked_through_their_scores() -> None:
         for n, name in enumerate(("a", "b", "c"))
     }
     rankings = ab.read_rankings(qrels, runs)
-    result = rankings.meta(["RR", "AP"], parts=["agreement", "stability"], trials=5)
+    result = rankings.meta(["RR", "AP"], parts=["agreement", "stability"], subsets=5)
     assert result.measures == ("RR", "AP")
     assert result.given_scores
     assert result.scores["RR"] == {
@@ -58,9 +59,9 @@ def test_rankings_are_asked_through_their_scores() -> None:
 
 def test_another_policy_reads_nothing_again(files: Here) -> None:
     evaluation = ab.read("gold.csv", "runs.csv")
-    blank = evaluation.meta("accuracy", parts="stability", trials=2)
+    blank = evaluation.meta("accuracy", parts="stability", subsets=2)
     Path("runs.csv").unlink()
-    wrong = evaluation.with_policy({"empty": "wrong"}).meta("c@1", parts="stability", trials=2)
+    wrong = evaluation.with_policy({"empty": "wrong"}).meta("c@1", parts="stability", subsets=2)
     assert wrong.scores["c@1"] == blank.scores["accuracy"]  # without blanks c@1 is accuracy
     assert wrong.policy["empty"] == "wrong"
 
@@ -80,7 +81,7 @@ def test_a_loaded_result_is_the_fresh_one(files: Here, tmp_path: Path, parts: An
 
 
 def test_tables_by_name(files: Here) -> None:
-    result = ab.read("gold.csv", "runs.csv").meta(trials=60, resamples=40, difference=0.1)
+    result = ab.read("gold.csv", "runs.csv").meta(subsets=60, resamples=40, difference=0.1)
     heights = {name: result.to_frame(name).height for name in result.TABLES[1:]}
     assert heights == {
         "scores": 5,
@@ -101,37 +102,35 @@ def test_tables_by_name(files: Here) -> None:
 def test_counts_of_runs_have_no_questions_to_draw(files: Here) -> None:
     files.write("totals.csv", "run,right,wrong,unanswered\na,5,3,2\nb,4,4,2\n")
     said = files.refuses("meta", "--counts", "totals.csv")
-    assert said.startswith(
-        "totals.csv:1: has no column 'question', from which `meta` draws samples"
-    )
+    says(said, "totals.csv:1", "'question'")
     counted = ab.read_counts({"a": ab.Counts(5, 3), "b": ab.Counts(4, 4)})
-    with pytest.raises(ab.UsageError, match="a row for each run and question"):
+    with refuses(ab.UsageError):
         counted.meta()
 
 
 def test_some_of_the_scores_that_were_read(files: Here) -> None:
     rows = [f"r{r},q{k},{(r + k) % 3},{k % 2}" for r in range(3) for k in range(8)]
     files.write("both.csv", "\n".join(["run,query,AP,RR", *rows]) + "\n")
-    how = ("meta", "--scores", "both.csv", "--part", "stability", "--trials", "5", "-f", "json")
+    how = ("meta", "--scores", "both.csv", "--part", "stability", "--subsets", "5", "-f", "json")
     assert files(*how).data["measures"] == ["AP", "RR"]
     assert files(*how, "-m", "rr").data["measures"] == ["RR"]
-    assert "there is no score 'RP'" in files.refuses(*how[:-2], "-m", "RP")
+    says(files.refuses(*how[:-2], "-m", "RP"), "'RP'")
 
 
 def test_clusters_are_not_drawn_and_that_is_said(files: Here) -> None:
     gold = Path("gold.csv").read_text().splitlines()
     lines = [f"{gold[0]},test", *(f"{line},t{k // 4}" for k, line in enumerate(gold[1:]))]
     files.write("gold.csv", "\n".join(lines) + "\n")
-    plain = ab.read("gold.csv", "runs.csv").meta(parts="stability", trials=5)
-    told = ab.read("gold.csv", "runs.csv", cluster="test").meta(parts="stability", trials=5)
+    plain = ab.read("gold.csv", "runs.csv").meta(parts="stability", subsets=5)
+    told = ab.read("gold.csv", "runs.csv", cluster="test").meta(parts="stability", subsets=5)
     assert told.stability == plain.stability
-    assert "clusters (test) have no effect here: each question is counted on its own" in told.notes
+    assert any("clusters (test) have no effect" in note for note in told.notes)
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_any_engine_will_do(files: Here, engine: str) -> None:
     pytest.importorskip("duckdb")
-    how = ("meta", "gold.csv", "runs.csv", "--trials", "5", "--resamples", "5", "-f", "csv")
+    how = ("meta", "gold.csv", "runs.csv", "--subsets", "5", "--resamples", "5", "-f", "csv")
     assert files(*how, "--engine", engine).out == files(*how).out
 
 
@@ -139,21 +138,21 @@ def test_any_engine_will_do(files: Here, engine: str) -> None:
 @pytest.mark.parametrize(
     ("name", "broken", "said"),
     [
-        ("sensitivity", lambda rows: rows[0].update(width=0), "bins of no width"),
-        ("scores", lambda scores: scores.pop("c@1"), "the scores of 'c@1' are incomplete"),
+        ("sensitivity", lambda rows: rows[0].update(width=0), ()),
+        ("scores", lambda scores: scores.pop("c@1"), ("'c@1'",)),
         (
             "stability",
             lambda rows: rows[1]["curve"].pop(),
-            "not given for the same levels of fuzziness",
+            (),
         ),
-        ("required_by_questions", lambda rows: rows.pop(0), "of 'c@1' is incomplete"),
+        ("required_by_questions", lambda rows: rows.pop(0), ("'c@1'",)),
     ],
 )
 def test_a_result_that_is_not_whole_is_refused(
-    files: Here, name: str, broken: Callable[[Any], Any], said: str
+    files: Here, name: str, broken: Callable[[Any], Any], said: tuple[str, ...]
 ) -> None:
     data = json.loads(ab.meta("gold.csv", "runs.csv", **QUICK).to_json())
     broken(data[name])
     files.write("part.json", json.dumps(data))
-    with pytest.raises(ab.InputError, match=said):
+    with refuses(ab.InputError, *said):
         ab.load("part.json")

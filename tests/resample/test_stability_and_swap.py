@@ -12,15 +12,15 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.analyses.meta import MetaResult
-from abstain.analyses.meta.parts import sensitivity_of, stability_of
-from abstain.stats.resampling.cells import Outcomes, of_outcomes
-from abstain.stats.resampling.comparing import FUZZINESS, Comparing
-from abstain.stats.resampling.draws import Block, Draws
-from abstain.stats.resampling.sensitivity import BINS
-from abstain.stats.resampling.sources import (
+from abstain.features.meta.parts import sensitivity_of, stability_of
+from abstain.features.meta.result import MetaResult
+from abstain.stats.resampling.draws import Draws
+from abstain.stats.resampling.reversals import BINS, FUZZINESS, Comparing
+from abstain.stats.resampling.samplers import (
+    Outcomes,
     Source,
     of_counts,
+    of_outcomes,
     of_scores,
     random_cells,
     random_parts,
@@ -29,6 +29,7 @@ from abstain.stats.resampling.sources import (
 from tests.resample import literal
 from tests.resample.judge import evaluate
 from tests.resample.literal import MEASURES, Subsets
+from tests.snapshots import says
 
 NAMES = list(MEASURES)
 
@@ -75,7 +76,7 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
     """Our counting, on given subsets."""
     x, y = drawn(source, first, by_cells=by_cells)
     x2, y2 = drawn(source, second, by_cells=by_cells)
-    block = Block(slice(0, x.shape[1]), (x, y, x2, y2))
+    pairs, scores = slice(0, x.shape[1]), (x, y, x2, y2)
     comparing = Comparing(
         source,
         source.full(),
@@ -84,7 +85,8 @@ def ours(source: Source, first: Subsets, second: Subsets, *, by_cells: bool) -> 
         listed=BINS,
         limit=0.05,
     )
-    wins, swaps = comparing.counted(lambda use: [[use(block)]], stable=True, swapping=True)
+    compared = comparing.compared(pairs, scores, stable=True, swapping=True)
+    wins, swaps = comparing.counted([[compared]])
     size = len(next(iter(first.values()))[0])
     return (
         [stability_of(*own) for own in zip(source.measures, wins, strict=True)],
@@ -128,7 +130,7 @@ def test_the_whole_way_with_shared_subsets() -> None:
     result = evaluate(
         source_of(matrix),
         parts=["stability", "sensitivity"],
-        trials=40,
+        subsets=40,
         size=20,
         draws="shared",
         seed=5,
@@ -146,7 +148,7 @@ def test_the_whole_way_with_scores_and_own_subsets() -> None:
     """Ready scores of 0 and 1 are accuracy; each pair's subsets are those of its stream."""
     matrix = literal.campaign(5, 30, seed=8, blanks=(0,))
     source = of_scores([f"r{k}" for k in range(5)], {"accuracy": (matrix == 0).astype(float)})
-    result = evaluate(source, parts=["stability", "sensitivity"], trials=20, size=11, sizes=[11])
+    result = evaluate(source, parts=["stability", "sensitivity"], subsets=20, size=11, sizes=[11])
     parts = random_parts(stream(0, 0, 0, 0), 10 * 20, 30, 11, disjoint=True)
     first, second = (
         {
@@ -171,11 +173,11 @@ def test_a_run_without_scores_does_not_hide_the_highest(draws: Draws) -> None:
     """The first run answers nothing and has no precision; the other is always right."""
     matrix = np.array([[4] * 8, [0] * 8], np.uint8)
     result = evaluate(
-        source_of(matrix, ["precision"]), parts=["sensitivity"], trials=3, draws=draws
+        source_of(matrix, ["precision"]), parts=["sensitivity"], subsets=3, draws=draws
     )
     assert result.sensitivity[0].highest == 1
     assert (result.sensitivity[0].comparisons, result.sensitivity[0].undefined) == (0, 3)
-    assert result.sensitivity[0].reason == "the measure is undefined on every pair of subsets"
+    says(result.sensitivity[0].reason)
 
 
 # ------------------------------------------------------------------------- distributions
@@ -218,7 +220,7 @@ def test_the_same_distribution_over_many_seeds(draws: Draws, size: int) -> None:
         result = evaluate(
             source,
             parts=["stability", "sensitivity"],
-            trials=12,
+            subsets=12,
             size=size,
             sizes=[size],
             draws=draws,
@@ -311,7 +313,7 @@ def test_the_number_of_threads_changes_nothing(draws: Any, monkeypatch: pytest.M
     scores = {"a": np.random.default_rng(0).random((7, 30)), "b": (matrix == 0).astype(float)}
     for source in (source_of(matrix), of_scores(list("abcdefg"), scores)):
         results = [
-            evaluate(source, trials=20, resamples=50, draws=draws, threads=threads, seed=9)
+            evaluate(source, subsets=20, resamples=50, draws=draws, threads=threads, seed=9)
             for threads in (1, 2, 5)
         ]
         assert results[0].to_dict() == results[1].to_dict() == results[2].to_dict()
@@ -331,7 +333,7 @@ def test_monte_carlo_error_is_what_seeds_differ_by(trials: int) -> None:
             evaluate(
                 source,
                 parts=["stability", "sensitivity"],
-                trials=trials,
+                subsets=trials,
                 sizes=[20],
                 draws=draws,
                 seed=seed,
@@ -354,7 +356,7 @@ def test_progress_is_told_to_the_end() -> None:
     source = source_of(literal.campaign(4, 20, seed=1))
     evaluate(
         source,
-        trials=5,
+        subsets=5,
         resamples=5,
         progress=lambda what, share: told.setdefault(what, []).append(share),
     )

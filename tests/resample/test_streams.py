@@ -15,10 +15,10 @@ import pytest
 
 import abstain as ab
 from abstain.stats.resampling import draws as drawing
-from abstain.stats.resampling import power, tukey
-from abstain.stats.resampling.cells import of_outcomes
-from abstain.stats.resampling.draws import Block, Plan, permutations, subsets
-from abstain.stats.resampling.sources import Source, of_scores, stream
+from abstain.stats.resampling import power
+from abstain.stats.resampling.draws import Plan, subsets
+from abstain.stats.resampling.power import permutations, significance
+from abstain.stats.resampling.samplers import Source, of_outcomes, of_scores, stream
 from tests.resample.judge import evaluate
 
 RUNS, QUESTIONS, TRIALS = 4, 40, 60
@@ -38,9 +38,8 @@ def gaps(source: Source, plan: Plan) -> dict[tuple[int, int], npt.NDArray[np.flo
     whose pair is a pair of those."""
     found = {}
 
-    def use(block: Block) -> tuple[slice, Any]:
-        x, y = block.of(0)[:2]
-        return block.pairs, x - y
+    def use(pairs: slice, scores: tuple[Any, ...]) -> tuple[slice, Any]:
+        return pairs, scores[0][0] - scores[1][0]
 
     listed = list(combinations(range(RUNS), 2))
     for chunk, blocks in enumerate(subsets(source, plan, use, part=0, disjoint=True)):
@@ -85,8 +84,8 @@ def test_shared_subsets_are_new_in_each_chunk_and_the_same_for_all_pairs(kind: s
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("kind", ["outcomes", "scores"])
 def test_pieces_of_permutations_are_new(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "HELD", TRIALS * RUNS * QUESTIONS)
-    pieces = [p[0, :, 0] for p in permutations(alike(kind), Plan(trials=3 * TRIALS), part=3)]
+    monkeypatch.setattr(power, "HELD", TRIALS * RUNS * QUESTIONS)
+    pieces = [p[0, :, 0] for p in permutations(alike(kind), Plan(trials=3 * TRIALS))]
     assert [len(piece) for piece in pieces] == [TRIALS] * 3
     assert unrelated(pieces)
 
@@ -96,17 +95,8 @@ def test_pieces_of_permutations_are_new(kind: str, monkeypatch: pytest.MonkeyPat
 def test_pairs_and_chunks_draw_their_own_resamples(kind: str) -> None:
     """Pairs that are one to any draw have levels that differ, and do so by chance alone."""
     source = alike(kind)
-    plan = Plan(trials=10 * TRIALS)
-    pairs = drawing.all_pairs(RUNS)
-    by_pair: dict[int, list[int]] = {0: [], 5: []}
-    for own, beyond, _ in power.exceedances(source, plan, pairs, source.full()):
-        if own.start in by_pair:
-            by_pair[own.start].append(int(beyond[0, 0]))
-    first, second = by_pair.values()
-    assert len(first) == len(second) == 10
-    assert len(set(first)) > 3
-    assert len(set(second)) > 3
-    assert first != second
+    levels, _ = significance(source, Plan(trials=10 * TRIALS), source.full())
+    assert len({levels[0, pair] for pair in (0, 2, 3, 5)}) > 1
 
 
 @pytest.mark.parametrize("draws", ["paired", "shared"])
@@ -122,9 +112,9 @@ def test_no_stream_is_used_twice(draws: Any, kind: str, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(drawing, "stream", listened)
     monkeypatch.setattr(power, "stream", listened)
-    monkeypatch.setattr(tukey, "stream", listened)
-    monkeypatch.setattr(drawing, "HELD", TRIALS * RUNS * QUESTIONS)
-    how: dict[str, Any] = {"trials": 2 * TRIALS, "resamples": 2 * TRIALS, "threads": 1}
+    for module in (drawing, power):
+        monkeypatch.setattr(module, "HELD", TRIALS * RUNS * QUESTIONS)
+    how: dict[str, Any] = {"subsets": 2 * TRIALS, "resamples": 2 * TRIALS, "threads": 1}
     evaluate(alike(kind), draws=draws, seed=4, sizes=[5, 10, 20], **how)
     assert max(used.values()) == 1
     assert {path[1] for path in used} >= {0, 2, 3, 10, 11}

@@ -102,7 +102,7 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
     yield (
         "knowledge required, the highest and the lowest mean",
         said(
-            rf"By knowledge .* highest for (same sentences) \({N}\) and lowest for (different "
+            rf"By knowledge,.* highest for (same sentences) \({N}\) and lowest for (different "
             rf"sentences or paragraphs) \({N}\)",
             highest="same sentences",
             mean=kinds["same sentences"],

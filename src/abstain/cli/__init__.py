@@ -1,4 +1,4 @@
-"""The command line: one file a command, no arithmetic."""
+"""The command line's entry: run a command, turn every failure into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ COLLECT_AFTER = 100_000
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; every failure is one clear line on stderr."""
     gc.set_threshold(COLLECT_AFTER)
-    _only_our_words()
-    _in_little_space()
     with contextlib.suppress(ValueError):  # not in a main thread
         signal.signal(signal.SIGTERM, _ended)
     code = run(args)
-    if "pyspark" in sys.modules:  # whose server waits to be told
+    if "pyspark" in sys.modules:  # its gateway is stopped at exit
         sys.exit(code)
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
@@ -39,85 +37,20 @@ def _ended(*_: object) -> None:
     raise Ended
 
 
-def _only_our_words() -> None:
-    """Let only abstain write to stderr: what libraries write there past Python goes nowhere."""
-    if os.environ.get("ABSTAIN_TRACEBACK") or sys.stderr is None:
-        return
-    with contextlib.suppress(OSError, ValueError):
-        sys.stderr.flush()
-        kept = os.dup(sys.stderr.fileno())
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stderr.fileno())
-        os.close(nowhere)
-        sys.stderr = open(  # noqa: SIM115
-            kept, "w", encoding=sys.stderr.encoding, errors="replace", buffering=1
-        )
-
-
 LONGEST_LINE = 1_500
 """Characters of a line on stderr."""
-
-LITTLE = 4 << 30
-"""Address space below which one thread has to do."""
-
-ARENA_MAX = -8
-"""M_ARENA_MAX of glibc: how many heaps threads share; each reserves 64 MiB."""
-
-LEAST = 400 << 20
-"""Address space without which the libraries below do not even load."""
-
-
-def _in_little_space() -> None:
-    """Where address space is bounded (`ulimit -v`), start few threads: each reserves much of it.
-
-    Libraries that find none left for a thread abort or wait for ever.
-    """
-    try:
-        import resource
-    except ImportError:
-        return
-    space = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if space == resource.RLIM_INFINITY or space >= LITTLE:
-        return
-    for name in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ[name] = "1"
-    os.environ["_RJEM_MALLOC_CONF"] = "background_thread:false"
-    os.environ["POLARS_ASYNC_THREAD_COUNT"] = "1"
-    with contextlib.suppress(ImportError, OSError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
-
-
-def _refuse_little_space() -> None:
-    """Say in a line that there is too little address space to begin."""
-    from abstain.errors import UsageError
-
-    try:
-        import resource
-    except ImportError:
-        return
-    space = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if space != resource.RLIM_INFINITY and space < LEAST:
-        raise UsageError(
-            f"needs at least {LEAST >> 20} MiB of address space (ulimit -v allows "
-            f"{space >> 20} MiB)"
-        )
 
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     from abstain.errors import AbstainError
 
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        if hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="replace")
     try:
-        _refuse_little_space()
         code = _invoke(sys.argv[1:] if args is None else list(args))
         sys.stdout.flush()
         return code
@@ -182,10 +115,9 @@ def _say(text: str) -> None:
     from abstain.report.grid import clean
 
     for line in text.splitlines():
-        short = (
-            line if len(line) <= LONGEST_LINE + 300 else f"{line[:LONGEST_LINE]} … {line[-300:]}"
-        )
-        print(clean(short), file=sys.stderr)  # noqa: T201
+        if len(line) > LONGEST_LINE + 300:
+            line = f"{line[:LONGEST_LINE]} … {line[-300:]}"
+        print(clean(line), file=sys.stderr)  # noqa: T201
 
 
 def _usage(error: Any) -> str:
@@ -193,7 +125,6 @@ def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "abstain"
     message = " ".join(str(error.format_message()).split())
-    message = message.replace("Value error, ", "")
     message = message[:1].lower() + message[1:]
     message = message.rstrip(".").replace(". Did you mean", "; did you mean")
     return f"{command}: {message}{'' if message.endswith('?') else ';'} see `{command} --help`"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +16,7 @@ READING, COMPUTING, SHOWING = "Reading", "What to compute", "How to show it"
 SECTIONS = (COMPUTING, READING, SHOWING)
 """The headings that options stand below in a command's help."""
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
+SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +47,7 @@ class Option(click.Option):
 
 
 BARE = "default"
-"""The value of an option that was given without one."""
+"""The value of an option without a value."""
 
 
 class Argument(click.Argument):
@@ -70,12 +68,12 @@ def option(usage: str, help: str, *, to: str = "", **attrs: Any) -> Callable[[F]
 
     One that takes no value is a flag. `to` is its parameter, where that has another name.
     """
-    names = [word for word in usage.split() if word.startswith("-")]
-    metavar = usage.split()[len(names) :]
-    if not metavar and "type" not in attrs:
+    names = usage.split()
+    metavar = None if names[-1].startswith("-") else names.pop()
+    if metavar is None and "type" not in attrs:
         attrs["is_flag"] = True
-    own = (*names, *filter(None, [to]))
-    return click.option(*own, cls=Option, metavar=" ".join(metavar) or None, help=help, **attrs)
+    declared = (*names, *filter(None, [to]))
+    return click.option(*declared, cls=Option, metavar=metavar, help=help, **attrs)
 
 
 def argument(name: str, **attrs: Any) -> Callable[[F], F]:
@@ -112,104 +110,33 @@ class Words(click.types.StringParamType):
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-LEAST, MOST = 24, 98
-"""Columns that help takes at least and at most."""
-
-ABREAST = 58
-"""Columns from which on an option and its meaning stand side by side."""
-
 KEPT = "\b"
 """What begins a paragraph whose lines stay as they are: examples."""
 
 
-class FittingHelp(click.Command):
-    """A command whose help keeps within the terminal."""
-
-    def get_help(self, ctx: click.Context) -> str:
-        """The help, wrapped; below `ABREAST` columns meanings stand beneath what they explain."""
-        width = max(LEAST, min(shutil.get_terminal_size().columns - 2, MOST))
-        formatter = _Fitting(width=width)
-        self.format_help(ctx, formatter)
-        return formatter.getvalue().rstrip("\n")
-
-
-class _Fitting(click.HelpFormatter):
-    """How a formatter writes where there may be little room."""
-
-    def write_text(self, text: str) -> None:
-        """Paragraphs; examples go on in the next line, as a shell takes them."""
-        room = self.width - self.current_indent
-        paragraphs = [
-            "\n".join(_continued(line, room) for line in paragraph.splitlines())
-            if paragraph.lstrip(" \n").startswith(KEPT)
-            else paragraph
-            for paragraph in text.split("\n\n")
-        ]
-        super().write_text("\n\n".join(paragraphs))
-
-    def write_dl(
-        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
-    ) -> None:
-        """Terms with their meanings: side by side where the terms are short, else beneath."""
-        rows = list(rows)
-        longest = max(len(term) for term, _ in rows)
-        if self.width >= ABREAST or longest <= self.width // 3:
-            super().write_dl(rows, col_max, col_spacing)
-            return
-        indent = " " * self.current_indent
-        for term, meaning in rows:
-            for line in filled(term, self.width - self.current_indent, hanging=4):
-                self.write(f"{indent}{line}\n")
-            for line in filled(meaning, self.width - self.current_indent - 4):
-                self.write(f"{indent}    {line}\n")
-
-
-def _continued(line: str, room: int) -> str:
-    """A line of an example that a shell still takes when it is long; notes in brackets stay whole.
-
-    >>> print(_continued("abstain score gold.csv run.csv -m c@1", 24))
-    abstain score gold.csv \\
-        run.csv -m c@1
-    """
-    if len(line) <= room:
-        return line
-    command, _, note = line.partition("   ")
-    lines = " \\\n".join(filled(command.rstrip(), room - 2, hanging=4))
-    notes = "".join(f"\n    {part}" for part in filled(note.strip(), room - 4))
-    return lines + notes
-
-
-def filled(text: str, width: int, *, hanging: int = 0) -> list[str]:
-    """Lines of text, broken after a space or a bar.
-
-    >>> filled("-f, --format <table|json|csv>", 20, hanging=2)
-    ['-f, --format <table|', '  json|csv>']
-    """
-    lines = [""]
-    for piece in re.split(r"(?<=[ |])", " ".join(text.split())):
-        if lines[-1].strip() and len(lines[-1] + piece.rstrip()) > width:
-            lines.append(" " * hanging)
-        lines[-1] += piece
-    return [line.rstrip() for line in lines if line.strip()]
-
-
-class Command(FittingHelp):
+class Command(click.Command):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, after a value is given to options that may stand without one."""
-        for own in self.params:
-            if isinstance(own, Option) and own.methods:
-                args = with_bare_value(args, own.opts, own.methods)
+        """Parse, after options that may stand without a value got one."""
+        for param in self.params:
+            if isinstance(param, Option) and param.methods:
+                args = with_bare_value(args, param.opts, param.methods)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the outputs, then run; what fails over the input names its files."""
-        from abstain.io.boundary import failures, in_a_line
+        from abstain.io.limits import failures, in_a_line
+        from abstain.io.output import together
 
         check_outputs(ctx)
         try:
-            return super().invoke(ctx)
+            with together():
+                try:
+                    return super().invoke(ctx)
+                except click.exceptions.Exit as verdict:  # the data say no: what is written stays
+                    leave = verdict
+            raise leave
         except (AbstainError, OSError):
             raise
         except failures() as error:
@@ -226,81 +153,71 @@ class Command(FittingHelp):
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Arguments and options with their meanings, by heading."""
-        named = [
-            (own.human_readable_name, own.help)
-            for own in self.params
-            if isinstance(own, Argument) and own.help
-        ]
+        arguments = (param for param in self.params if isinstance(param, Argument))
+        named = [(item.human_readable_name, item.help) for item in arguments if item.help]
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": named}
         sections |= {name: [] for name in SECTIONS}
-        for own in self.get_params(ctx):
-            record = None if isinstance(own, click.Argument) else own.get_help_record(ctx)
+        for param in self.get_params(ctx):
+            record = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
             if record is not None:
-                sections[getattr(own, "section", SHOWING)].append(record)
+                sections[getattr(param, "section", SHOWING)].append(record)
         return {name: records for name, records in sections.items() if records}
 
 
 def with_bare_value(args: Sequence[str], names: Sequence[str], methods: Sequence[str]) -> list[str]:
-    """Arguments in which an option that stands without a value says so.
+    """Arguments in which an option without a method behind it has the value `BARE`.
 
-    A word that is no file and looks like a method is left to be refused as one.
+    What is no file and looks like a method is left to be refused as one.
 
     >>> with_bare_value(["--interval", "gold.csv"], ["--interval"], ["bca"])
     ['--interval=default', 'gold.csv']
-    >>> with_bare_value(["--interval", "bca"], ["--interval"], ["bca"])
-    ['--interval', 'bca']
     """
-    found = list(args)
-    for at, text in enumerate(found):
-        if text == "--":
-            break
-        follows = found[at + 1] if at + 1 < len(found) else ""
-        if text in names and not _names_method(follows, methods):
-            found[at] = f"{text}={BARE}"
-    return found
+    words = list(args)
+    for at in range(words.index("--") if "--" in words else len(words)):
+        follows = " ".join(words[at + 1 : at + 2])
+        if words[at] not in names or follows.lower() in methods:
+            continue
+        if os.path.exists(follows) or not nearest(follows, methods):
+            words[at] = f"{words[at]}={BARE}"
+    return words
 
 
-def _names_method(text: str, methods: Sequence[str]) -> bool:
-    if text.lower() in methods:
-        return True
-    is_word = text[:1].isalpha() and "." not in text
-    return is_word and not os.path.exists(text) and bool(nearest(text, methods))
+def _files(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path, bool]]:
+    """What arguments and options name, as far as it may be a file, and whether it is written."""
+    for param in ctx.command.params:
+        value = ctx.params.get(str(param.name))
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(item, (str, Path)):
+                yield param, item, getattr(param, "writes", False)
 
 
 def _read_by(ctx: click.Context) -> str:
     """The files that a command reads, as far as its arguments tell."""
-    named: list[str] = []
-    for own in ctx.command.params:
-        value = ctx.params.get(str(own.name))
-        several = value if isinstance(value, (list, tuple)) else [value]
-        if not getattr(own, "writes", False):
-            named += [
-                str(v) for v in several if isinstance(v, (str, Path)) and os.path.exists(str(v))
-            ]
+    named = [str(f) for _, f, writes in _files(ctx) if not writes and os.path.exists(f)]
     return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") or "the input"
 
 
 def check_outputs(ctx: click.Context) -> None:
     """Refuse an output that is an input or another output, or that lies in no folder."""
-    from abstain.io.files import refuse_unwritable
+    from abstain.io.output import refuse_unwritable
 
-    given = [(own, ctx.params.get(str(own.name))) for own in ctx.command.params]
-    inputs: dict[str, str] = {}
-    for own, value in given:
-        several = value if isinstance(value, (list, tuple)) else [value]
-        for item in several if not getattr(own, "writes", False) else ():
-            if isinstance(item, (str, Path)) and os.path.isfile(item):
-                inputs[os.path.realpath(item)] = f"{item}, which is an input"
-    for own, output in given:
-        if not getattr(own, "writes", False) or not isinstance(output, Path):
+    files = list(_files(ctx))
+    taken = {
+        os.path.realpath(file): f"{file}, which is an input"
+        for _, file, writes in files
+        if not writes and os.path.isfile(file)
+    }
+    for param, output, writes in files:
+        if not writes or not isinstance(output, Path):
             continue
-        called = min(own.opts, key=len) if isinstance(own, Option) else own.human_readable_name
-        if output.suffix or not getattr(own, "folder", False):
+        named = param.human_readable_name
+        called = min(param.opts, key=len) if isinstance(param, Option) else named
+        if output.suffix or not getattr(param, "folder", False):
             refuse_unwritable(output)
         real = os.path.realpath(output)
-        if real in inputs:
-            raise UsageError(f"{called} {output} would overwrite {inputs[real]}")
-        inputs[real] = f"what {called} writes"
+        if real in taken:
+            raise UsageError(f"{called} {output} would overwrite {taken[real]}")
+        taken[real] = f"what {called} writes"
 
 
 ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")

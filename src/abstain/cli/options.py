@@ -68,15 +68,15 @@ def force(help: str) -> Callable[[F], F]:
     return option("--force", help, section=SHOWING)
 
 
-def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | bool:
-    return True if given == BARE else given or False
+def _method(_: click.Context, __: click.Parameter, method: str | None) -> str | bool:
+    return True if method == BARE else method or False
 
 
-def _interval(*more: str, told: str = "") -> Callable[[F], F]:
+def _interval(*more: str, more_help: str = "") -> Callable[[F], F]:
     return option(
         "--interval [METHOD]",
         "An interval for each score: beta (the default), logit, delta, percentile, bca, jeffreys; "
-        f"for a proportion also wilson and clopper-pearson{told}.",
+        f"for a proportion also wilson and clopper-pearson{more_help}.",
         callback=_method,
         type=Words((*METHODS, *more)),
         methods=(*METHODS, *more),
@@ -84,23 +84,23 @@ def _interval(*more: str, told: str = "") -> Callable[[F], F]:
 
 
 interval = _interval()
-"""`--interval [METHOD]`: the method, True for the default one, False where it is not given."""
+"""`--interval [METHOD]`: the method, True for the default one, False without the option."""
 
 interval_of_scores_too = _interval(
     "hall",
-    told="; for --scores hall (Student's t widened where scores are skewed, the default), "
+    more_help="; for --scores hall (Student's t widened where scores are skewed, the default), "
     "delta (Student's t), percentile, bca",
 )
 
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
     """`name=value` texts as a mapping; a name twice is refused."""
-    found: dict[str, str] = {}
+    mapping: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise UsageError(f"{what} must be NAME=VALUE, such as {example} (got '{text}')")
-        if name.strip() in found:
-            raise UsageError(f"{what} '{name.strip()}' is given twice")
-        found[name.strip()] = value.strip()
-    return found
+        if name.strip() in mapping:
+            raise UsageError(f"{what} '{name.strip()}' appears twice")
+        mapping[name.strip()] = value.strip()
+    return mapping

@@ -16,13 +16,13 @@ from msgspec import Struct
 from abstain.cli.command import FILE, READING, F, Words, argument, option
 from abstain.cli.options import pairs
 from abstain.errors import UsageError, check_name
-from abstain.judging import reading as fields
-from abstain.judging.reading import OPTIONS, REPEATED, Kind, Reading, refuse, refuse_meaningless
+from abstain.runs import reading as fields
+from abstain.runs.reading import OPTIONS, REPEATED, Kind, Reading, refuse, refuse_meaningless
 
 if TYPE_CHECKING:
-    from abstain.judging.evaluation import Evaluation
     from abstain.rankings.rankings import Rankings
     from abstain.rankings.scores import ScoreMatrix
+    from abstain.runs.evaluation import Evaluation
 
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
@@ -68,30 +68,29 @@ class Input(Struct, frozen=True):
 
     def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
         """The runs, read and judged."""
-        from abstain.judging import sources
+        from abstain.runs import read
 
+        how, skip = self.reading, skip_inconsistent
         if self.kind == "counts":
-            return sources.evaluate_counts(
-                self.gold, self.reading, skip_inconsistent=skip_inconsistent
-            )
+            return read.evaluate_counts(self.gold, how, skip_inconsistent=skip)
         if self.kind == "judged":
-            return sources.evaluate_judged(list(self.files), self.reading)
-        return sources.evaluate(self.gold, self.runs, self.reading)
+            return read.evaluate_judged(list(self.files), how)
+        return read.evaluate(self.gold, self.runs, how)
 
     def scores(self) -> ScoreMatrix:
         """The scores by topic, read."""
-        from abstain.rankings.scores import read_scores
+        from abstain.rankings.score_tables import read_scores
 
-        own = self.reading
+        how = self.reading
         return read_scores(
-            list(self.files), columns=own.columns, format=own.format, cluster=own.cluster
+            list(self.files), columns=how.columns, format=how.format, cluster=how.cluster
         )
 
 
 def reads(
     *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
 ) -> Callable[[F], F]:
-    """A decorator: give a command GOLD, RUN… and the options of reading; it gets `given`.
+    """A decorator: give a command GOLD, RUN… and the options of reading; it gets `inputs`.
 
     `kinds` are the other kinds of input that it takes. `without` says of fields why they mean
     nothing for this command. `alone` is a parameter that makes one file enough.
@@ -99,15 +98,15 @@ def reads(
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
     first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
 
-    def check(given: dict[str, Any], reading: Reading) -> Input:
-        chosen = [kind for kind in kinds if given.pop(kind)]
-        files = (given.pop("gold"), *given.pop("runs"))
+    def check(values: dict[str, Any], reading: Reading) -> Input:
+        chosen = [kind for kind in kinds if values.pop(kind)]
+        files = (values.pop("gold"), *values.pop("runs"))
         if len(chosen) > 1:
             names = " and ".join(f"--{kind}" for kind in chosen)
             raise UsageError(f"{names} exclude each other")
         kind: Kind = chosen[0] if chosen else "gold"
         refuse_meaningless(reading, kind)
-        if kind == "gold" and len(files) < 2 and not given.get(alone):
+        if kind == "gold" and len(files) < 2 and not values.get(alone):
             hint = f", or say {flags}" if flags else ""
             raise UsageError(f"name the gold and at least one run{hint}")
         if kind == "counts" and len(files) > 1:
@@ -116,8 +115,8 @@ def reads(
 
     def decorate(function: F) -> F:
         @wraps(function)
-        def with_input(reading: Reading, **given: Any) -> Any:
-            return function(given=check(given, reading), **given)
+        def with_input(reading: Reading, **values: Any) -> Any:
+            return function(inputs=check(values, reading), **values)
 
         made: Any = _with_options(with_input, without or {}, COLUMNS, {})
         for kind in reversed(kinds):
@@ -141,14 +140,14 @@ class RankedInput(Struct, frozen=True):
         """The lists, read and judged."""
         from abstain.rankings.read import read_rankings
 
-        own = self.reading
+        how = self.reading
         return read_rankings(
             self.qrels,
             self.runs,
-            columns=own.columns,
-            format=own.format,
-            engine=own.engine,
-            master=own.master,
+            columns=how.columns,
+            format=how.format,
+            engine=how.engine,
+            master=how.master,
             **self.lists,
         )
 
@@ -208,14 +207,14 @@ TYPES: dict[str, dict[str, Any]] = {
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
-    """A decorator: give a command QRELS, RUN… and some of `LISTS`; it gets `given`."""
+    """A decorator: give a command QRELS, RUN… and some of `LISTS`; it gets `inputs`."""
 
     def decorate(function: F) -> F:
         @wraps(function)
-        def with_input(reading: Reading, **given: Any) -> Any:
-            own = given.pop("qrels"), given.pop("runs"), reading
-            how = {name: given.pop(name) for name in lists}
-            return function(given=RankedInput(*own, how), **given)
+        def with_input(reading: Reading, **values: Any) -> Any:
+            qrels, runs = values.pop("qrels"), values.pop("runs")
+            how = {name: values.pop(name) for name in lists}
+            return function(inputs=RankedInput(qrels, runs, reading, how), **values)
 
         made: Any = with_input
         for name in reversed(lists):
@@ -266,8 +265,8 @@ def _with_options(
     """A command with the options of reading, as `OPTIONS` has them; it gets a `reading`."""
 
     @wraps(function)
-    def with_reading(**given: Any) -> Any:
-        return function(reading=read_options(given, without, columns), **given)
+    def with_reading(**values: Any) -> Any:
+        return function(reading=read_options(values, without, columns), **values)
 
     made: Any = with_reading
     for field, (names, metavar, usual) in reversed(OPTIONS.items()):
@@ -277,7 +276,7 @@ def _with_options(
             to=f"reading_{field}",
             default=getattr(Reading(), field) or None,
             multiple=field in REPEATED,
-            type=Words(COMPLETED.get(field, ())),
+            type=Words(COMPLETED[field]) if field in COMPLETED else str,
             hidden=field in without,
             section=READING,
         )(made)
@@ -285,23 +284,23 @@ def _with_options(
 
 
 def read_options(
-    given: dict[str, Any], without: Mapping[str, str], columns: Sequence[str]
+    values: dict[str, Any], without: Mapping[str, str], columns: Sequence[str]
 ) -> Reading:
-    """Take the options of reading out of what was given."""
-    own = {field: given.pop(f"reading_{field}") for field in OPTIONS}
-    languages = own["detect_refusals"]
+    """Take the options of reading out of those of a command."""
+    options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
+    languages = options["detect_refusals"]
     if languages is not None and not languages.strip(" ,"):
         raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
-    if ":" in (own["format"] or ""):
-        name, _, pick = own["format"].partition(":")
+    name, part, pick = (options["format"] or "").partition(":")
+    if part:
         raise UsageError(
             f"--from takes only a format: {name}; choose a part of the log with --pick {pick}"
         )
-    own["pick"] = pairs(own["pick"], "--pick", "filter=strict-match")
-    own["columns"] = pairs(own["columns"], "--column", "question=id")
-    for name in own["columns"]:
+    options["pick"] = pairs(options["pick"], "--pick", "filter=strict-match")
+    options["columns"] = pairs(options["columns"], "--column", "question=id")
+    for name in options["columns"]:
         check_name("standard column name", name.rpartition(":")[2], columns)
-    own["grades"] = pairs(own["grades"], "--grade", "meh=wrong")
-    reading = Reading.of(**{field: value for field, value in own.items() if value is not None})
+    options["grades"] = pairs(options["grades"], "--grade", "meh=wrong")
+    reading = Reading.of(**{field: value for field, value in options.items() if value is not None})
     refuse(reading, without)
     return reading

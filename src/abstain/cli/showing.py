@@ -14,13 +14,14 @@ import click
 import msgspec
 from msgspec import Struct
 
-from abstain.analyses.result import Result
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, F, option
 from abstain.errors import UsageError
-from abstain.io.files import write_text
+from abstain.io.output import write_text
+from abstain.registry import view_of
 from abstain.report.grid import Grid
-from abstain.report.view import ENDINGS, FORMATS, LOOKS, Format, view_of
+from abstain.report.result import Result
+from abstain.report.view import ENDINGS, FORMATS, Format, grid_text
 
 
 class Showing(Struct, frozen=True):
@@ -43,36 +44,33 @@ class Showing(Struct, frozen=True):
         view = view_of(msgspec.structs.replace(result, command=self.command))
         if self.chart is not None:
             view.draw(self.chart, **options)
-        if self.chosen == "table" and self.output is None and sys.stdout.isatty():
-            self._print(view.on_terminal(digits=self.digits, **options))
+        if self.chosen == "table" and self.output is None:
+            from abstain.report.terminal import print_grid
+
+            for number, grid in enumerate(view.on_terminal(digits=self.digits, **options)):
+                sys.stdout.write("\n" if number else "")
+                print_grid(grid, digits=self.digits)
         else:
             self._write(view.text(self.chosen, digits=self.digits, **options))
 
     def show_grid(self, grid: Grid, data: Any) -> None:
         """Print a table that is no result, or write it; `data` is what JSON holds."""
-        from abstain.io.json_text import json_of
+        from abstain.io.output import json_of
 
-        match self.chosen:
-            case "table" if self.output is None:
-                self._print([grid])
-            case "json":
-                self._write(json_of(data))
-            case look:
-                self._write(LOOKS[look](grid, self.digits))
+        if self.chosen == "table" and self.output is None:
+            from abstain.report.terminal import print_grid
 
-    def _print(self, grids: Sequence[Grid]) -> None:
-        from abstain.report.terminal import print_grid
-
-        for number, grid in enumerate(grids):
-            if number:
-                sys.stdout.write("\n")
             print_grid(grid, digits=self.digits)
+        elif self.chosen == "json":
+            self._write(json_of(data))
+        else:
+            self._write(grid_text(grid, self.chosen, self.digits))
 
     def _write(self, text: str) -> None:
         if self.output is None:
             sys.stdout.write(text)
-            return
-        write_text(self.output, text)
+        else:
+            write_text(self.output, text)
 
 
 def shows(
@@ -86,7 +84,7 @@ def shows(
 ) -> Callable[[F], F]:
     """A decorator: give a command the options of showing; it gets an `out`.
 
-    What is no result has no `page` (`--format html`); `also` are looks of its own. With `any_name`
+    What is no result has no `page` (`--format html`); `also` names further looks. With `any_name`
     the command itself says what a file of another ending holds.
     """
     looks = (*(name for name in FORMATS if page or name != "html"), *also)
@@ -94,16 +92,16 @@ def shows(
     def decorate(function: F) -> F:
         @wraps(function)
         @click.pass_context
-        def with_showing(context: click.Context, /, **given: Any) -> Any:
-            own = Showing(
-                format=given.pop("format"),
-                output=given.pop("output"),
-                digits=given.pop("digits", 4),
-                chart=given.pop("chart", None),
+        def with_showing(context: click.Context, /, **values: Any) -> Any:
+            showing = Showing(
+                format=values.pop("format"),
+                output=values.pop("output"),
+                digits=values.pop("digits", 4),
+                chart=values.pop("chart", None),
                 command=context.obj or "",
             )
-            _check(own, looks, any_name=any_name)
-            return function(out=own, **given)
+            _check(showing, looks, any_name=any_name)
+            return function(out=showing, **values)
 
         made: Any = _chart(with_showing) if chart else with_showing
         made = _digits(made) if digits else made
@@ -140,10 +138,9 @@ def _check(showing: Showing, looks: Sequence[Format], *, any_name: bool) -> None
         if ending in OTHERS and ending not in known:
             raise UsageError(f"-o {output}: expected a name that ends in {', '.join(known)}")
     if chart is not None and chart.suffix:
-        from abstain.report.charts import ENDINGS as DRAWN
+        from abstain.report.charts import check_ending
 
-        if chart.suffix.lower() not in DRAWN:
-            raise UsageError(f"a chart's file ends in {', '.join(DRAWN)} (got '{chart}')")
+        check_ending(chart)
 
 
 OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png")

@@ -61,17 +61,19 @@ class Ours(host.Measure):
 
 def _declared(definition: Any) -> Any:
     """One of our measures as a class of ir_measures."""
-    spelled = next((own for own in definition.aliases if own.isidentifier()), definition.name)
+    spelled = next((alias for alias in definition.aliases if alias.isidentifier()), definition.name)
     name = definition.name if definition.name.isidentifier() else spelled.replace("-", "_")
     parameters = {
-        CUTOFF if own.name == "k" else own.name: host.ParamInfo(
-            dtype=int if own.name == "k" else (int, float), required=False, desc=own.name
+        CUTOFF if parameter.name == "k" else parameter.name: host.ParamInfo(
+            dtype=int if parameter.name == "k" else (int, float),
+            required=False,
+            desc=parameter.name,
         )
-        for own in definition.parameters
+        for parameter in definition.parameters
     }
     if definition.knows_end:
-        for own, (kind, desc) in OF_LISTS.items():
-            parameters[own] = host.ParamInfo(dtype=kind, required=False, desc=desc)
+        for item, (kind, desc) in OF_LISTS.items():
+            parameters[item] = host.ParamInfo(dtype=kind, required=False, desc=desc)
     facts = {
         "__doc__": definition.summary,
         "__name__": name,
@@ -127,10 +129,10 @@ class AbstainEvaluator(providers.Evaluator):
 def _our_text(item: Any) -> str:
     """A measure of ir_measures by its name here, with its parameters."""
     name = item.OURS if isinstance(item, Ours) else THEIRS[item.NAME]
-    given = {k: v for k, v in item.params.items() if k not in OF_LISTS}
-    at = given.pop(CUTOFF, None)
-    given = {k: v for k, v in given.items() if k not in ("judged_only", "dcg")}
-    asked = ", ".join(f"{k}={v}" for k, v in given.items())
+    values = {k: v for k, v in item.params.items() if k not in OF_LISTS}
+    at = values.pop(CUTOFF, None)
+    values = {k: v for k, v in values.items() if k not in ("judged_only", "dcg")}
+    asked = ", ".join(f"{k}={v}" for k, v in values.items())
     return str(named(name + (f"({asked})" if asked else "") + (f"@{at}" if at is not None else "")))
 
 
@@ -143,8 +145,8 @@ def _frame(data: Any, converter: Any, number: str) -> Any:
     import polars as pl
 
     rows = [
-        (own.query_id, own.doc_id, getattr(own, number))
-        for own in converter(data).as_namedtuple_iter()
+        (item.query_id, item.doc_id, getattr(item, number))
+        for item in converter(data).as_namedtuple_iter()
     ]
     schema = {"query_id": pl.String, "doc_id": pl.String, number: pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -152,27 +154,27 @@ def _frame(data: Any, converter: Any, number: str) -> Any:
 
 def _register() -> tuple[AbstainProvider, dict[str, Any]]:
     """Ours by their names; the provider stands behind all others of the default pipeline."""
-    found, taken = {}, {name.casefold() for name in host.registry}
+    result, taken = {}, {name.casefold() for name in host.registry}
     for definition in definitions("ranking", strict=False).values():
-        own = _declared(definition)
-        if own.NAME.casefold() in taken:
+        one = _declared(definition)
+        if one.NAME.casefold() in taken:
             continue
-        found[own.NAME] = item = own()
+        result[one.NAME] = item = one()
         host.register(item)
-        supported = {name: Anything() for name in own.SUPPORTED_PARAMS}
-        AbstainProvider.SUPPORTED_MEASURES.append(own(**supported))
+        supported = {name: Anything() for name in one.SUPPORTED_PARAMS}
+        AbstainProvider.SUPPORTED_MEASURES.append(one(**supported))
     plain = {
         "judged_only": Choices(UNJUDGED_TOO),
         "dcg": Choices("log2"),
         "gains": Choices(providers.base.NOT_PROVIDED),
     }
     for name in THEIRS:
-        own = type(host.registry[name])
-        supported = {k: plain.get(k, Anything()) for k in own.SUPPORTED_PARAMS}
-        AbstainProvider.SUPPORTED_MEASURES.append(own(**supported))
+        one = type(host.registry[name])
+        supported = {k: plain.get(k, Anything()) for k in one.SUPPORTED_PARAMS}
+        AbstainProvider.SUPPORTED_MEASURES.append(one(**supported))
     provider = providers.register(AbstainProvider())
     ir_measures.DefaultPipeline.providers.append(provider)
-    return provider, found
+    return provider, result
 
 
 abstain, MEASURES = _register()

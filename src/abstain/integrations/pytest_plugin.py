@@ -91,14 +91,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     ]
     if not gates:
         return
-    from abstain.report.gates import gate_table, gate_text
+    from abstain.report.terminal import terminal_text
+    from abstain.testing import gate_table
 
     table = gate_table([gate for _, gate in gates], [test for test, _ in gates])
     terminalreporter.section("abstain gates")
-    for line in gate_text(table, width=max(WIDTH, terminalreporter._tw.fullwidth)).splitlines():
+    for line in terminal_text(table, width=max(WIDTH, terminalreporter._tw.fullwidth)).splitlines():
         terminalreporter.write_line(line)
     if path := config.getoption("--abstain-summary"):
-        from abstain.report.grid import to_github
+        from abstain.report.text_formats import to_github
 
         with open(path, "a", encoding="utf-8") as file:
             file.write(to_github(table) + "\n")

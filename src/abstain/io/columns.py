@@ -8,18 +8,28 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from abstain.errors import InputError, Place, nearest, option
+from abstain.errors import InputError, MissingColumnError, Place, nearest, option
 from abstain.io.frames import collect
 from abstain.io.names import col, column_of
 from abstain.io.tables import ROW, Table
 
+ALIASES: dict[str, tuple[str, ...]] = {
+    "run": ("model", "system", "run_id", "model_name"),
+    "question": ("id", "qid", "question_id", "sample_id", "doc_id", "example_id"),
+    "answer": ("response", "output", "prediction", "completion"),
+    "confidence": ("conf", "prob", "probability", "p"),
+    "grade": ("is_correct", "verdict", "judgement", "judgment", "correct", "label", "score"),
+    "correct": ("target", "gold", "reference", "expected", "answer_key", "ground_truth"),
+}
+"""What others call our columns: a column of such a name is taken where only one fits."""
+
 USUAL_NAMES = {
-    "question": ("question_id", "qid", "id", "query", "doc_id", "problem", "problem_id"),
-    "correct": ("gold", "label", "target", "answer", "answers", "expected", "reference"),
-    "answer": ("prediction", "predicted", "response", "output", "predicted_answer", "pred"),
+    "question": ("question_id", "qid", *ALIASES["question"], "query", "problem", "problem_id"),
+    "correct": ("gold", "label", "target", "answer", "answers", *ALIASES["correct"]),
+    "answer": ("prediction", "predicted", *ALIASES["answer"], "predicted_answer", "pred"),
     "outcome": ("grade", "judgement", "judgment", "score", "is_correct", "correct"),
 }
-"""What others call our columns."""
+"""Names that an error proposes for a missing column, the likeliest first."""
 
 BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -39,7 +49,7 @@ def require(table: Table, column: str, purpose: str) -> None:
 
 
 def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
-    """Refuse a table without some columns, given with their purposes: all that it lacks at once.
+    """Refuse a table without some columns (with their purposes): all that it lacks at once.
 
     `side` is the scope of the advice where a column's name is known on the other side too.
     """
@@ -47,32 +57,30 @@ def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> 
     if not missing:
         return
     if table.format == "qa4mre":
-        is_gold = "correct" in table.columns
-        raise InputError(
-            f"is a QA4MRE {'gold' if is_gold else 'run'}, "
-            f"expected a {'run (<output>)' if is_gold else 'gold (<test-set>)'}",
-            Place(table.name, 1),
-        )
+        kinds = "run, expected a gold (<test-set>)"
+        if "correct" in table.columns:
+            kinds = "gold, expected a run (<output>)"
+        raise InputError(f"is a QA4MRE {kinds}", Place(table.name, 1))
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
     guessed = {name: _guess(table, columns, name) for name in missing}
     mapped = option(
         "columns",
-        {f"{side}:{n}" if side and own in USUAL_NAMES else n: own for n, own in guessed.items()},
+        {f"{side}:{n}" if side and name in USUAL_NAMES else n: name for n, name in guessed.items()},
     )
     renamed = "it has another name, map it"
     if len(missing) > 1:
         renamed = "they have other names, map them"
-    raise InputError(
+    raise MissingColumnError(
         f"has no column {lacking} (its columns: {have}); if {renamed} with {mapped}",
         Place(table.name, 1 if table.format in ("csv", "tsv") else None),
     )
 
 
 def _guess(table: Table, required: Iterable[str], column: str) -> str:
-    """The column that may be meant: one of its usual names, or the nearest to its own.
+    """The column that may be meant: one of its usual names, or the nearest to its name.
 
-    A column that is required by its own name is not another one.
+    A column that is required itself is not another one.
     """
     free = [name for name in table.columns if name not in required]
     usual = [name for name in USUAL_NAMES.get(column, ()) if name in free]
@@ -97,9 +105,8 @@ def text_column(
     if dtype.is_integer() or dtype == nw.Boolean or is_all_null(frame, column):
         return expr.cast(nw.String)
     if dtype in (nw.Unknown, nw.Binary) or dtype.is_nested():
-        raise InputError(
-            f"column '{column}' holds {dtype}, expected one text or number per row", label
-        )
+        what = f"column '{column}' holds {dtype}, expected one text or number per row"
+        raise InputError(what, label)
     return _moment_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
 
 
@@ -113,7 +120,7 @@ def text_columns(
 
 def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
     """Text without the blanks around it: the same blanks in every engine."""
-    # polars means these blanks unless told, and is faster untold
+    # polars strips these blanks by default, and is faster then
     return text.str.strip_chars(None if frame.implementation.is_polars() else BLANKS)
 
 
@@ -137,7 +144,7 @@ def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFra
 
 
 def is_odd_moment(dtype: Any) -> bool:
-    """Whether a type holds times that engines write in ways of their own."""
+    """Whether a type holds times that every engine writes differently."""
     plain = dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None)
     return bool(dtype.is_temporal()) and not plain
 
@@ -147,18 +154,14 @@ def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
     dtype, expr = frame.collect_schema()[column], column_of(frame, column)
     if is_odd_moment(dtype):
         what = "times with a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
-        raise InputError(
-            f"column '{column}' holds {what}, which every engine writes differently; "
-            "cast the column to text first",
-            label,
-        )
+        raise _not_alike(column, what, "every engine", label)
     if dtype == nw.Date or not frame.implementation.is_polars():
         return expr.cast(nw.String)
     return expr.dt.to_string("%Y-%m-%d %H:%M:%S%.9f").str.replace_all(r"\.?0+$", "")
 
 
 def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
-    """Numbers that came as floats: 1 for 1.0, the fewest digits that tell others, 1e17, 1e-6.
+    """Numbers that came as floats: 1 for 1.0, the shortest exact digits for others, 1e17, 1e-6.
 
     Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
     """
@@ -185,11 +188,12 @@ def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, la
     odd = frame.select(others.alias("odd")).filter(~nw.col("odd").is_null()).head(1)
     for value in collect(odd, label)["odd"]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"
-        raise InputError(
-            f"column '{column}' holds the number {value!r}, which {engine} writes differently; "
-            "cast the column to text first",
-            label,
-        )
+        raise _not_alike(column, f"the number {value!r}", engine, label)
+
+
+def _not_alike(column: str, what: str, engine: str, label: str) -> InputError:
+    how = f"which {engine} writes differently; cast the column to text first"
+    return InputError(f"column '{column}' holds {what}, {how}", label)
 
 
 def is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:

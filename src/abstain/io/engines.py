@@ -12,6 +12,7 @@ import logging
 import re
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ SPARK_WILD = re.compile(r"[*?\[\]{}\\]")
 
 
 def check_engine(engine: str | None, master: str | None = None) -> str:
-    """The engine that was asked for; a master is Spark's."""
+    """The engine that is asked for; a master is Spark's."""
     chosen = engine or ("polars" if master is None else "spark")
     check_name("engine", chosen, ENGINES)
     if master is not None and chosen != "spark":
@@ -61,22 +62,20 @@ def _refuse_alike(table: Table, engine: str) -> None:
     for name in table.columns:
         other = first.setdefault(name.lower(), name)
         if other != name:
-            raise InputError(
-                f"columns {shown(other)} and {shown(name)} are the same to {engine}, which "
-                "ignores case; rename one, or use polars",
-                table.name,
-            )
+            what = f"columns {shown(other)} and {shown(name)} are the same to {engine}"
+            raise InputError(f"{what}, which ignores case; rename one, or use polars", table.name)
 
 
 def _parquet(table: Table) -> Path | None:
-    return table.opened.path if table.format == "parquet" and table.opened is not None else None
+    if table.format != "parquet" or table.opened is None:
+        return None
+    return table.opened.plain_path
 
 
 def _needed(package: str, extra: str) -> None:
     if importlib.util.find_spec(package) is None:
-        raise UsageError(
-            f"{option('engine', extra)} needs {package}: pip install 'abstain[{extra}]'"
-        )
+        how = f"pip install 'abstain[{extra}]'"
+        raise UsageError(f"{option('engine', extra)} needs {package}: {how}")
 
 
 @functools.cache
@@ -101,7 +100,7 @@ def _in_duckdb(table: Table) -> Any:
     if file is None:
         return connection.from_arrow(table.frame.collect().to_arrow())
     # Without a number for its rows where a column has the name that DuckDB would give it.
-    numbered = DUCKDB_ROW not in (name.lower() for name in table.columns)
+    numbered = DUCKDB_ROW not in map(str.lower, table.columns)
     path = WILD.sub(r"[\g<0>]", str(file))
     try:
         relation = connection.read_parquet([path], file_row_number=numbered)
@@ -114,7 +113,7 @@ def _in_duckdb(table: Table) -> Any:
 
 
 def with_every_nan(relation: Any) -> Any:
-    """A caller's relation whose floats are not known by statistics, which tell of no NaN.
+    """A caller's relation whose floats are not known by statistics, which know no NaN.
 
     DuckDB would leave out rows by them: no filter would find a NaN. Behind CASE they are not used.
     """
@@ -159,7 +158,7 @@ def _arrow_for_spark(frame: pl.DataFrame) -> Any:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The session that there is, or a new one at the master (this machine unless told)."""
+    """The session that there is, or a new one at the master (by default this machine)."""
     _needed("pyspark", "spark")
     from pyspark.sql import SparkSession
 
@@ -171,15 +170,12 @@ def spark_session(master: str | None = None) -> SparkSession:
         return running
     master = master or MASTER
     if master.startswith("local") and shutil.which("java") is None:
-        raise UsageError(
-            f"{option('engine', 'spark')} needs Java 17 or newer, and there is no java to run"
-        )
+        raise UsageError(f"{option('engine', 'spark')} needs Java 17 or newer")
     logging.getLogger("py4j").setLevel(logging.ERROR)
-    builder = SparkSession.builder.master(master).appName("abstain")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     try:
-        session = builder.getOrCreate()
+        builder = SparkSession.builder.master(master).appName("abstain")
+        session = builder.config(map=SETTINGS).getOrCreate()
     except Exception as error:
         raise UsageError(f"there is no Spark at {master}: {first_line(error)}") from None
     session.sparkContext.setLogLevel("OFF")
@@ -200,10 +196,8 @@ def _in_spark(table: Table, master: str | None) -> Any:
     if path is None:
         return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
     if path.name.startswith(("_", ".")) or ":" in path.name:
-        raise InputError(
-            "Spark ignores files whose name begins with _ or . or has a colon; rename the file",
-            table.name,
-        )
+        what = "Spark ignores names that begin with _ or . or have a colon; rename the file"
+        raise InputError(what, table.name)
     from pyspark.sql.functions import col
 
     escaped = SPARK_WILD.sub(r"\\\g<0>", str(path.absolute()))

@@ -1,37 +1,24 @@
-"""Files as they come: opened with care, unpacked within bounds, and never written in part."""
+"""Files to read: opened, decompressed as they are read, and cut into chunks of whole lines."""
 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import os
 import re
-import shutil
 import stat
 import sys
-import tempfile
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from abstain.errors import InputError, nearest, option
-from abstain.io.boundary import in_a_line, reading, writing
-from abstain.io.floods import Floods
-from abstain.io.packing import (
-    GZIP,
-    ZSTD,
-    byte_limit,
-    memory_limit,
-    packing_of,
-    too_large,
-    unpacked,
-)
+from abstain.errors import InputError, nearest, reason_of
+from abstain.io.limits import MAX_LINE, byte_limit, in_a_line, memory_limit, reading, too_large
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -39,31 +26,15 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 
-MAX_XML_BYTES = 128 << 20
-"""What XML may unpack to, of which a gold or a run needs little."""
-
-BLOCK = 8 << 20
-"""A line of a table may not be longer than twice this: a block without a line end is refused."""
-
-PIECE = 2 << 20
-"""Bytes of a table that are read at a time: few enough to stay small, many enough to be quick."""
-
-MAX_DOCUMENT = 2 << 30
-"""What one JSON document may have, perhaps on one line; ABSTAIN_MAX_BYTES sets another bound."""
-
+CHUNK = 2 << 20
+"""Bytes of a table that are parsed at a time: few enough to stay small, many enough to be quick."""
 WORKERS = 2
-"""Chunks that are worked on at a time; more gain little, and each takes memory."""
-
-SNIFFED = 1 << 16
+"""Chunks that are parsed at a time; more gain little, and each takes memory."""
+HEAD = 1 << 16
 """Bytes that nearly always show what a file is."""
 
 STDIN, STDIN_NAME = "-", "standard input"
-DESCRIPTOR = re.compile(r"/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+")
-"""Names of what is open already: it can be read once, however often it is asked for."""
-
-PARQUET, ZIP = b"PAR1", b"PK\x03\x04"
-BINARY = (PARQUET, GZIP, ZSTD, ZIP)
-"""How files begin that are read though they are no text."""
+PARQUET, ZIP, GZIP, ZSTD = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 WORKBOOK = re.compile(
@@ -82,159 +53,204 @@ SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)
 NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 
-class Opened(Struct, frozen=True):
-    """A file that may be read: its place in messages, and where its plain bytes are."""
+@dataclass(frozen=True)
+class Opened:
+    """A file that may be read: its name in messages, and where its bytes are."""
 
     name: str
-    path: Path | None
-    data: bytes | None
-    packing: str | None = None
-    """How these bytes are packed, where they are unpacked while they are read."""
+    path: Path | None = None
+    data: bytes = b""
+    """Its bytes, where there is no path to read them from."""
     broken: str = ""
     """Why nothing can be read of it."""
+
+    def _raw(self) -> IO[bytes]:
+        return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
+
+    @cached_property
+    def packing(self) -> str | None:
+        """How its bytes are compressed; they are decompressed each time that they are read."""
+        with self._raw() as file:
+            begins = file.read(4)
+        if begins.startswith(GZIP):
+            return "gzip"
+        return "Zstandard" if begins == ZSTD else None
 
     def stream(self) -> IO[bytes]:
         """The plain bytes from the beginning."""
         if self.broken:
             raise InputError(self.broken, self.name)
-        file = io.BytesIO(self.data or b"") if self.path is None else self.path.open("rb")
-        return file if self.packing is None else unpacked(file, self.packing, self.name)
+        if self.packing is None:
+            return self._raw()
+        return io.BufferedReader(_Stream(_decompressed(self._raw(), self.packing, self.name)))
 
-    def head(self, size: int = SNIFFED) -> bytes:
+    @cached_property
+    def head(self) -> bytes:
         """The first plain bytes."""
-        with self.stream() as file:
-            return file.read(size)
+        with reading(self.name), self.stream() as file:
+            return file.read(HEAD)
+
+    def read(self) -> bytes:
+        """All plain bytes, if they may be held in memory."""
+        if self.path is None and self.packing is None:
+            return self.data
+        with reading(self.name), self.stream() as file:
+            if self.packing is not None:
+                return _all_of(file, self.name)
+            if os.fstat(file.fileno()).st_size > (limit := memory_limit()):
+                raise too_large(self.name, limit)
+            return file.read()
+
+    @property
+    def plain_path(self) -> Path | None:
+        """Where other readers can open the file: it is not compressed, and its name is text."""
+        is_text = self.name.encode(errors="replace").decode() == self.name
+        return self.path if self.packing is None and is_text else None
 
 
-def open_plain(path: str | os.PathLike[str]) -> Opened:
-    """Open a file for reading, unpacked if it is gzip or Zstandard by its first bytes.
+def open_file(path: str | os.PathLike[str]) -> Opened:
+    """Open a file for reading, decompressed if it is gzip or Zstandard by its first bytes.
 
-    `-` is the standard input.
+    `-` is the standard input. What can be read only once (it, a pipe) is held in memory.
     """
-    opened = open_streamed(path)
-    with reading(opened.name), opened.stream() as file:
-        if opened.packing is not None:
-            return in_memory(opened)
-        is_text = opened.name.encode(errors="replace").decode() == opened.name
-        if opened.path is not None and not is_text:  # a name of any bytes cannot be handed on
-            return Opened(opened.name, None, file.read())
-    return opened
-
-
-def in_memory(opened: Opened) -> Opened:
-    """The plain bytes of a file, unpacked within bounds."""
-    with reading(opened.name), opened.stream() as file:
-        return Opened(opened.name, None, _bounded(file, opened.name))
-
-
-def open_streamed(path: str | os.PathLike[str]) -> Opened:
-    """The same, but unpacked each time that it is read, and never in memory as a whole."""
-    raw = _open_packed(path)
-    with reading(raw.name):
-        return replace(raw, packing=packing_of(raw.head(4)))
-
-
-def _open_packed(path: str | os.PathLike[str]) -> Opened:
-    """Open a file to be read as it is, perhaps more than once: a pipe is taken in whole."""
     name = os.fspath(path)
     if name == STDIN:
         source = getattr(sys.stdin, "buffer", None)
         if source is None:
             raise InputError("there is no standard input to read", STDIN_NAME)
-        return _once(source, source, STDIN_NAME)
-    if stat.S_ISREG(_mode(name)):
-        return Opened(name, Path(name), None)
-    with reading(name), open(name, "rb") as file:
-        if DESCRIPTOR.fullmatch(name):
-            found = os.fstat(file.fileno())
-            return _once((name, found.st_dev, found.st_ino), file, name)
-        return Opened(name, None, _bounded(file, name))
-
-
-_taken: dict[object, Opened] = {}
-"""What was read of what can be read once, by what it is."""
-
-
-def _once(key: object, file: IO[bytes], name: str) -> Opened:
-    if key not in _taken:
+        return _read_once(source, source, STDIN_NAME)
+    status = _status(name)
+    if stat.S_ISREG(status.st_mode):
+        opened = Opened(name, Path(name))
         with reading(name):
-            _taken[key] = Opened(name, None, _bounded(file, name))
-    return _taken[key]
+            opened.packing  # noqa: B018  # refuses what cannot be opened
+        return opened
+    with reading(name), open(name, "rb") as file:
+        return _read_once((name, status.st_dev, status.st_ino), file, name)
 
 
-def _mode(name: str) -> int:
-    """What kind of a file it is; a directory or nothing at all is refused."""
+_read_before: dict[object, Opened] = {}
+"""What was read of pipes and the standard input, by their identity."""
+
+
+def _read_once(key: object, file: IO[bytes], name: str) -> Opened:
+    if key not in _read_before:
+        with reading(name):
+            _read_before[key] = Opened(name, data=_all_of(file, name))
+    return _read_before[key]
+
+
+def _all_of(file: IO[bytes], name: str) -> bytes:
+    limit, chunks, size = memory_limit(), [], 0
+    while chunk := file.read(MAX_LINE):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            raise too_large(name, limit)
+    return b"".join(chunks)
+
+
+class _Stream(io.RawIOBase):
+    """Chunks of bytes as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]:
+    """The plain bytes of a compressed file, in which frames may follow one another, bounded."""
+    import zstandard
+
+    def new_frame() -> Any:
+        if packing == "gzip":
+            return zlib.decompressobj(wbits=31)
+        return zstandard.ZstdDecompressor().decompressobj()
+
+    with packed:
+        limit = byte_limit(packed=packed.seek(0, os.SEEK_END))
+        packed.seek(0)
+        frame, size = None, 0
+        try:
+            while chunk := packed.read(1 << 13):  # small: a few bytes may unpack to 128 KiB
+                while chunk:
+                    frame = frame or new_frame()
+                    plain = frame.decompress(chunk)
+                    chunk = frame.unused_data if frame.eof else b""
+                    frame = None if frame.eof else frame
+                    size += len(plain)
+                    if size > limit:
+                        raise too_large(name, limit)
+                    yield plain
+        except (zlib.error, zstandard.ZstdError) as error:
+            reason = reason_of(error)
+            raise InputError(f"is not complete {packing} data: {reason}", name) from None
+        if frame is not None:
+            raise InputError(f"is not complete {packing} data: it ends too early", name)
+
+
+def _status(name: str) -> os.stat_result:
+    """The status of a file; a directory, a device or nothing at all is refused."""
     try:
-        mode = os.stat(name).st_mode
+        status = os.stat(name)
     except FileNotFoundError:
-        if os.path.islink(name):
-            raise InputError("is a link to a file that is not there", name) from None
-        if not name:
-            raise InputError("the name of a file is empty") from None
-        raise InputError(f"there is no such file{_nearby(Path(name))}", name) from None
+        raise InputError(f"there is no such file{_nearby(Path(name))}", name or "''") from None
     except (OSError, ValueError) as error:
         raise in_a_line(error, name) from None
-    if stat.S_ISDIR(mode):
-        raise InputError("is a directory, expected a file", name)
-    return mode
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISFIFO(status.st_mode):
+        what = "directory" if stat.S_ISDIR(status.st_mode) else "device"
+        raise InputError(f"is a {what}, expected a file", name)
+    return status
 
 
-def refuse_workbook(opened: Opened) -> None:
-    """Refuse what a spreadsheet program keeps for itself, with what to do about it."""
-    if WORKBOOK.match(opened.head(1 << 10)):
-        raise InputError(
-            "is a file of a spreadsheet program (Excel or another), expected text: "
-            "save the table as CSV UTF-8",
-            opened.name,
-        )
+def _nearby(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        names = nearest(path.name, [p.name for p in path.parent.iterdir()])
+        if names:
+            return f" (nearest: {', '.join(str(path.parent / name) for name in names)})"
+    return ""
 
 
-def refuse_utf16(opened: Opened) -> None:
-    """Refuse the other encoding that spreadsheet programs write, with what to do about it."""
-    if utf16(opened.head(1 << 10)):
+def refuse_binary(opened: Opened) -> None:
+    """Refuse what spreadsheet programs write besides UTF-8 text, with what to do about it."""
+    if WORKBOOK.match(opened.head):
+        what = "is a file of a spreadsheet program, expected text: save the table as CSV UTF-8"
+        raise InputError(what, opened.name)
+    if opened.head[:2] in UTF16:
         raise InputError(f"is UTF-16, expected UTF-8: {SAVE_AGAIN}", opened.name)
 
 
-def utf16(head: bytes) -> bool:
-    """Whether text begins as UTF-16 does: by its mark, or plain letters, each with a zero."""
-    head = head[: 1 << 10]
-    return head[:2] in UTF16 or (
-        len(head) >= 4
-        and any(not any(head[zeros::2]) and all(head[1 - zeros :: 2]) for zeros in (0, 1))
-    )
-
-
-def check_text(opened: Opened) -> None:
-    """Refuse what cannot be a table of text: nothing at all, binary data, an endless line."""
-    for _ in text_blocks(opened):
-        pass
-
-
 def text_blocks(opened: Opened) -> Iterator[bytes]:
-    """The bytes of a file of text; what `check_text` refuses is refused when it is met."""
-    offset, floods = 0, Floods(opened.name)
+    """The bytes of a file of text without a byte order mark.
+
+    Binary data and endless lines are refused: the one bound of all formats of text.
+    """
+    size = 0
+    refuse_binary(opened)
     with reading(opened.name), opened.stream() as file:
-        while block := file.read(BLOCK):
-            _refuse_zeros(block, offset, opened.name)
-            floods.look(block)
-            if len(block) == BLOCK and b"\n" not in block:
-                log = offset == 0 and block.startswith(b"{")
-                hint = f" (or a tool's log, named by {option('format')})" if log else ""
-                raise InputError(
-                    f"has a line of more than {BLOCK >> 20} MiB, expected a table{hint}",
-                    opened.name,
-                )
-            offset += len(block)
-            yield block
-    if offset == 0:
-        raise InputError("is empty, expected a header and rows", opened.name)
-
-
-def _refuse_zeros(block: bytes, offset: int, name: str) -> None:
-    """Refuse what no text has."""
-    if b"\0" in block:
-        at = offset + block.index(b"\0")
-        raise InputError(f"is binary (a zero byte at {at:,}), expected text", name)
+        while block := file.read(MAX_LINE):
+            if b"\0" in block:
+                at = size + block.index(b"\0")
+                raise InputError(f"is binary (a zero byte at {at:,}), expected text", opened.name)
+            if len(block) == MAX_LINE and b"\n" not in block:
+                what = f"has a line of more than {MAX_LINE >> 20} MiB, expected a table"
+                raise InputError(what, opened.name)
+            yield block if size else block.removeprefix(BOM)
+            size += len(block)
 
 
 def line_end(text: bytes) -> int:
@@ -243,12 +259,15 @@ def line_end(text: bytes) -> int:
 
 
 def chunks_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
-    """A file's bytes in chunks of whole records; ``end`` says where the last of some bytes ends."""
+    """A file's bytes in chunks of whole records; ``end`` says where the last of some bytes ends.
+
+    A record that does not end within two lines' length comes as one chunk.
+    """
     held = b""
     for block in blocks:
-        for start in range(0, len(block), PIECE):
-            held += block[start : start + PIECE]
-            if whole_records := end(held):
+        for start in range(0, len(block), CHUNK):
+            held += block[start : start + CHUNK]
+            if whole_records := end(held) or (len(held) > 2 * MAX_LINE and len(held)):
                 yield held[:whole_records]
                 held = held[whole_records:]
     if held:
@@ -276,126 +295,12 @@ def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]
 def bad_utf8_line(opened: Opened) -> int | None:
     """The first line that is not UTF-8."""
     with opened.stream() as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError:
                 return number
     return None
-
-
-@contextlib.contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write to that becomes the given file at the end, or nothing on any failure.
-
-    The compression follows the name: `.gz` and `.zst` are packed.
-    """
-    target = Path(path)
-    if target.is_dir():
-        raise InputError("is a directory, expected a file to write", str(target))
-    special = target.exists() and not target.is_file()  # a pipe or a device stays what it is
-    real = Path(os.path.realpath(target))
-    folder = Path(tempfile.gettempdir()) if special else real.parent
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=folder)
-    except OSError as error:
-        raise in_a_line(error, str(target), doing="written") from None
-    os.close(handle)
-    draft = Path(name)
-    try:
-        yield draft
-        _pack(draft, target.suffix.lower())
-        if special:
-            with target.open("wb") as out, draft.open("rb") as text:
-                shutil.copyfileobj(text, out)
-            return
-        draft.chmod(_mode_of_output(real))
-        draft.replace(real)
-    except OSError as error:
-        raise in_a_line(error, str(target), doing="written") from None
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _mode_of_output(target: Path) -> int:
-    """What the file that is replaced allows whom, or what a new one would."""
-    with contextlib.suppress(FileNotFoundError):
-        return stat.S_IMODE(target.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
-
-
-@contextlib.contextmanager
-def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A folder to fill that takes its place at the end, or leaves no trace on any failure.
-
-    A link to a folder stays one. The folder that was there is exchanged in one step where the
-    system can, so that no kill leaves none.
-    """
-    target = Path(os.path.realpath(folder))
-    with writing(str(folder)):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for old in target.parent.glob(f".{_globbed(target.name)}.*{OLD}"):
-            if target.exists():
-                break
-            os.replace(old, target)  # what a kill between two renames left
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
-        try:
-            yield draft
-            draft.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o755)
-            if not target.exists():
-                os.replace(draft, target)
-            elif not _exchanged(draft, target):
-                old = draft.with_name(f".{target.name}.{os.getpid()}{OLD}")
-                os.replace(target, old)
-                try:
-                    os.replace(draft, target)
-                except OSError:
-                    os.replace(old, target)
-                    raise
-                shutil.rmtree(old, ignore_errors=True)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-
-
-OLD = ".old"
-EXCHANGE = 2
-"""RENAME_EXCHANGE of Linux: two names change places at once."""
-
-
-def _globbed(name: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", name)
-
-
-def _exchanged(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step; no, where the system cannot."""
-    import ctypes
-
-    try:
-        rename = ctypes.CDLL(None).renameat2
-    except (OSError, AttributeError):
-        return False
-    here = -100  # AT_FDCWD: names are as they are
-    return bool(rename(here, os.fsencode(one), here, os.fsencode(other), EXCHANGE) == 0)
-
-
-def refuse_unwritable(path: str | os.PathLike[str]) -> None:
-    """Say that a file cannot be written before the work that fills it, as far as that shows."""
-    target = Path(path)
-    if target.is_dir():
-        raise InputError("is a directory, expected a file to write", str(target))
-    folder = Path(os.path.realpath(target)).parent
-    if not folder.is_dir():
-        raise InputError("cannot be written: its folder does not exist", str(target))
-    if not target.exists() and not os.access(folder, os.W_OK):
-        raise InputError("cannot be written: permission denied", str(target))
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file; a failure leaves no partial file."""
-    with whole(path) as draft:
-        draft.write_text(text, encoding="utf-8", newline="\n")
 
 
 def bare_name(path: str | os.PathLike[str]) -> str:
@@ -410,46 +315,3 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     while (ending := Path(name).suffix).lower() in NAME_ENDINGS and name != ending:
         name = name[: -len(ending)]
     return name
-
-
-def _pack(draft: Path, ending: str) -> None:
-    if ending == ".gz":
-        draft.write_bytes(gzip.compress(draft.read_bytes(), mtime=0))
-    elif ending == ".zst":
-        import zstandard
-
-        draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
-
-
-def _bounded(file: IO[bytes], name: str) -> bytes:
-    limit, longest, floods = memory_limit(), BLOCK, Floods(name)
-    chunks: list[bytes] = []
-    size, since = 0, 0  # bytes in all, and since the last line end
-    while chunk := file.read(BLOCK):
-        if not chunks:
-            first = chunk.removeprefix(BOM).lstrip()[:4]
-            if first.startswith(b"<") or utf16(chunk):
-                limit = byte_limit(MAX_XML_BYTES)
-            elif not (chunk.startswith(BINARY) or WORKBOOK.match(chunk) or utf16(chunk)):
-                _refuse_zeros(chunk, 0, name)
-            if first.startswith(b"{"):
-                longest = MAX_DOCUMENT
-            if chunk.startswith(BINARY):
-                longest = limit
-        floods.look(chunk)
-        size += len(chunk)
-        since = 0 if b"\n" in chunk else since + len(chunk)
-        if size > limit:
-            raise too_large(name, limit)
-        if since > longest:
-            raise InputError(f"has a line of more than {longest >> 20} MiB, expected a table", name)
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def _nearby(path: Path) -> str:
-    with contextlib.suppress(OSError):
-        found = nearest(path.name, [p.name for p in path.parent.iterdir()])
-        if found:
-            return f" (nearest: {', '.join(str(path.parent / name) for name in found)})"
-    return ""

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from narwhals.typing import IntoFrame
 
 from abstain.errors import InputError, UsageError, nearest
-from abstain.io.boundary import reading
-from abstain.io.engines import to_duckdb, to_spark, with_every_nan
 from abstain.io.files import Opened
+from abstain.io.limits import reading
 from abstain.io.tables import ROW, Chunks, Table, json_column, read_table
 
 
@@ -30,25 +29,24 @@ def open_table(
     """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
-    if isinstance(data, (str, os.PathLike)):
-        return read_table(os.fspath(data), format=format, pick=pick)
-    if isinstance(data, Opened):  # a file of an archive
+    if isinstance(data, (str, os.PathLike, Opened)):
         return read_table(data, format=format, pick=pick)
     try:
         frame = nw.from_native(_with_index(data))
     except nw.exceptions.DuplicateError:
         raise InputError("two columns have the same name", name or "the frame") from None
     except TypeError:
-        raise UsageError(
-            f"{name + ': ' if name else ''}expected a path or a dataframe "
-            f"(polars, pandas, pyarrow, duckdb, Spark), got {type(data).__name__}"
-        ) from None
+        expected = "expected a path or a dataframe (polars, pandas, pyarrow, duckdb, Spark)"
+        label = f"{name}: " if name else ""
+        raise UsageError(f"{label}{expected}, got {type(data).__name__}") from None
     label = name or "the frame"
     if isinstance(frame, nw.LazyFrame):
         native = frame.to_native()
         if isinstance(native, pl.LazyFrame):
             native = native.with_row_index(ROW)
         elif frame.implementation.is_duckdb():
+            from abstain.io.engines import with_every_nan
+
             native = with_every_nan(native)
         with reading(label, engine=True):  # a query may be wrong before it is run
             columns = tuple(frame.collect_schema().names())
@@ -85,11 +83,11 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
-        return pl.DataFrame({name: json_column(name, own) for name, own in cleaned.items()})
+        return pl.DataFrame({name: json_column(name, values) for name, values in cleaned.items()})
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
-    """Give columns the names that abstain knows: `mapping` is known name to actual name.
+    """Rename columns to the names that abstain knows: `mapping` is known name to actual name.
 
     A name may begin with `gold:` or `run:` to speak of one side only.
     """
@@ -138,13 +136,13 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
             raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
         if not any(actual in (*table.columns, *table.renamed) for table in tables):
             seen = sorted({c for table in tables for c in table.columns})
-            found = nearest(actual, seen)
-            hint = f"nearest: {', '.join(found)}" if found else f"columns: {', '.join(seen[:20])}"
+            near = nearest(actual, seen)
+            hint = f"nearest: {', '.join(near)}" if near else f"columns: {', '.join(seen[:20])}"
             raise UsageError(f"no table has a column '{actual}' ({hint})")
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
-    """Run a lazy frame in its own engine and bring the (small) result here."""
+    """Run a lazy frame in its engine and bring the (small) result here."""
     native = frame.to_native()
     with reading(label, engine=True):
         if isinstance(native, pl.LazyFrame):
@@ -159,13 +157,15 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     if isinstance(native, pl.LazyFrame):
         return nw.from_native(small.lazy())
     if like.implementation.is_duckdb():
+        from abstain.io.engines import to_duckdb
+
         return into_lazy(to_duckdb(small, native))
     if like.implementation.is_pyspark():
+        from abstain.io.engines import to_spark
+
         return into_lazy(to_spark(small, native.sparkSession))
-    raise UsageError(
-        f"lazy {like.implementation} frames are not supported; collect the frame, or use polars, "
-        "duckdb or Spark"
-    )
+    how = "collect the frame, or use polars, duckdb or Spark"
+    raise UsageError(f"lazy {like.implementation} frames are not supported; {how}")
 
 
 def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:

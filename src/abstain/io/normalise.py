@@ -56,7 +56,7 @@ def squad(text: str) -> str:
 
 
 MATCHES: dict[str, Callable[[str], str]] = {"id": exact, "text": plain, "squad": squad}
-"""`id`: equal as given (option ids, codes). `text` and `squad`: equal when normalised."""
+"""`id`: equal as they are (option ids, codes). `text` and `squad`: equal when normalised."""
 
 
 def matcher(name: str) -> Callable[[str], str]:

@@ -1,43 +1,47 @@
-"""QA4MRE XML: golds (`test-set`) and runs (`output`) of 2011 to 2013, read with care.
+"""QA4MRE XML: golds (`test-set`) and runs (`output`) of 2011 to 2013, read with care and written.
 
 A question's id is `topic/test/question`, as in `1/7/12`, made of t_id, r_id and q_id: numbers
 restart in every test, so q_id alone names nothing. A level without an id is left out.
 
-Tags are told one by one and no tree is kept, so a file is as cheap as its questions, whatever
-documents it carries.
+No tree is kept, so a file is as cheap as its questions, whatever documents it carries. A document
+type declaration is refused, and with it every entity and every external reference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
+from xml.parsers import expat
 
+import msgspec
 import polars as pl
+import polars.selectors as cs
 
 from abstain.errors import InputError, Place, shown
-from abstain.io.files import Opened
+from abstain.io.files import Opened, bad_utf8_line
+from abstain.io.limits import MAX_LINE, memory_limit, too_large
 from abstain.io.normalise import plain
-from abstain.io.safe_xml import Listener, parse
 from abstain.io.tables import ROW, Table
 
 LEVEL = "/"
 """Separates topic, test and question in a question's id."""
-
 NONE_OF_THE_ABOVE = "none of the above"
 SPLIT = "|"
-JOINED = "\x1f"
-
-MAX_QUESTIONS = 1_000_000
-MAX_ANSWERS = 1_000
-MAX_TEXT = 1 << 20
-MAX_ID = 1_000
 MAX_ATTRIBUTES = 100
-
-EXPECTED = "expected QA4MRE XML: <test-set> (a gold) or <output> (a run)"
+MAX_DEPTH = 50
+BLOCK = 1 << 16
+EXPECTED = "expected a table, or QA4MRE XML: <test-set> (a gold) or <output> (a run)"
 DERIVED = ("test", "nca")
-"""What follows from the file, unless a question says otherwise in an attribute of its own."""
+"""What follows from the file, unless a question says otherwise in an attribute."""
+LISTS = ("correct", "options", "option_texts")
+GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
 RUN_EXTRAS = ("confidence", "why")
+RUN_COLUMNS = ("question", "answer", "run", "answered", "candidate", *RUN_EXTRAS)
 
 
 def question_id(*levels: str | None) -> str | None:
@@ -70,19 +74,21 @@ def is_none_of_the_above(text: str) -> bool:
     return plain(text) == NONE_OF_THE_ABOVE
 
 
-def says_none(right: Sequence[str], options: Sequence[str], texts: Sequence[str]) -> bool:
-    """Whether a right option of a question says that none of the others is right."""
-    said = [text for option, text in zip(options, texts, strict=True) if option in right]
-    return any(map(is_none_of_the_above, said))
+def _none_is_right(right: Sequence[str], options: Sequence[str], texts: Sequence[str]) -> str:
+    pairs = zip(options, texts, strict=True)
+    return "yes" if any(o in right and is_none_of_the_above(text) for o, text in pairs) else "no"
+
+
+# ------------------------------------------------------------------------------------- read
 
 
 def read_qa4mre(opened: Opened) -> Table:
     """A gold or a run as a table; which of them it is, its root says."""
-    reader = _Reader(opened.name)
-    parse(opened, reader, expected=EXPECTED)
+    reader = _Reader(opened)
+    reader.read()
     if not reader.questions:
         raise InputError(f"has no questions, {EXPECTED}", Place(opened.name, reader.root_line))
-    frame = _gold_frame(reader) if reader.root == "test-set" else _run_frame(reader)
+    frame = _gold_frame(reader.questions) if reader.is_gold else _run_frame(reader.questions)
     return Table(
         opened.name,
         "qa4mre",
@@ -98,195 +104,322 @@ def read_qa4mre(opened: Opened) -> Table:
 class _Question:
     id: str | None
     line: int
+    t_id: str | None
+    r_id: str | None
     topic: str | None
-    test: tuple[str | None, str | None]
     attributes: dict[str, str]
     text: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
-    texts: list[list[str]] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)
+    """Of a run: the answer."""
+    option_texts: list[list[str]] = field(default_factory=list)
     right: list[str] = field(default_factory=list)
 
 
-class _Reader(Listener):
-    """What the parser tells its tags to; it keeps the questions and nothing else."""
+class _Reader:
+    """Handles the events of the parser and keeps the questions."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.root, self.root_line = "", 1
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.is_gold, self.root_line = False, 1
         self.run: str | None = None
         self.questions: list[_Question] = []
-        self._topic: tuple[str | None, str | None] = (None, None)
-        self._test: str | None = None
+        self._open: list[str] = []
+        self._topic: Mapping[str, str] = {}
+        self._r_id: str | None = None
         self._question: _Question | None = None
         self._text: list[str] | None = None
-        self._size = 0
-        self._document = 0
-        self._names: set[str] = set()
+        self._attributes: set[str] = set()
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._data
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def opens(self, tag: str, attributes: Mapping[str, str]) -> None:
-        depth = len(self.open)
-        if depth == 1:
+    def read(self) -> None:
+        """Parse the file from its beginning to its end."""
+        size, limit = 0, memory_limit()
+        try:
+            with self.opened.stream() as file:
+                while block := file.read(BLOCK):
+                    size += len(block)
+                    if size > limit:
+                        raise too_large(self.opened.name, limit)
+                    self._parser.Parse(block)
+                    if size - self._parser.CurrentByteIndex > MAX_LINE:
+                        raise self._error(f"has a tag or text of more than {MAX_LINE >> 20} MiB")
+            self._parser.Parse(b"", True)  # noqa: FBT003
+        except (expat.ExpatError, LookupError, ValueError) as error:  # or an unknown encoding
+            text = str(error).partition(": line")[0]
+            if isinstance(error, expat.ExpatError) and bad_utf8_line(self.opened) == error.lineno:
+                text = "it is not UTF-8 text, and declares no other encoding"
+            raise self._error(f"is not XML: {text}, {EXPECTED}") from None
+
+    def _error(self, message: str) -> InputError:
+        return InputError(message, Place(self.opened.name, self._parser.CurrentLineNumber))
+
+    def _refuse_doctype(self, name: str, *_: object) -> None:
+        what = "is an HTML page" if name.lower() == "html" else "has a document type declaration"
+        raise self._error(f"{what}, {EXPECTED}")
+
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        tag = tag.rpartition(":")[2]
+        self._open.append(tag)
+        if len(self._open) > MAX_DEPTH:
+            raise self._error(f"is nested more than {MAX_DEPTH} elements deep, {EXPECTED}")
+        if len(self._open) == 1:
             self._start_root(tag, attributes)
-        elif self._document:
+        elif "doc" in self._open:
             return
-        elif tag == "doc":
-            self._document = depth
         elif tag == "topic":
-            self._topic = self._id(attributes, "t_id"), self._id(attributes, "t_name")
+            self._topic = attributes
         elif tag == "reading-test":
-            self._test = self._id(attributes, "r_id")
+            self._r_id = _value(attributes, "r_id")
         elif tag in ("q", "question"):
-            self._start_question(tag, attributes)
-        elif self._question is not None and tag == "q_str" and self.root == "test-set":
-            self._listen(self._question.text)
+            self._start_question(attributes)
+        elif self._question is not None and tag == "q_str":
+            self._text = self._question.text
         elif self._question is not None and tag == "answer":
             self._start_answer(self._question, attributes)
 
-    def closes(self, tag: str) -> None:
-        if self._document:
-            self._document *= len(self.open) != self._document
-        elif tag == "topic":
-            self._topic = (None, None)
+    def _end(self, _: str) -> None:
+        in_document = "doc" in self._open
+        tag = self._open.pop()
+        if in_document:
+            return
+        if tag == "topic":
+            self._topic = {}
         elif tag == "reading-test":
-            self._test = None
+            self._r_id = None
         elif tag in ("q", "question"):
             self._question = None
         elif tag in ("q_str", "answer"):
             self._text = None
 
-    def data(self, text: str) -> None:
-        if self._text is not None and not self._document:
-            self._size += len(text)
-            if self._size > MAX_TEXT:
-                raise self.fail(f"has a text of more than {MAX_TEXT:,} characters in a question")
+    def _data(self, text: str) -> None:
+        if self._text is not None and "doc" not in self._open:
             self._text.append(text)
 
     def _start_root(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag not in ("test-set", "output"):
-            raise self.fail(f"has the root {shown(f'<{tag}>')}, {EXPECTED}")
-        self.root, self.root_line = tag, self.line
-        if tag == "output":
-            self.run = self._id(attributes, "run_id")
+            raise self._error(f"has the root {shown(f'<{tag}>')}, {EXPECTED}")
+        self.is_gold, self.root_line = tag == "test-set", self._parser.CurrentLineNumber
+        self.run = _value(attributes, "run_id")
 
-    def _start_question(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if self._question is not None:
-            raise self.fail(
-                f"has a <{tag}> inside another question, expected the end of that question first"
-            )
-        if len(self.questions) == MAX_QUESTIONS:
-            raise self.fail(f"has more than {MAX_QUESTIONS:,} questions")
-        t_id, t_name = self._topic
-        own = {
-            name: value
-            for name in attributes
-            if name != "q_id" and (value := self._id(attributes, name))
-        }
-        self._names |= own.keys()
-        if len(self._names) > MAX_ATTRIBUTES:
-            raise self.fail(f"has more than {MAX_ATTRIBUTES} different attributes of questions")
+    def _start_question(self, attributes: Mapping[str, str]) -> None:
+        values = {name: value for name in attributes if (value := _value(attributes, name))}
+        q_id = values.pop("q_id", None)
+        self._attributes |= values.keys()
+        if len(self._attributes) > MAX_ATTRIBUTES:
+            raise self._error(f"has more than {MAX_ATTRIBUTES} different attributes of questions")
+        t_id = _value(self._topic, "t_id")
         self._question = _Question(
-            question_id(t_id, self._test, self._id(attributes, "q_id")),
-            self.line,
-            t_name or t_id,
-            (t_id, self._test),
-            own,
+            question_id(t_id, self._r_id, q_id),
+            self._parser.CurrentLineNumber,
+            t_id,
+            self._r_id,
+            _value(self._topic, "t_name") or t_id,
+            values,
         )
         self.questions.append(self._question)
 
     def _start_answer(self, question: _Question, attributes: Mapping[str, str]) -> None:
-        own = self._id(attributes, "a_id")
-        if self.root == "output":
-            if question.answers:
-                raise self.fail(
-                    f"is a second answer to question {shown(question.id or '')}, expected one"
-                )
-            question.answers.append(own or "")
+        option, asked = _value(attributes, "a_id"), shown(question.id or "")
+        if not self.is_gold:
+            if question.options:
+                raise self._error(f"is a second answer to question {asked}, expected one")
+            question.options.append(option or "")
             return
-        if own is None:
-            raise self.fail("has an <answer> without an a_id, expected one")
-        if SPLIT in own:
-            raise self.fail(f"has the a_id {shown(own)}, expected no {SPLIT} in an id")
-        if own in question.answers:
-            raise self.fail(
-                f"has the a_id {shown(own)} twice in question {shown(question.id or '')}"
-            )
-        if len(question.answers) == MAX_ANSWERS:
-            raise self.fail(f"has more than {MAX_ANSWERS:,} answers to one question")
-        question.answers.append(own)
-        question.texts.append([])
-        if attributes.get("correct", "").strip():
-            question.right.append(own)
-        self._listen(question.texts[-1])
-
-    def _listen(self, to: list[str]) -> None:
-        self._text, self._size = to, 0
-
-    def _id(self, attributes: Mapping[str, str], name: str) -> str | None:
-        value = attributes.get(name, "").strip()
-        if len(value) > MAX_ID:
-            raise self.fail(
-                f"has an attribute {shown(name)} with {len(value):,} characters, "
-                f"expected at most {MAX_ID:,}"
-            )
-        return value or None
+        if option is None:
+            raise self._error("has an <answer> without an a_id, expected one")
+        if SPLIT in option:
+            raise self._error(f"has the a_id {shown(option)}, expected no {SPLIT} in an id")
+        if option in question.options:
+            raise self._error(f"has the a_id {shown(option)} twice in question {asked}")
+        question.options.append(option)
+        self._text = []
+        question.option_texts.append(self._text)
+        if _value(attributes, "correct"):
+            question.right.append(option)
 
 
-def _run_frame(reader: _Reader) -> pl.DataFrame:
-    questions = reader.questions
-    columns: dict[str, list[Any]] = {
-        "question": [q.id for q in questions],
-        "answer": [q.answers[0] if q.answers else "" for q in questions],
-        "answered": [q.attributes.get("answered") for q in questions],
-    }
-    for name in RUN_EXTRAS:
-        if any(name in q.attributes for q in questions):
-            columns[name] = [q.attributes.get(name) for q in questions]
-    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+def _value(attributes: Mapping[str, str], name: str) -> str | None:
+    return attributes.get(name, "").strip() or None
 
 
-def _gold_frame(reader: _Reader) -> pl.DataFrame:
-    questions = reader.questions
-    option_texts = [[_flat(text) for text in q.texts] for q in questions]
+def _run_frame(questions: Sequence[_Question]) -> pl.DataFrame:
+    extras = [name for name in RUN_EXTRAS if any(name in q.attributes for q in questions)]
+    rows = [
+        (q.id, q.options[0] if q.options else "", *map(q.attributes.get, ("answered", *extras)))
+        for q in questions
+    ]
+    columns = ("question", "answer", "answered", *extras)
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def _gold_frame(questions: Sequence[_Question]) -> pl.DataFrame:
     topics_of: dict[str | None, set[str | None]] = {}
     for q in questions:
-        topics_of.setdefault(q.test[1], set()).add(q.test[0])
+        topics_of.setdefault(q.r_id, set()).add(q.t_id)
     restarts = any(len(topics) > 1 for topics in topics_of.values())
-    columns: dict[str, list[Any]] = {
-        "question": [q.id for q in questions],
-        "correct": [q.right for q in questions],
-        "options": [q.answers for q in questions],
-        "topic": [q.topic for q in questions],
-        "test": [question_id(*q.test) if restarts else q.test[1] for q in questions],
-        "nca": [
-            "yes" if says_none(q.right, q.answers, texts) else "no"
-            for q, texts in zip(questions, option_texts, strict=True)
-        ],
-        "text": [_flat(q.text) for q in questions],
-        "option_texts": option_texts,
-    }
-    lists = ("correct", "options", "option_texts")
-    for name in dict.fromkeys(name for q in questions for name in q.attributes):
-        if name in DERIVED:
-            columns[name] = [
-                q.attributes.get(name, derived)
-                for q, derived in zip(questions, columns[name], strict=True)
-            ]
-        elif name not in columns and name != ROW:
-            columns[name] = [q.attributes.get(name) for q in questions]
-    return pl.DataFrame(
-        [
-            _lists(name, values) if name in lists else pl.Series(name, values, dtype=pl.String)
-            for name, values in columns.items()
-        ]
-    )
-
-
-def _lists(name: str, values: Sequence[Sequence[str]]) -> pl.Series:
-    """Lists of texts, made from joined ones: much faster, and no text in XML has the sign."""
-    joined = [JOINED.join(items) if items else None for items in values]
-    series = pl.Series(name, joined, dtype=pl.String).str.split(JOINED)
-    return series.fill_null(pl.Series([[]], dtype=pl.List(pl.String)).first())
+    rows = []
+    for q in questions:
+        option_texts = [_flat(text) for text in q.option_texts]
+        test = question_id(q.t_id, q.r_id) if restarts else q.r_id
+        nca = _none_is_right(q.right, q.options, option_texts)
+        values = (q.id, q.right, q.options, q.topic, test, nca, _flat(q.text), option_texts)
+        row = dict(zip(GOLD_COLUMNS, values, strict=True))
+        rows.append(q.attributes | row | {k: v for k, v in q.attributes.items() if k in DERIVED})
+    attributes = dict.fromkeys(name for q in questions for name in q.attributes if name != ROW)
+    names = dict.fromkeys((*GOLD_COLUMNS, *attributes))
+    schema = {name: pl.List(pl.String) if name in LISTS else pl.String for name in names}
+    return pl.DataFrame(rows, schema=schema)
 
 
 def _flat(pieces: Sequence[str]) -> str:
     return " ".join("".join(pieces).split())
+
+
+# ------------------------------------------------------------------------------------ write
+
+Row = Mapping[str, Any]
+
+
+def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
+    """Write a gold (it has `correct`) or a run (it has `answer`) so that it reads the same.
+
+    `name` is what the file will be called.
+    """
+    is_gold = "correct" in frame.columns
+    for needed in ("question", "correct" if is_gold else "answer"):
+        if needed not in frame.columns:
+            raise InputError(f"there is no column '{needed}' to write as QA4MRE", name)
+    if not is_gold:
+        frame = frame.select(cs.by_name(*RUN_COLUMNS, require_all=False))
+    frame = _as_text(frame, name)
+    if not all(map(_text, frame["question"])):
+        raise InputError("a row has no question id, expected one", name)
+    tree = ElementTree.ElementTree((_gold_tree if is_gold else _run_tree)(frame, name))
+    ElementTree.indent(tree)
+    with path.open("wb") as file:
+        file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+        tree.write(file, encoding="utf-8")
+        file.write(b"\n")
+
+
+def _as_text(frame: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Every column as text, lists of texts apart; what is neither is refused."""
+    from abstain.io.columns import text_column
+    from abstain.io.frames import collect, into_lazy
+
+    lazy = into_lazy(frame)
+    names = [
+        name
+        for name, dtype in frame.schema.items()
+        if not (name in LISTS and isinstance(dtype, pl.List) and not dtype.inner.is_nested())
+    ]
+    texts = [text_column(lazy, name, label).alias(name) for name in names]
+    return collect(lazy.with_columns(*texts), label) if texts else frame
+
+
+def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
+    runs = frame["run"].unique().to_list() if "run" in frame.columns else []
+    if len(runs) > 1:
+        what = f"a QA4MRE file holds one run, but the table has {len(runs):,}"
+        raise InputError(f"{what}; write one file per run", name)
+    root = ElementTree.Element("output", _attributes(run_id=runs[0] if runs else None))
+    for test, row in _in_tests(frame, root, lambda row: {"t_id": id_levels(row["question"])[0]}):
+        marked_no = (_text(row.get("answered")) or "").lower() in ("no", "false", "0", "n")
+        answer = _text(row["answer"])
+        is_answered = answer is not None and not marked_no and not _text(row.get("why"))
+        attributes = _attributes(
+            q_id=id_levels(row["question"])[2],
+            answered="YES" if is_answered else "NO",
+            **{extra: _text(row.get(extra)) for extra in RUN_EXTRAS},
+        )
+        question = ElementTree.SubElement(test, "question", attributes)
+        if option := answer or _text(row.get("candidate")):
+            ElementTree.SubElement(question, "answer", _attributes(a_id=option))
+    return root
+
+
+def _gold_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
+    extras = [column for column in frame.columns if column not in GOLD_COLUMNS]
+    for extra in extras:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", extra) or extra == "q_id":
+            what = f"column {shown(extra)} cannot be written as an attribute in XML"
+            raise InputError(f"{what}, expected letters, digits, _ . and -", name)
+
+    def topic_of(row: Row) -> dict[str, str | None]:
+        return {"t_id": id_levels(row["question"])[0], "t_name": _text(row.get("topic"))}
+
+    root = ElementTree.Element("test-set")
+    for test, row in _in_tests(frame, root, topic_of):
+        t_id, r_id, q_id = id_levels(row["question"])
+        right = _list(row["correct"])
+        options = _list(row.get("options")) or right
+        texts = _option_texts(row.get("option_texts"), len(options))
+        if lost := set(right) - set(options):
+            what = f"question {shown(row['question'])} has the right answer {shown(min(lost))}"
+            raise InputError(f"{what}, which is not among its options", name)
+        others = {extra: _text(row[extra]) for extra in extras}
+        if _text(row.get("test")) not in (r_id, question_id(t_id, r_id)):
+            others["test"] = _text(row.get("test"))
+        if _text(row.get("nca")) != _none_is_right(right, options, texts):
+            others["nca"] = _text(row.get("nca"))
+        question = ElementTree.SubElement(test, "q", _attributes(q_id=q_id, **others))
+        ElementTree.SubElement(question, "q_str").text = _allowed(
+            _flat(_text(row.get("text")) or "")
+        )
+        for option, text in zip(options, texts, strict=True):
+            marks = _attributes(a_id=option, correct="Yes" if option in right else None)
+            ElementTree.SubElement(question, "answer", marks).text = _allowed(_flat(text))
+    return root
+
+
+def _in_tests(
+    frame: pl.DataFrame,
+    root: ElementTree.Element,
+    topic_of: Callable[[Row], Mapping[str, str | None]],
+) -> Iterator[tuple[ElementTree.Element, Row]]:
+    """Each row with the element of its test, in that of its topic, both made where they begin."""
+    for topic, in_topic in groupby(frame.iter_rows(named=True), topic_of):
+        around = ElementTree.SubElement(root, "topic", _attributes(**topic))
+        for r_id, in_test in groupby(in_topic, lambda row: id_levels(row["question"])[1]):
+            test = ElementTree.SubElement(around, "reading-test", _attributes(r_id=r_id))
+            for row in in_test:
+                yield test, row
+
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _attributes(**values: str | None) -> dict[str, str]:
+    return {name: _allowed(value) for name, value in values.items() if value is not None}
+
+
+def _allowed(text: str) -> str:
+    if _FORBIDDEN.search(text):
+        raise InputError(f"{shown(text)} has a character that XML cannot hold")
+    return text
+
+
+def _text(value: Any) -> str | None:
+    return (str(value).strip() or None) if value is not None else None
+
+
+def _list(value: Any) -> list[str]:
+    """Several ids: a list, or one cell with `|` between them."""
+    items = value if isinstance(value, list) else (_text(value) or "").split(SPLIT)
+    return [text for item in items if (text := _text(item))]
+
+
+def _option_texts(value: Any, count: int) -> list[str]:
+    """The texts of a question's options: a list, a JSON list in a cell, or `|` between them."""
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value, type=list[str])
+        except msgspec.DecodeError:
+            value = value.split(SPLIT)
+    texts = [item or "" for item in value or ()]
+    return texts if len(texts) == count else [""] * count

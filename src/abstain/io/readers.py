@@ -1,4 +1,4 @@
-"""The readers of other tools' logs, and how a log is told from a table.
+"""Readers of other tools' logs: what each declares, and the rows that each fills.
 
 A reader is one file in `logs/`, whose `READER` says all that is known of the tool's logs. Other
 packages add readers by an entry point of the group `abstain.readers`. A reader turns a log into one
@@ -8,26 +8,33 @@ knows (`correct`, `options`, `confidence`, `reason`), and its metadata as attrib
 
 from __future__ import annotations
 
-import pkgutil
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import Any
 
-from abstain.errors import UsageError, check_name
-from abstain.io.files import BOM
+import polars as pl
+from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from abstain.io.files import Opened
-    from abstain.io.tables import Table
+from abstain.errors import InputError, Place, UsageError, check_name, option, plural, shown
+from abstain.io.files import BOM, Opened
+from abstain.io.tables import AS_JUDGED, ROW, Plan, Table, json_column, json_text
 
-GROUP = "abstain.readers"
-"""The entry points by which other packages add readers."""
-
-ZIP = b"PK"
 RIGHT_AT = "a score of at least this is right (for scores between 0 and 1)"
+COLUMNS = (
+    *("run", "question", "outcome", "why", "answer", "candidate", "confidence", "reason"),
+    *("response", "correct", "options"),
+)
+"""Columns that a reader fills; metadata of the same name are renamed."""
+TAKEN = (*COLUMNS, "grade", "answered", "option_texts", "accepted", "nothing_right", ROW)
+LISTS = ("correct", "options")
+MAX_ATTRIBUTES = 100
+MAX_ROWS = 20_000_000
+Verdict = tuple[str, str | None]
+"""An outcome, and the reason of one that is no verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,48 +66,201 @@ class Reader:
         return self.read(opened, picks)
 
 
-class _Readers(Mapping[str, Reader]):
-    """Every reader by its name; loaded when somebody looks."""
+@cache
+def log_readers() -> Mapping[str, Reader]:
+    """Every reader by its name: ours, and those of other packages."""
+    from abstain.io import logs
+    from abstain.measures.registry import load_plugins
 
-    @cached_property
-    def _known(self) -> dict[str, Reader]:
-        from abstain.io import logs
-        from abstain.measures.plugins import loaded
-
-        names = [found.name for found in pkgutil.iter_modules(logs.__path__)]
-        own = [
-            import_module(f"abstain.io.logs.{name}").READER
-            for name in names
-            if not name.startswith("_")
-        ]
-        known: dict[str, Reader] = {reader.name: reader for reader in own}
-        for what, reader in loaded(GROUP):
-            if not isinstance(reader, Reader):
-                raise UsageError(f"{what} is a {type(reader).__name__}, expected a Reader")
-            if reader.name in known:
-                raise UsageError(f"{what}: there is a reader '{reader.name}' already")
-            known[reader.name] = reader
-        return known
-
-    def __getitem__(self, name: str) -> Reader:
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-
-READERS: Mapping[str, Reader] = _Readers()
+    readers = {reader.name: reader for reader in logs.READERS}
+    for what, reader in load_plugins("abstain.readers"):
+        if not isinstance(reader, Reader):
+            raise UsageError(f"{what} is a {type(reader).__name__}, expected a Reader")
+        if reader.name in readers:
+            raise UsageError(f"{what}: there is a reader '{reader.name}' already")
+        readers[reader.name] = reader
+    return readers
 
 
 def sniff_log(head: bytes) -> str | None:
-    """The log that a file's first bytes are surely of."""
+    """The reader of a log, by its first bytes; None where these are not surely a log's."""
     text = head.removeprefix(BOM).lstrip()
-    if not text.startswith((b"{", ZIP)):
+    if not text.startswith((b"{", b"PK")):
         return None
-    for reader in READERS.values():
-        if reader.sniff is not None and reader.sniff.match(text):
-            return reader.name
-    return None
+    readers = log_readers().values()
+    return next((r.name for r in readers if r.sniff is not None and r.sniff.match(text)), None)
+
+
+@dataclass(slots=True)
+class LogRows:
+    """The rows of one log, column by column."""
+
+    opened: Opened
+    format: str
+    reserved: tuple[str, ...] = ()
+    """Attributes that the reader fills; metadata of the same name are renamed."""
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    height: int = 0
+    _metadata: set[str] = field(default_factory=set)
+    _times: Counter[str] = field(default_factory=Counter)
+
+    def add(
+        self,
+        question: str,
+        outcome: str,
+        *,
+        line: int | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        text: str | None = None,
+        **values: Any,
+    ) -> None:
+        """One response; a blank's answer is empty, and its `text` stays as the response.
+
+        `attributes` are what the reader knows of the question, `metadata` what the log says of it.
+        """
+        if self.height == MAX_ROWS:
+            raise InputError(f"has more than {MAX_ROWS:,} responses", self.opened.name)
+        row: dict[str, Any] = {"question": question, "outcome": outcome}
+        if text is not None:  # the answer and the response, unless these are among the values
+            row |= {"answer": text, "response": text or None}
+        row |= values
+        if outcome not in ("right", "wrong"):
+            row.setdefault("why", outcome if not outcome.startswith("unanswered") else "declined")
+            row["answer"] = ""
+        for name, value in (metadata or {}).items():
+            if isinstance(value, (str, int, float, bool)):
+                row[self._metadata_name(name)] = value
+        row |= attributes or {}
+        for name, value in row.items():
+            self._padded(name).append(value)
+        self.height += 1
+        if line is not None:
+            self.lines.append(line)
+
+    def _padded(self, name: str) -> list[Any]:
+        """A column, with None for rows that had nothing for it."""
+        values = self.columns.setdefault(name, [])
+        values += [None] * (self.height - len(values))
+        return values
+
+    def _metadata_name(self, name: str) -> str:
+        known = name.strip() or "metadata"
+        known = f"{known} (metadata)" if known in (*TAKEN, *self.reserved) else known
+        self._metadata.add(known)
+        if len(self._metadata) > MAX_ATTRIBUTES:
+            what = f"has more than {MAX_ATTRIBUTES} different attributes"
+            raise InputError(what, self.opened.name)
+        return known
+
+    def again(self, key: str) -> str:
+        """The id of a question by what is asked: `q1`, and `q1#2` where that is asked again."""
+        self._times[key] += 1
+        return numbered(key, self._times[key])
+
+    def gold(self, *dropped: str) -> Table:
+        """All rows as a table without verdicts: a gold, or answers that a gold judges."""
+        table = self.table()
+        gone = {"outcome", *dropped}
+        kept = tuple(name for name in table.columns if name not in gone)
+        return replace(table, columns=kept, frame=table.frame.drop(gone), verdicts=None)
+
+    def table(
+        self,
+        *,
+        run: str | None = None,
+        cluster: str | None = None,
+        by_match: bool = False,
+        facts: Sequence[tuple[str, str, str]] = (),
+        plan: Plan = None,
+    ) -> Table:
+        """All rows as a table; columns that nothing fills are left out."""
+        if not self.height:
+            raise InputError("has no responses", self.opened.name)
+        self._padded("answer")
+        order = dict.fromkeys((*COLUMNS, *self.columns))
+        series = [_series(name, self._padded(name)) for name in order if name in self.columns]
+        frame = pl.DataFrame(
+            [s for s in series if s.name == "answer" or s.null_count() < self.height]
+        ).with_columns(pl.col("answer").fill_null(""))
+        return Table(
+            self.opened.name,
+            self.format,
+            tuple(frame.columns),
+            frame.with_row_index(ROW).lazy(),
+            self.opened,
+            lines=self.lines if len(self.lines) == self.height else None,
+            run_id=(run, 1) if run else None,
+            notes=tuple(f"{self.opened.name}: {note}" for note in self.notes),
+            facts=tuple(facts),
+            plan=plan,
+            cluster=cluster,
+            verdicts="match" if by_match else "judge",
+        )
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    if name in LISTS:
+        return pl.Series(name, values, dtype=pl.List(pl.String))
+    if name == "confidence":
+        return pl.Series(name, values, dtype=pl.Float64)
+    if name in COLUMNS:
+        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
+    return json_column(name, values)
+
+
+def number_picked(picks: Mapping[str, str], name: str) -> float | None:
+    """A pick that must be a number; None where it is not picked."""
+    text = picks.get(name)
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"{name} must be a number (got '{text}')")
+    return value
+
+
+def verdict_of(number: float, threshold: float | None, *, place: Place) -> str:
+    """Right or wrong by a score; unscored where it is not a number (NaN)."""
+    if number != number:
+        return "unscored"
+    if threshold is not None:
+        return "right" if number >= threshold else "wrong"
+    if number in (0, 1):
+        return "right" if number else "wrong"
+    what = f"the score {shown(str(number))} is neither right (1) nor wrong (0)"
+    example = option("pick", {"right-at": "0.5"})
+    raise InputError(f"{what}; say which score is the lowest right one, as in {example}", place)
+
+
+def plain_text(value: Any) -> str:
+    """A JSON value as the text of an answer."""
+    return "" if value is None else json_text(value)
+
+
+def accepted(targets: Iterable[Any]) -> list[str]:
+    """The accepted answers; where a log has none, that it is as judged."""
+    return [text for text in map(plain_text, targets) if text] or [AS_JUDGED]
+
+
+def numbered(question: str, time: int) -> str:
+    """The id of a question that is asked again and again: `q1`, `q1#2`, …"""
+    return question if time == 1 else f"{question}#{time}"
+
+
+def one_of(names: Sequence[str], picked: str | None, *, what: str, name: str) -> str:
+    """The one that was picked, or the only one there is."""
+    listed = ", ".join(shown(n, most=30)[1:-1] for n in names[:10]) + (" …" if names[10:] else "")
+    if picked is not None:
+        if picked not in names:
+            raise InputError(f"has no {what} {shown(picked)} (there are {listed})", name)
+        return picked
+    if len(names) == 1:
+        return names[0]
+    how = f"name the one that counts, as in {option('pick', {what: (*names, 'NAME')[0]})}"
+    raise InputError(f"has {plural(len(names), what)} ({listed}); {how}", name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -18,31 +18,23 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, UsageError, nearest, option, shown
-from abstain.io.boundary import reading, writing
-from abstain.io.files import (
-    BLOCK,
-    BOM,
-    PARQUET,
-    SNIFFED,
-    Opened,
-    open_plain,
-    open_streamed,
-    refuse_utf16,
-    refuse_workbook,
-    whole,
-)
-from abstain.io.holding import held
+from abstain.errors import InputError, Place, UsageError, check_name, option, shown
+from abstain.io.files import BOM, HEAD, PARQUET, Opened, open_file, refuse_binary
+from abstain.io.limits import MAX_COLUMNS, MAX_LINE, byte_limit, reading, too_large, writing
 from abstain.io.names import col
+from abstain.io.output import whole
 
 if TYPE_CHECKING:
-    from abstain.io.separated import Begins
+    from abstain.io.csv_files import RecordLines
+    from abstain.io.readers import Reader
 
 ROW = "__row"
-UNTOLD = "(as judged)"
-"""What is right where a log has a verdict but does not say: no answer is this text."""
+AS_JUDGED = "(as judged)"
+"""The right answer where a log has a verdict only: no answer is this text."""
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "qa4mre")
 TEXTS = ("csv", "tsv", "jsonl")
+CELL = 8
+"""Bytes that a cell of a Parquet file takes in memory, at least."""
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 ENDINGS = {
     ".csv": "csv",
@@ -54,16 +46,11 @@ ENDINGS = {
     ".pq": "parquet",
     ".xml": "qa4mre",
 }
-QA4MRE = re.compile(rb"<(test-set|output)\b")
 
 Plan: TypeAlias = Literal["samples", "epochs"] | None
 """What a log says of what it set out to do: which samples in which epochs, or the epochs alone."""
 Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 """The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
-
-
-FEW_RUNS, MAX_RUNS = 1_000, 1_000_000
-"""Runs of a part of a table that need no counting, and those that a table may have."""
 
 
 class Table(Struct, frozen=True):
@@ -75,7 +62,7 @@ class Table(Struct, frozen=True):
     frame: pl.LazyFrame
     opened: Opened | None = None
     renamed: tuple[str, ...] = ()
-    """Names that columns had before they were given the known ones."""
+    """Names that columns had before they got the known ones."""
     lines: Sequence[int] | None = None
     """The line of each record, where the reader knows it."""
     run_id: tuple[str, int] | None = None
@@ -93,17 +80,21 @@ class Table(Struct, frozen=True):
     """Languages in which refusals are to be looked for in its responses."""
     parts: tuple[tuple[int, Table], ...] = ()
     """The tables that it was made of, each with its first row, where there are several."""
-    begins: Begins | None = None
-    """Where the records of a separated file begin, looked up when somebody asks."""
+    begins: RecordLines | None = None
+    """The lines of the records of a CSV file, read when needed."""
     chunks: Chunks | None = None
     """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
 
+    def __post_init__(self) -> None:
+        if ROW in self.columns:
+            raise InputError(f"a column may not be called {ROW}", self.name)
+
     def place(self, row: int | None) -> Place:
-        """Where a record stands: for text formats the line on which it begins."""
+        """The place of a record: for text formats the line on which it begins."""
         if row is None:
             return Place(self.name)
         if self.parts:
-            start, part = next(own for own in reversed(self.parts) if own[0] <= row)
+            start, part = next(part for part in reversed(self.parts) if part[0] <= row)
             return part.place(row - start)
         if self.lines is not None:
             return Place(self.name, self.lines[row])
@@ -115,134 +106,152 @@ class Table(Struct, frozen=True):
 
 
 def read_table(
-    path: str | Path | Opened, *, format: str | None = None, pick: Mapping[str, str] | None = None
+    path: str | os.PathLike[str] | Opened,
+    *,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
 ) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say.
 
     `pick` says what to pick of a tool's log.
     """
-    from abstain.io.readers import READERS
-
-    name, picks = format or "", dict(pick or {})
-    if name and name not in FORMATS and name not in READERS:
-        known = (*FORMATS, *READERS)
-        near = nearest(name, known)
-        hint = f"nearest: {near[0]}; " if near else ""
-        raise UsageError(
-            f"'{name}' is neither a table format nor a log format "
-            f"({hint}there are {', '.join(known)})"
-        )
-    opened = path if isinstance(path, Opened) else open_plain(path)
-    if opened.broken:
-        raise InputError(opened.broken, opened.name)
+    if format and format not in FORMATS:
+        check_name("table or log format", format, (*FORMATS, *_readers()))
+    opened = path if isinstance(path, Opened) else open_file(path)
     with reading(opened.name):
-        return _read(opened, name, picks)
-
-
-def _read(opened: Opened, name: str, picks: Mapping[str, str]) -> Table:
-    from abstain.io.readers import READERS
-
-    chosen = _format_of(opened, name)
-    if chosen not in FORMATS:
-        return READERS[chosen].table(opened, picks)
-    if picks:
-        raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
-    if chosen == "parquet":
-        return _read_parquet(opened)
-    if chosen == "qa4mre":
-        from abstain.io.qa4mre import read_qa4mre
-
-        return read_qa4mre(opened)
-    if chosen == "json":
-        from abstain.io.jsonl import read_array
-
-        return read_array(opened)
-    table = _read_text(opened, chosen)
-    assert table.chunks is not None
-    frame = held(_of_so_many_runs(table.chunks(table.columns), opened.name))
-    if frame is None:
-        raise InputError("has a header but no rows", opened.name)
-    return replace(table, frame=frame, chunks=None)
-
-
-def _of_so_many_runs(chunks: Iterator[pl.DataFrame], name: str) -> Iterator[pl.DataFrame]:
-    """The chunks of a table, which is refused as soon as it names more runs than any result has."""
-    runs = pl.Series(dtype=pl.String)
-    for chunk in chunks:
-        if "run" in chunk.columns and chunk["run"].n_unique() > FEW_RUNS:
-            runs = pl.concat([runs, chunk["run"].cast(pl.String).unique()]).unique()
-            if len(runs) > MAX_RUNS:
-                raise InputError(
-                    f"its column 'run' names more than {MAX_RUNS:,} runs, expected the same name "
-                    "on all rows of a run",
-                    name,
-                )
-        yield chunk
+        chosen = _format_of(opened, format)
+        if chosen not in FORMATS:
+            return _readers()[chosen].table(opened, pick or {})
+        if pick:
+            raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
+        table = _read_plain(opened, chosen)
+        if table.chunks is None:
+            return table
+        frame = _hold(table.chunks(table.columns))
+        if frame is None:
+            raise InputError("has a header but no rows", opened.name)
+        return replace(table, frame=frame, chunks=None)
 
 
 def read_in_chunks(path: str | Path, *, format: str | None = None) -> Table:
-    """The same table, checked as a whole, its rows read when and as often as they are asked for.
+    """The same table, its rows read when and as often as they are needed.
 
     Only tables of text are read so (`Table.chunks`); others come as `read_table` gives them.
     """
     if format not in (None, *TEXTS):
         return read_table(path, format=format)
-    opened = open_streamed(path)
+    opened = open_file(path)
     with reading(opened.name):
-        chosen = _format_of(opened, format or "")
-        return _read_text(opened, chosen) if chosen in TEXTS else read_table(path)
+        chosen = _format_of(opened, format)
+        return _read_plain(opened, chosen) if chosen in TEXTS else read_table(opened)
 
 
-def _read_text(opened: Opened, format: str) -> Table:
-    if format == "jsonl":
-        from abstain.io.jsonl import read_jsonl
+def _read_plain(opened: Opened, format: str) -> Table:
+    """A table of a format; the rows of text are still to be read."""
+    if format == "parquet":
+        return _read_parquet(opened)
+    if format == "qa4mre":
+        from abstain.io.qa4mre import read_qa4mre
 
-        return read_jsonl(opened)
-    from abstain.io.separated import read_separated
+        return read_qa4mre(opened)
+    if format in SEPARATORS:
+        from abstain.io.csv_files import read_csv
 
-    return read_separated(opened, format)
+        return read_csv(opened, format)
+    from abstain.io.json_files import read_array, read_jsonl
+
+    return read_jsonl(opened) if format == "jsonl" else read_array(opened)
 
 
-def _format_of(opened: Opened, asked: str) -> str:
-    """The format that was asked for or is evident; what a spreadsheet program wrote is refused."""
-    refuse_workbook(opened)
-    if "qa4mre" not in (asked, format_of_name(opened.name)):  # whose reader says it of XML
-        refuse_utf16(opened)
-    return asked or sniff(opened)
+def _readers() -> Mapping[str, Reader]:
+    from abstain.io.readers import log_readers  # loaded where there are logs
+
+    return log_readers()
+
+
+LARGE = 1 << 20
+"""Rows from which on columns of few values are dictionary-encoded."""
+FEW = 16
+"""A column has few values where a value appears so many times in a chunk, on average."""
+
+
+def _hold(chunks: Iterator[pl.DataFrame]) -> pl.LazyFrame | None:
+    """The rows of all chunks; None where there are none.
+
+    Text takes 16 bytes a cell and more. In a large table a column of few values is
+    dictionary-encoded, which takes 4, and cast to text when it is used.
+    """
+    parts: list[pl.DataFrame] = []
+    few: dict[str, pl.Categories] | None = None
+    rows = 0
+    for chunk in chunks:
+        rows += chunk.height
+        if few is None and rows > LARGE:
+            few = {name: pl.Categories.random() for name in _columns_of(chunk, pl.String)}
+            parts = [_encode(part, few) for part in parts]
+        parts.append(chunk if few is None else _encode(chunk, few))
+    if not parts:
+        return None
+    encoded = [set(_columns_of(part, pl.Categorical)) for part in parts]
+    always, ever = set.intersection(*encoded), set.union(*encoded)
+    parts = [part.with_columns(_as_text(ever - always)) for part in parts]
+    frame = pl.concat(parts, how="vertical_relaxed")  # some may hold whole numbers as text
+    return frame.lazy().with_columns(_as_text(always)) if always else frame.lazy()
+
+
+def _columns_of(chunk: pl.DataFrame, kind: type[pl.DataType]) -> list[str]:
+    return [name for name, dtype in chunk.schema.items() if isinstance(dtype, kind)]
+
+
+def _encode(chunk: pl.DataFrame, few: dict[str, pl.Categories]) -> pl.DataFrame:
+    """A chunk with its columns of few values encoded; one that has many is dropped from `few`."""
+    for name in list(few):
+        column = chunk.get_column(name)
+        if column.n_unique() * FEW > max(chunk.height, LARGE // FEW):
+            del few[name]
+        else:
+            chunk = chunk.with_columns(column.cast(pl.Categorical(few[name])))
+    return chunk
+
+
+def _as_text(names: Set[str]) -> list[pl.Expr]:
+    return [col(name).cast(pl.String) for name in sorted(names)]
+
+
+def _format_of(opened: Opened, format: str | None) -> str:
+    """The format that was asked for or is evident; an empty file has none."""
+    if not opened.head:
+        raise InputError("is empty, expected a header and rows", opened.name)
+    refuse_binary(opened)
+    return format or sniff(opened)
 
 
 def sniff(opened: Opened) -> str:
-    """The format of an opened file: by its first bytes, then by its name.
-
-    A comma, a semicolon or a tab separates the cells: whichever the first line has most of.
-    """
-    from abstain.io.readers import sniff_log
-
-    head = opened.head()
+    """The format of an opened file: by its first bytes, then by its name."""
+    head = opened.head
+    text = head.removeprefix(BOM).lstrip()
     if head.startswith(PARQUET):
         return "parquet"
-    text = head.removeprefix(BOM).lstrip()
     if text.startswith(b"<"):
-        if format_of_name(opened.name) not in (None, "qa4mre") and not QA4MRE.search(head):
-            raise InputError("looks like XML or HTML, expected a table", opened.name)
         return "qa4mre"
-    if log := sniff_log(head):
+    if text.startswith((b"{", b"PK")) and (log := _sniff_log(opened)):
         return log
-    may_be_long = text.startswith(b"{") and len(head) == SNIFFED
-    if may_be_long and (log := sniff_log(opened.head(BLOCK))):
-        return log
-    if text.startswith(b"{"):
-        return "jsonl"
-    if text.startswith(b"["):
-        return "json"
-    if by_name := format_of_name(opened.name):
-        if by_name == "parquet":
-            raise InputError("is not a Parquet file (it does not begin with PAR1)", opened.name)
-        if by_name == "jsonl" and text:
-            raise InputError("line 1 is not a JSON object, expected JSONL", opened.name)
-        return by_name
+    if text.startswith((b"{", b"[")):
+        return "jsonl" if text.startswith(b"{") else "json"
     line = text.split(b"\n", 1)[0]
-    return "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+    by_cells = "tsv" if line.count(b"\t") > line.count(b",") else "csv"
+    return format_of_name(opened.name) or by_cells
+
+
+def _sniff_log(opened: Opened) -> str | None:
+    """The reader of a log by how it begins; its first record may be long."""
+    from abstain.io.readers import sniff_log
+
+    log = sniff_log(opened.head)
+    if log is None and len(opened.head) == HEAD:
+        with opened.stream() as file:
+            return sniff_log(file.read(MAX_LINE))
+    return log
 
 
 def format_of_name(name: str) -> str | None:
@@ -253,70 +262,69 @@ def format_of_name(name: str) -> str | None:
     return ENDINGS.get(endings[-1]) if endings else None
 
 
-def _refuse_unstorable(
-    frame: pl.DataFrame, path: str, chosen: str, *, nested: bool = False
-) -> None:
-    """Refuse a column of bytes, and a nested one where a format has only plain cells."""
-    for name, dtype in frame.schema.items():
-        if dtype in (pl.Binary, pl.Object) or (nested and dtype.is_nested()):
-            raise InputError(
-                f"column {shown(name)} holds {dtype}, which {chosen.upper()} cannot store", path
-            )
-
-
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
     """Write a table in the format that its name says; a failure leaves no partial file."""
-    chosen = format or format_of_name(str(path))
+    label, chosen = str(path), format or format_of_name(str(path))
     if chosen not in FORMATS:
-        raise UsageError(
-            f"the name '{path}' does not tell the table format (expected an ending of "
-            f"{', '.join(ENDINGS)}, also with .gz or .zst)"
-        )
-    with writing(str(path)), whole(path) as draft:
-        if chosen == "parquet":
+        expected = f"expected an ending of {', '.join(ENDINGS)}, also with .gz or .zst"
+        raise UsageError(f"the name '{path}' does not tell the table format ({expected})")
+    with writing(label), whole(path) as draft:
+        if chosen == "qa4mre":
+            from abstain.io.qa4mre import write_qa4mre
+
+            write_qa4mre(frame, draft, label)
+        elif chosen == "parquet":
             frame.write_parquet(draft)
-        elif chosen in ("jsonl", "json"):
-            _refuse_unstorable(frame, str(path), chosen)
-            (frame.write_ndjson if chosen == "jsonl" else frame.write_json)(draft)
-        elif chosen == "qa4mre":
-            from abstain.io.qa4mre_write import write_qa4mre
-
-            write_qa4mre(frame, draft, str(path))
         else:
-            _refuse_separators(frame, str(path), chosen)
-            flat = frame.with_columns(
-                col(name).cast(pl.List(pl.String)).list.join("|")
-                for name, dtype in frame.schema.items()
-                if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
-            )
-            _refuse_unstorable(flat, str(path), chosen, nested=True)
-            flat.write_csv(draft, separator=SEPARATORS[chosen])
+            frame = _flat(frame, label, chosen) if chosen in SEPARATORS else frame
+            for name, dtype in frame.schema.items():
+                if dtype in (pl.Binary, pl.Object) or (chosen in SEPARATORS and dtype.is_nested()):
+                    what = (
+                        f"column {shown(name)} holds {dtype}, which {chosen.upper()} cannot store"
+                    )
+                    raise InputError(what, label)
+            if chosen in SEPARATORS:
+                frame.write_csv(draft, separator=SEPARATORS[chosen])
+            else:
+                (frame.write_ndjson if chosen == "jsonl" else frame.write_json)(draft)
 
 
-def _refuse_separators(frame: pl.DataFrame, name: str, format: str) -> None:
-    """An accepted answer with a | in it would come back from such a cell as two."""
+def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
+    """A table whose lists are cells with | between their texts.
+
+    An accepted answer with a | in it would come back from such a cell as two.
+    """
     for column in ("correct", "options"):
         if isinstance(frame.schema.get(column), pl.List):
             texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
             split = texts.filter(texts.str.contains("|", literal=True))
             if len(split):
-                raise InputError(
-                    f"column '{column}' holds {shown(split[0])}, which would be "
-                    f"split at the | in {format.upper()}, expected .jsonl or .parquet",
-                    name,
-                )
+                what = f"column '{column}' holds {shown(split[0])}, which would be split at the |"
+                raise InputError(f"{what} in {format.upper()}, expected .jsonl or .parquet", name)
+    return frame.with_columns(
+        col(column).cast(pl.List(pl.String)).list.join("|")
+        for column, dtype in frame.schema.items()
+        if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
+    )
 
 
 def _read_parquet(opened: Opened) -> Table:
-    source = opened.path if opened.path is not None else io.BytesIO(opened.data or b"")
+    """A Parquet file; one of far more cells than bytes is refused as a compressed file would be."""
+    source = opened.plain_path or io.BytesIO(opened.read())
     try:
         frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
         columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
-        empty = frame.select(pl.len()).collect().item() == 0
+        rows = frame.select(pl.len()).collect().item()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise InputError(f"is not readable Parquet: {first_line(error)}", opened.name) from None
-    if empty:
+    if not rows:
         raise InputError("has no rows", opened.name)
+    if len(columns) > MAX_COLUMNS:
+        raise InputError(f"has more than {MAX_COLUMNS:,} columns", opened.name)
+    size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else source.stat().st_size
+    limit = byte_limit(packed=size)
+    if rows * len(columns) * CELL > limit:
+        raise too_large(opened.name, limit)
     return Table(opened.name, "parquet", columns, frame, opened)
 
 
@@ -355,7 +363,7 @@ def json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def first_line(said: BaseException | str) -> str:
-    """The first line of what a tool or a library said, short enough for one line of ours."""
-    lines = str(said).strip().splitlines()
-    return lines[0][:200] if lines else type(said).__name__
+def first_line(error: BaseException | str) -> str:
+    """The first line of an error or a text, at most 200 characters of it."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

@@ -7,7 +7,7 @@ separated by single blanks; what polars cannot read is read again slowly, to say
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,35 +16,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.boundary import reading
-from abstain.io.files import BOM, Opened, ahead, refuse_utf16, refuse_workbook
-from abstain.io.packing import byte_limit, too_large
+from abstain.io.files import Opened, ahead, chunks_of, text_blocks
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
 QRELS_COLUMNS = ("query", "0", "doc", "rel")
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
-LONGER_NUMBER = re.compile(rb"[+-]?\d{19,}")
 
 MOST = 1 << 53
 """Whole numbers from here on are not all doubles."""
 
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
-CHUNK = 2 << 20
-"""Bytes read at a time: few enough to stay small, many enough to keep the parser busy."""
-
-SHARE, GROWTH = 16, 2
-"""Of a large file as much as a sixteenth of what was read, up to twice as many bytes."""
-
-LONGEST_LINE = 1 << 20
-"""A longer line is no run and no qrels; reading on would only fill the memory."""
-
-NEWLINE, BLANK = 10, 32
+BLANK = 32
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
-
-Check = Callable[[list[bytes]], str | None]
-"""What is wrong with a line's fields, if anything; all columns are there."""
 
 
 def run_batches(
@@ -56,7 +41,6 @@ def run_batches(
     better in both cases. Every row has been checked; columns after the sixth are ignored.
     """
     order, kind = ("rank", pl.Int64()) if by_rank else ("score", pl.Float64())
-    check = _check_rank if by_rank else _check_score
 
     def rows(chunk: bytes) -> pl.DataFrame | None:
         text = single_spaced(chunk)
@@ -69,25 +53,22 @@ def run_batches(
 
     for frame in ahead(chunks(opened), rows):
         if frame is None:
-            raise _explain(opened, "run", check)
-        if frame.is_empty():
-            continue
-        if by_rank:
+            raise _explain(opened, RUN_COLUMNS, order)
+        if by_rank and frame.height:
             ranks = frame["rank"].cast(pl.Float64).alias("score")
             frame = frame.drop("rank").insert_column(2, -ranks)
-        yield frame
+        if frame.height:
+            yield frame
 
 
 def read_qrels(opened: Opened) -> pl.DataFrame:
     """A qrels file's rows: query, doc, rel (a whole number; negative means not judged)."""
     frames = []
-    for chunk in chunks(opened):
-        if not (text := single_spaced(chunk)):
-            continue
+    for text in filter(None, map(single_spaced, chunks(opened))):
         frame = _parse(text, QRELS_COLUMNS, {"rel": pl.Int64()}, ("query", "doc", "rel"))
         # each row has its four columns, so the total is exact only if none has a fifth
         if frame is None or text.count(b" ") != 3 * frame.height:
-            raise _explain(opened, "qrels", _check_qrels)
+            raise _explain(opened, QRELS_COLUMNS, "rel")
         frames.append(frame)
     if not frames:
         raise InputError("has no judgments (expected lines: query 0 doc rel)", opened.name)
@@ -171,85 +152,50 @@ def _parse(
 
 
 def _unordered(numbers: NDArray[Any]) -> bool:
-    """Whether a number is none, or a rank that is no longer told apart from the next."""
+    """Whether a score is NaN, or a rank too large for a double to be exact."""
     if numbers.dtype == np.float64:
         return bool(np.isnan(numbers).any())
     return bool(((numbers >= MOST) | (numbers <= -MOST)).any())
 
 
-def _explain(opened: Opened, kind: str, check: Check) -> InputError:
-    refuse_workbook(opened)
-    refuse_utf16(opened)
-    columns = RUN_COLUMNS if kind == "run" else QRELS_COLUMNS
-    for number, fields in lines(opened):
-        if problem := _check_columns(fields, columns) or check(fields):
-            return InputError(problem, Place(opened.name, number))
-    return InputError(f"cannot be read as a TREC {kind}", opened.name)
+def _explain(opened: Opened, columns: Sequence[str], number: str) -> InputError:
+    """The error of the first line whose fields are not what the columns, one of numbers, hold."""
+    for line, fields in lines(opened):
+        if problem := _problem(fields, columns, number):
+            return InputError(problem, Place(opened.name, line))
+    return InputError(f"cannot be read as TREC lines ({' '.join(columns)})", opened.name)
 
 
-def _check_columns(fields: list[bytes], columns: tuple[str, ...]) -> str | None:
-    if len(fields) < len(columns):
-        return _wrong_width(fields, columns)
-    for name, field in zip(columns, fields, strict=False):
-        if name in ("query", "doc", "run"):
-            try:
-                field.decode()
-            except UnicodeDecodeError:
-                return f"the {name} is not UTF-8 text (got {_text(field)})"
-    return None
-
-
-def _check_score(fields: list[bytes]) -> str | None:
-    if not NUMBER.fullmatch(fields[4]):
-        return f"the score must be a number (got {_text(fields[4])})"
-    return None
-
-
-def _check_rank(fields: list[bytes]) -> str | None:
-    problem = _check_whole(fields[3], "rank")
-    if problem is None and abs(int(fields[3])) >= MOST:
-        return f"the rank must be below 2^53 (got {_text(fields[3])})"
-    return problem
-
-
-def _check_qrels(fields: list[bytes]) -> str | None:
-    if len(fields) > len(QRELS_COLUMNS):
-        problem = _wrong_width(fields, QRELS_COLUMNS)
+def _problem(fields: list[bytes], columns: Sequence[str], number: str) -> str | None:
+    is_qrels = columns is QRELS_COLUMNS
+    if len(fields) < len(columns) or (is_qrels and len(fields) > len(columns)):
         is_run = len(fields) >= len(RUN_COLUMNS) and NUMBER.fullmatch(fields[4])
-        return f"{problem} (a run? the judgments come first)" if is_run else problem
-    return _check_whole(fields[3], "relevance")
-
-
-def _check_whole(field: bytes, what: str) -> str | None:
-    if LONGER_NUMBER.fullmatch(field):
-        return f"the {what} has more than 18 digits (got {_text(field)})"
-    if not WHOLE_NUMBER.fullmatch(field):
-        return f"the {what} must be a whole number (got {_text(field)})"
+        hint = " (a run? the judgments come first)" if is_run else ""
+        counted = plural(len(fields), "column")
+        return f"{counted}, expected {len(columns)}: {' '.join(columns)}{hint}"
+    for name, field in zip(columns, fields, strict=False):
+        text = field.decode(errors="replace")
+        if name in ("query", "doc", "run") and text.encode() != field:
+            return f"the {name} is not UTF-8 text (got {shown(text)})"
+        if name == number == "score" and not NUMBER.fullmatch(field):
+            return f"the score must be a number (got {shown(text)})"
+        if name == number != "score" and not WHOLE_NUMBER.fullmatch(field):
+            what = "a whole number of at most 18 digits"
+            return f"the {name} must be {what} (got {shown(text)})"
+        if name == number == "rank" and abs(int(field)) >= MOST:
+            return f"the rank must be below 2^53 (got {shown(text)})"
     return None
-
-
-def _wrong_width(fields: list[bytes], columns: tuple[str, ...]) -> str:
-    return f"{plural(len(fields), 'column')}, expected {len(columns)}: {' '.join(columns)}"
-
-
-def _text(field: bytes) -> str:
-    return shown(field.decode(errors="replace"))
 
 
 def chunks(opened: Opened) -> Iterator[bytes]:
     """The file's text in chunks of whole lines, unpacked, without a byte order mark."""
-    limit, total = byte_limit(), 0
-    for number, chunk in enumerate(_whole_lines(opened)):
-        total += len(chunk)
-        if total > limit:
-            raise too_large(opened.name, limit)
-        yield chunk if number else chunk.removeprefix(BOM)
+    return chunks_of(text_blocks(opened))
 
 
 def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
     """Line numbers and their fields: slow and obvious, for saying where something is wrong.
 
-    Blank lines and comments (a first character #, as trec_eval 10) count but are not given.
+    Blank lines and comments (a first character #, as trec_eval 10) count but are left out.
     """
     before = 0
     for chunk in chunks(opened):
@@ -273,34 +219,11 @@ def single_spaced(chunk: bytes) -> bytes:
     """
     if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
         chunk = chunk.translate(TO_BLANKS)
-    if _has_spare_blanks(chunk):
-        chunk = _squeeze(chunk)
-    if b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk):
-        chunk = b"\n".join(line for line in chunk.split(b"\n") if not line.startswith(b"#"))
-    return chunk
-
-
-def _whole_lines(opened: Opened) -> Iterator[bytes]:
-    held = b""  # an unfinished line
-    for block in _blocks(opened):
-        end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1  # as old Macs ended lines
-        if end:
-            yield b"".join((held, memoryview(block)[:end]))  # copied once
-            held = block[end:]
-        else:
-            held += block
-        if len(held) > LONGEST_LINE:
-            raise InputError(f"has a line of more than {LONGEST_LINE >> 20} MiB", opened.name)
-    if held:
-        yield held
-
-
-def _blocks(opened: Opened) -> Iterator[bytes]:
-    done = 0
-    with reading(opened.name), opened.stream() as file:
-        while block := file.read(min(max(CHUNK, done // SHARE), GROWTH * CHUNK)):
-            done += len(block)
-            yield block
+    comments = b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk)
+    if not comments and not _has_spare_blanks(chunk):
+        return chunk
+    lines = (b" ".join(line.split()) for line in chunk.split(b"\n"))
+    return b"".join([line + b"\n" for line in lines if line and not line.startswith(b"#")])
 
 
 def _has_spare_blanks(chunk: bytes) -> bool:
@@ -314,18 +237,3 @@ def _has_spare_blanks(chunk: bytes) -> bool:
         if bool((blank[1:] & blank[:-1]).any()):
             return True
     return False
-
-
-def _squeeze(chunk: bytes) -> bytes:
-    """Each run of blanks becomes a newline if it holds one, else a single blank."""
-    text = np.frombuffer(chunk, np.uint8)
-    blank = (text == BLANK) | (text == NEWLINE)
-    first = blank.copy()
-    first[1:] &= ~blank[:-1]
-    first[:1] = False  # what stands before the first field separates nothing
-    squeezed: NDArray[np.uint8] = text[~blank | first]
-    starts = np.flatnonzero(first)
-    ends_line = np.zeros(len(starts) + 1, bool)
-    ends_line[np.searchsorted(starts, np.flatnonzero(text == NEWLINE), "right") - 1] = True
-    squeezed[first[~blank | first]] = np.where(ends_line[:-1], NEWLINE, BLANK)
-    return squeezed.tobytes().rstrip(b" ")

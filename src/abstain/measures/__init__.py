@@ -1,6 +1,6 @@
 """Measures: pure functions, declared with all that is known of them.
 
-Another package declares its own with the decorators here, and names the module in an entry point
+A plug-in declares measures with these decorators, and names its module in an entry point
 of the group `abstain.measures`.
 """
 
@@ -13,7 +13,7 @@ from abstain.measures.definition import (
     Proportion,
     Undefinedness,
 )
-from abstain.measures.kinds import Measure
+from abstain.measures.measure_types import Measure
 from abstain.measures.registry import count_measure, definitions, list_measures, measure
 
 __all__ = [

@@ -1,7 +1,7 @@
-"""Answers with a confidence: sorted once, tied ones grouped.
+"""Answers with a confidence: sorted once, ties grouped.
 
-The order of rows never changes a value: answers of one confidence are one group, answered
-together or not at all, and what is summed inside a group is the mean over all its orders.
+The order of rows never changes a value: answers with the same confidence form one group, and a sum
+inside a group is the mean over all orders of its members.
 """
 
 from __future__ import annotations
@@ -13,22 +13,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from abstain.errors import UsageError
 from abstain.measures.definition import Numeric
-from abstain.measures.lazy import numpy as np
+from abstain.measures.definition import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array, IntArray
-
-    BoolArray = npt.NDArray[np.bool_]
+    from abstain.measures.definition import Array, BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Answers from the surest down, one entry for each distinct confidence.
+    """Answers in descending confidence, one entry for each distinct confidence.
 
-    Answers without a confidence are the last group, whose level is NaN: less sure than any other.
-    Of resamples there is a column each, and a group may be empty in some.
+    Answers without a confidence are the last group, whose level is NaN. Resamples have a column
+    each, and a group may be empty in some.
 
     >>> g = Groups.of([True, False, True], [0.9, 0.5, 0.5])
     >>> g.level.tolist(), g.answered.tolist(), g.right.tolist()
@@ -36,18 +32,18 @@ class Groups:
     """
 
     level: Array
-    """The distinct confidences, falling."""
+    """The distinct confidences, descending."""
     answered: IntArray
-    """How many answers are at least so sure."""
+    """The number of answers with at least this confidence."""
     right: IntArray
-    """How many of those are right."""
+    """The number of those that are right."""
 
     @classmethod
     def of(cls, right: Any, confidence: Any) -> Groups:
-        """One sort of whole numbers: a confidence's bits with the verdict as the last one.
+        """Groups by one sort of integers: the bits of the confidence, then the verdict.
 
-        The bits of a double from 0 to 1 order as the doubles do and leave the highest two free,
-        so the key holds both exactly and nothing has to be carried along.
+        The bits of doubles from 0 to 1 sort as the doubles do, and the highest two are free, so
+        the key holds both exactly.
         """
         verdict = np.asarray(right, dtype=np.bool_)
         sure = np.asarray(confidence, dtype=np.float64) + 0.0  # −0 becomes 0
@@ -72,18 +68,18 @@ class Groups:
 
     @property
     def wrong(self) -> IntArray:
-        """How many of the answers that are at least so sure are wrong."""
+        """The number of answers with at least this confidence that are wrong."""
         return self.answered - self.right
 
     @property
     def size(self) -> Any:
-        """All answers; of resamples a number each."""
+        """The number of answers; an array for resamples."""
         if not len(self.answered):
             return 0
         return int(self.answered[-1]) if self.answered.ndim == 1 else self.answered[-1]
 
     def each(self, cumulated: IntArray) -> IntArray:
-        """What each group adds to a cumulated count."""
+        """The counts of each group, from cumulative ones."""
         return np.diff(cumulated, prepend=0, axis=0)
 
     def mean_share(self, cumulated: IntArray) -> Numeric:
@@ -103,7 +99,7 @@ class Groups:
 
 
 def _starts(differs: BoolArray, size: int) -> IntArray:
-    """Where groups begin, given which of the items after the first differ from the one before."""
+    """Where groups begin; `differs` compares each item after the first with the one before."""
     begins = np.ones(size, np.bool_)
     begins[1:] = differs
     return np.flatnonzero(begins)
@@ -115,7 +111,7 @@ def harmonic_numbers(most: int) -> Array:
 
 
 def least_area(right: Any, answers: Any) -> Numeric:
-    """AURC*, that of the best order of so many answers: every right one before every wrong one.
+    """AURC*, that of the best order: every right answer before every wrong one.
 
     Σ_{i > R} (i − R)/i = N − R − R·(H(N) − H(R)).
     """
@@ -126,18 +122,17 @@ def least_area(right: Any, answers: Any) -> Numeric:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers of one run: whether each is right, and how sure its system was.
+    """The answers of one run: whether each is right, and its confidence.
 
-    `given` is False for a candidate behind a blank. With several answers a question, `question`
-    numbers the question of each, `known` says how many right answers each question has, `repeat`
-    marks answers that say again what was said before and `rank` orders them, where it is not the
-    confidence that does (NaN or ∞: no rank).
+    `submitted` is False for a candidate behind a blank. With several answers per question,
+    `question` numbers the question of each, `known` is the number of right answers of each
+    question, `repeat` marks repeated answers, and `rank` orders them (NaN or ∞: by confidence).
     """
 
     right: BoolArray
     confidence: Array
     questions: int
-    given: BoolArray | None = None
+    submitted: BoolArray | None = None
     question: IntArray | None = None
     known: IntArray | None = None
     repeat: BoolArray | None = None
@@ -145,49 +140,37 @@ class Answers:
 
     @classmethod
     def of(cls, right: Any, confidence: Any, *, questions: int | None = None, **more: Any) -> Any:
-        """Answers from sequences; a confidence may be None or NaN: not given.
+        """Answers from sequences; a missing confidence is None or NaN.
 
         `question` holds ids, `known` a number for each: a mapping, or a sequence in the order in
-        which the questions first come. `given`, `repeat` and `rank` have an entry for each answer.
+        which the questions first appear. `submitted`, `repeat` and `rank` have an entry for each
+        answer.
         """
-        try:
-            verdict = np.asarray(right, dtype=np.float64)
-            sure = np.asarray(confidence, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise UsageError("expected right or wrong (1, 0) and a confidence for each") from None
+        verdict, sure = _numbers("right", right, 0, 1), _numbers("confidence", confidence, 0, 1)
         if verdict.shape != sure.shape or verdict.ndim != 1:
             raise UsageError(
                 f"expected as many confidences as answers (got {sure.shape} and {verdict.shape})"
             )
-        if not np.isin(verdict, (0, 1)).all():
-            raise UsageError("an answer is right (1) or wrong (0)")
-        if ((sure < 0) | (sure > 1)).any():
-            raise UsageError("a confidence must be from 0 to 1")
-        known = more.pop("known", None)
-        arrays = {name: None if v is None else np.asarray(v) for name, v in more.items()}
+        arrays: dict[str, Any] = {
+            "right": _marks("right", verdict),
+            "confidence": sure,
+            "rank": _numbers("rank", more.pop("rank", None), 1, np.inf),
+        }
+        for name in ("submitted", "repeat"):
+            arrays[name] = _marks(name, more.pop(name, None))
+        ids, asked, known = np.arange(len(verdict)), len(verdict), more.pop("known", None)
+        if (question := more.pop("question", None)) is not None:
+            ids, first, number = np.unique(question, return_index=True, return_inverse=True)
+            asked, coming = len(ids), np.argsort(first)
+            ids, arrays["question"] = ids[coming], np.argsort(coming)[number]
         for name, array in arrays.items():
             if array is not None and array.shape != verdict.shape:
-                raise UsageError(
-                    f"{name} must have an entry for each of {len(verdict)} answers "
-                    f"(got {array.size})"
-                )
-        ids, asked = np.arange(len(verdict)), len(verdict)
-        if (own := arrays.get("question")) is not None:
-            ids, first, number = np.unique(own, return_index=True, return_inverse=True)
-            asked, coming = len(ids), np.argsort(first)
-            ids = ids[coming]
-            arrays["question"] = np.argsort(coming)[number]
-        for name in ("given", "repeat"):
-            if (marks := arrays.get(name)) is not None:
-                arrays[name] = _marks(name, marks)
-        if arrays.get("rank") is not None:
-            arrays["rank"] = _ranks(arrays["rank"])
-        if known is not None:
-            arrays["known"] = _known(known, ids)
+                raise UsageError(f"{name} must have an entry for each of {len(verdict)} answers")
         total = asked if questions is None else questions
         if total < asked:
             raise UsageError(f"there are {asked} questions with answers, but questions={total}")
-        return cls(verdict.astype(np.bool_), sure, total, **arrays)
+        known = None if known is None else _known(known, ids)
+        return cls(questions=total, known=known, **arrays, **more)
 
     @cached_property
     def groups(self) -> Groups:
@@ -201,32 +184,33 @@ class Answers:
 
     @cached_property
     def calibrated(self) -> Self:
-        """Those with a confidence, alone."""
+        """Those with a confidence."""
         return self._only(self.stated)
 
     @cached_property
-    def shown(self) -> Self:
-        """Those that were given: without the candidates behind blanks."""
-        return self if self.given is None else self._only(self.given)
+    def submissions(self) -> Self:
+        """Those that were submitted: without the candidates behind blanks."""
+        return self if self.submitted is None else self._only(self.submitted)
 
     def _only(self, chosen: BoolArray) -> Self:
-        """Some of the answers, with all that is known of them."""
+        """Some of the answers."""
         if chosen.all():
             return self
         each = (f.name for f in fields(self) if f.name not in ("questions", "known"))
-        some = {name: own[chosen] for name in each if (own := getattr(self, name)) is not None}
+        arrays = {name: getattr(self, name) for name in each}
+        some = {name: array[chosen] for name, array in arrays.items() if array is not None}
         if self.known is not None and self.question is None:
             some["known"] = self.known[chosen]
         return replace(self, **some)
 
     @property
     def size(self) -> Any:
-        """How many answers there are; of resamples a number each."""
+        """The number of answers; an array for resamples."""
         return len(self.right)
 
     @property
     def times(self) -> IntArray | None:
-        """How often each answer is there in each of some resamples; None: they are no resamples."""
+        """How often each answer occurs in each resample; None: these are not resamples."""
         return None
 
     def total(self, values: Array) -> Numeric:
@@ -234,7 +218,7 @@ class Answers:
         return float(values.sum())
 
     def count(self, where: BoolArray) -> Any:
-        """How many answers are so."""
+        """How many answers are marked."""
         return int(np.count_nonzero(where))
 
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
@@ -242,7 +226,7 @@ class Answers:
         return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
 
     def first_covering(self, c: float) -> tuple[Numeric, Numeric]:
-        """The first point that answers a share c of the questions, and whether there is one."""
+        """The first group that covers a share c of the questions, and whether there is one."""
         reached = self.groups.answered >= c * self.questions * (1 - 1e-12)
         return np.argmax(reached, axis=0), reached.any(axis=0)
 
@@ -253,19 +237,19 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Resamples(Answers):
-    """Answers in many resamples at once: each is there so many times in each of them.
+    """Many resamples at once: how often each answer occurs in each of them.
 
-    Measures of confidence are written for both: what is a number of one run's answers is a column
-    of numbers here. There is one answer a question, the surest first and those without a
-    confidence last. `numbers` (answers, resamples) says how often each is there; `questions` has a
-    number for each resample.
+    Measures of confidence are written for both: a number of one run's answers is an array over
+    resamples here. There is one answer per question, in descending confidence, those without one
+    last. `numbers` (answers, resamples) are the multiplicities; `questions` has a number for each
+    resample.
 
     >>> import numpy as np
     >>> from abstain.measures import measure
     >>> often = np.array([[1, 2], [1, 1], [1, 0]])
     >>> right, sure = np.array([True, False, True]), np.array([0.9, 0.5, 0.5])
-    >>> own = Resamples(right, sure, often.sum(axis=0), numbers=often)
-    >>> measure("AUROC")(own).tolist()
+    >>> resamples = Resamples(right, sure, often.sum(axis=0), numbers=often)
+    >>> measure("AUROC")(resamples).tolist()
     [0.75, 1.0]
     """
 
@@ -282,7 +266,7 @@ class Resamples(Answers):
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each group of equally sure answers begins."""
+        """Where each group of equal confidence begins."""
         sure = self.confidence
         return _starts((sure[1:] != sure[:-1]) & self.stated[:-1], len(sure))
 
@@ -299,7 +283,7 @@ class Resamples(Answers):
         return Groups(level, np.cumsum(answered, axis=0), np.cumsum(right, axis=0))
 
     def _by_group(self, where: BoolArray) -> IntArray:
-        """How many answers of each group are so (groups, resamples)."""
+        """How many answers of each group are marked (groups, resamples)."""
         from scipy.sparse import csr_array
 
         ends = np.append(self.starts, len(where))
@@ -321,45 +305,44 @@ class Resamples(Answers):
         by_resample = np.atleast_2d(bin_of.T).T  # or the same bins in all of them
         place = by_resample * resamples + np.arange(resamples)
         weights = values[:, None] * self.numbers
-        found = np.bincount(place.ravel(), weights.ravel(), minlength=bins * resamples)
-        return np.asarray(found.reshape(bins, resamples), np.float64)
+        sums = np.bincount(place.ravel(), weights.ravel(), minlength=bins * resamples)
+        return np.asarray(sums.reshape(bins, resamples), np.float64)
 
     def all_alike(self) -> Any:
         return (self.groups.each(self.groups.answered) > 0).sum(axis=0) < 2
 
 
-def _marks(name: str, marks: Any) -> BoolArray:
-    if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
-        raise UsageError(f"{name} must be true or false (1, 0) for each answer")
-    found: BoolArray = marks.astype(np.bool_)
-    return found
-
-
-def _ranks(given: Any) -> Array:
+def _numbers(name: str, values: Any, low: float, high: float) -> Any:
+    """Numbers in a range; NaN for those that are missing."""
+    if values is None:
+        return None
     try:
-        rank = np.asarray(given, np.float64)
+        numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise UsageError("a rank must be a number, 1 or more, or None") from None
-    if (rank < 1).any():
-        raise UsageError(f"a rank must be 1 or more (got {np.nanmin(rank):g})")
-    return rank
+        raise UsageError(f"{name} must be a number for each answer, or None") from None
+    if ((numbers < low) | (numbers > high)).any():
+        span = f"{low} or more" if high == np.inf else f"from {low} to {high}"
+        raise UsageError(f"{name} must be {span}")
+    return numbers
 
 
-def _known(given: Any, ids: Any) -> IntArray:
-    """How many right answers each of these questions has."""
-    if isinstance(given, Mapping):
-        absent = [i for i in ids.tolist() if i not in given]
-        if absent:
-            raise UsageError(f"known has no number for question {absent[0]!r}")
-        given = [given[i] for i in ids.tolist()]
-    number = np.asarray(given)
-    if number.shape != ids.shape:
+def _marks(name: str, marks: Any) -> Any:
+    if marks is None:
+        return None
+    flags = np.asarray(marks)
+    if flags.dtype.kind not in "biuf" or not np.isin(flags, (0, 1)).all():
+        raise UsageError(f"{name} must be true or false (1, 0) for each answer")
+    return flags.astype(np.bool_)
+
+
+def _known(known: Any, ids: Any) -> IntArray:
+    """The number of right answers of each question."""
+    if isinstance(known, Mapping):
+        known = [known.get(i, np.nan) for i in ids.tolist()]
+    number = np.asarray(known, np.float64)
+    if number.shape != ids.shape or not ((number >= 1) & (number == np.floor(number))).all():
         raise UsageError(
-            f"known must have one number for each of {len(ids)} questions, in order of first "
-            f"appearance (got {number.size})"
+            f"known must be a whole number of 1 or more for each of {len(ids)} questions, in order "
+            "of first appearance, or by question"
         )
-    if number.size and (number.dtype.kind not in "iuf" or not (number >= 1).all()):
-        raise UsageError("known must be 1 or more for each question")
-    if (number != np.floor(number)).any():
-        raise UsageError("known must be a whole number for each question")
     return number.astype(np.int64)

@@ -1,45 +1,52 @@
-"""What must hold of a measure before others rely on it: it does what its declaration says.
+"""Checks of a declaration: does the measure do what it declares?
 
-A measure of another package is held to this when it is declared, our own in the tests.
+Measures of plug-ins are checked when they are declared, built-in ones by the tests.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from abstain.errors import UsageError, shown
 from abstain.measures.answers import Answers, Resamples
-from abstain.measures.lazy import numpy as np
+from abstain.measures.definition import numpy as np
 from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
-    from abstain.measures.kinds import Measure
-    from abstain.outcomes import Array
+    from abstain.measures.definition import Array
+    from abstain.measures.measure_types import Measure
 
 CLOSE = 1e-9
 REACH = 1e-6
-"""As κ and p* may be derived from a formula, by small differences."""
+"""The tolerance for κ and p*, which may be numerical derivatives."""
 MOST = 3
-"""Questions in the counts that a measure is tried on."""
-RIGHT = ((1, 1, 0, 1, 0), (1, 0), (0, 1, 1))
-SURE = ((0.9, 0.6, 0.6, 0.4, 0.1), (0.2, 0.8), (0.5, 0.5, 0.7))
-GAINS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))
+"""The largest number of questions that a measure is tried on."""
+NAME = re.compile(r"[^\s()=,]([^()=,]*[^\s()=,])?")
+ANSWERS = (
+    ((1, 1, 0, 1, 0), (0.9, 0.6, 0.6, 0.4, 0.1)),
+    ((1, 0), (0.2, 0.8)),
+    ((0, 1, 1), (0.5, 0.5, 0.7)),
+)
+RANKINGS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))
 
 
 def check(item: Measure) -> None:
-    """Raise an error that says what is wrong with a measure's declaration, if anything is."""
-    _check_texts(item)
+    """Raise an error if something is wrong with a measure's declaration."""
+    d = item.definition
+    for name in (d.name, *d.aliases):
+        if not NAME.fullmatch(name) or not name.isprintable():
+            _refuse(item, f"is called {shown(name)}, expected a name without ( ) = and ,")
     low, high = item.bounds
     if not low < high:
         _refuse(item, f"has bounds from {low:g} to {high:g}, expected the lower one first")
+    kinds = {"counts": _of_counts, "confidence": _of_answers, "ranking": _of_rankings}
     try:
-        {"counts": _of_counts, "confidence": _of_answers, "ranking": _of_rankings}[
-            item.definition.takes
-        ](item)
+        if d.takes in kinds:
+            kinds[d.takes](item)
     except UsageError:
         raise
     except Exception as error:
@@ -48,16 +55,6 @@ def check(item: Measure) -> None:
 
 def _refuse(item: Measure, what: str) -> NoReturn:
     raise UsageError(f"measure {shown(item.definition.name)} {what} ({item.definition.home})")
-
-
-def _check_texts(item: Measure) -> None:
-    d = item.definition
-    for name in (d.name, *d.aliases):
-        if not name or name != name.strip() or not name.isprintable() or set(name) & set("()=,"):
-            _refuse(item, f"is called {shown(name)}, expected a name without ( ) = and ,")
-    for rule in d.undefined:
-        if not rule.reason:
-            _refuse(item, "has a rule for when it is undefined, but the rule gives no reason")
 
 
 def _within(item: Measure, score: float, what: object) -> None:
@@ -116,80 +113,40 @@ def _score(item: Measure, k: Counts) -> float:
 
 
 def _of_answers(item: Measure) -> None:
-    d = item.definition
+    d, score_of = item.definition, _any(item)
     if d.studentised and d.influence is None and d.mean is None:
         _refuse(
             item, "is studentised, but has no influence function to compute a standard error from"
         )
-    own: Any = item
-    for right, sure in zip(RIGHT, SURE, strict=True):
+    for right, sure in ANSWERS:
         answers = Answers.of(right, sure)
-        score = own(answers)
+        score = score_of(answers)
         if math.isnan(score):
             continue
         what = f"{right} with the confidence {sure}"
         _within(item, score, what)
-        backwards = own(Answers.of(right[::-1], sure[::-1]))
+        backwards = score_of(Answers.of(right[::-1], sure[::-1]))
         _same(item, score, backwards, f"with the rows in another order ({what})")
-        _same(item, score, _as_resample(own, right, sure), f"as a resample ({what})")
+        order = np.argsort(-np.array(sure), kind="stable")
+        asked, once = np.array([len(right)]), np.ones((len(right), 1), np.int64)
+        sorted_answers = np.array(right, bool)[order], np.array(sure)[order]
+        resampled = score_of(Resamples(*sorted_answers, asked, numbers=once))[0]
+        _same(item, score, float(resampled), f"as a resample ({what})")
         if d.mean is not None:
             over = answers.questions if d.mean.over == "questions" else answers.size
             _same(item, score, float(d.mean.adds(answers).sum()) / over, f"as a mean ({what})")
 
 
-def _as_resample(own: Any, right: Sequence[int], sure: Sequence[float]) -> float:
-    """The score of answers that are there once each, by the way of resamples."""
-    order = np.argsort(-np.array(sure), kind="stable")
-    once = np.ones((len(right), 1), np.int64)
-    asked = np.array([len(right)])
-    answers = Resamples(np.array(right, bool)[order], np.array(sure)[order], asked, numbers=once)
-    return float(own(answers)[0])
-
-
 def _of_rankings(item: Measure) -> None:
-    own: Any = item
-    _check_original(item)
-    for gains, pool in GAINS:
-        score = own(gains, pool=pool)
+    for gains, pool in RANKINGS:
+        score = _any(item)(gains, pool=pool)
         if not math.isnan(score):
-            _within(
-                item, score, f"the gains {list(gains)} with {pool} relevant documents in the pool"
-            )
+            _within(item, score, f"the gains {gains} with {pool} relevant documents in the pool")
         empty = not gains and math.isnan(score)  # which may be another reason
         if pool == 0 and not empty and math.isnan(score) != item.definition.leaves_out_nil:
             _refuse(item, f"is {score:g} where no document is relevant: see leaves_out_nil")
 
 
-def _check_original(item: Measure) -> None:
-    """The measure that it modifies is one of rankings, with a cutoff where that is made use of."""
-    from abstain.measures.registry import example_measure
-
-    d = item.definition
-    if not d.original:
-        if d.ideal_ends:
-            _refuse(
-                item,
-                "declares ideal_ends, but names no original measure; it needs one, because where "
-                "lists have a limit the original is computed with that limit as its cutoff",
-            )
-        return
-    named = f"names {shown(d.original)} as its original"
-    try:
-        original = example_measure(d.original).definition
-    except UsageError:
-        _refuse(item, f"{named}, which is not a measure")
-    if original.name != d.original:
-        _refuse(item, f"{named}, expected the main name of that measure: {original.name}")
-    if original.takes != "ranking" or not d.knows_end:
-        _refuse(
-            item,
-            f"{named}: both must be measures of rankings, and this one must know where a list ends",
-        )
-    for own in (*original.parameters, *d.parameters):
-        if own.default is None and not own.optional:
-            _refuse(
-                item,
-                f"{named}: the parameter {own.name} needs a default in both measures",
-            )
-    if d.ideal_ends and not any(p.cutoff for p in original.parameters):
-        _refuse(item, f"{named}, expected an original that takes a cutoff")
+def _any(item: Any) -> Any:
+    """A measure that is called with what its kind takes."""
+    return item

@@ -1,7 +1,7 @@
-"""Decorators that declare a measure: `credit`, `counting`, `confident` and `ranked`.
+"""Decorators that declare a measure: `credit`, `counting`, `confident`, `ranked`, `columnar`.
 
-Each takes all that is known of the measure, and has a default for what others can do without. The
-first line of the function's docstring says what the measure is.
+Each takes the fields of `Definition` that the measure needs; the others have defaults. The first
+line of the function's docstring is the summary.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
@@ -18,129 +19,36 @@ from abstain.measures.definition import (
     NO_QUESTIONS,
     NONE_ASKED,
     SPLIT_UNKNOWN,
-    Bounds,
     CountsLike,
     Definition,
-    Influence,
-    MeanOf,
     Numeric,
-    Parameter,
-    Proportion,
     Shares,
-    TrecName,
-    Undefinedness,
-    Uses,
 )
-from abstain.measures.kinds import of_shares
-from abstain.measures.lazy import numpy as np
-from abstain.measures.registry import define
-
-if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import ByDepth
+from abstain.measures.definition import numpy as np
+from abstain.measures.measure_types import of_shares
+from abstain.measures.registry import BUILT_IN, BY_ALIAS, REGISTRY, admit
 
 F = TypeVar("F", bound=Callable[..., Numeric])
 
 
 class Declare(Protocol):
-    """What a decorator here returns: it declares a function and leaves it as it is."""
+    """The type of a decorator that declares a function and returns it unchanged."""
 
     def __call__(self, function: F, /) -> F: ...
 
 
 STEP = 1e-6
-"""In shares, where a derivative is taken or a first blank left."""
+"""The step of numerical derivatives, and the share of a first blank."""
 ROUNDING = 1e-14
-
-
-# ------------------------------------------- what may be said; `Definition` has the meanings
-
-
-class Facts(TypedDict, total=False):
-    """Of every measure; its bounds are 0 and 1 unless said."""
-
-    formula: str
-    latex: str
-    source: str
-    gaming: str
-    note: str
-    bounds: Bounds
-    higher_is_better: bool
-    parameters: tuple[Parameter, ...]
-    undefined: tuple[Undefinedness, ...]
-    aliases: tuple[str, ...]
-
-
-class CountFacts(Facts, total=False):
-    """Of a measure of counts; it is studentised where its trials are not all questions."""
-
-    proportion: Proportion | None
-    studentised: bool
-    divides_by: str
-    least: int
-    ranks_like: Callable[..., tuple[str, ...]]
-    monotone: str
-
-
-class Worth(TypedDict, total=False):
-    """What a blank is worth; what is not said is derived."""
-
-    kappa: Shares | None
-    kappa_text: str
-    break_even: Shares | None
-    break_even_text: str
-
-
-class CreditFacts(CountFacts, Worth, total=False):
-    """Of one that credits blanks."""
-
-
-class CountingFacts(CountFacts, total=False):
-    """Of any other one."""
-
-    family: str
-    needs_candidates: bool
-
-
 LEAST_ANSWERS = 40
-"""Of each run, for a test of a measure of confidence (benchmarks/errors.py)."""
+"""Answers of each run that a test of a measure of confidence needs (benchmarks/errors.py)."""
 
 
-class ConfidenceFacts(Facts, total=False):
-    """Of a measure of answers; it is studentised where it has an influence."""
-
-    convention: str
-    uses: Uses
-    several: bool
-    mean: MeanOf | None
-    influence: Influence | None
-    studentised: bool
-    least: int
-    bootstrap_biased: bool
-
-
-class RankingFacts(Facts, total=False):
-    """Of a measure of rankings."""
-
-    family: str
-    example: str
-    total: bool
-    geometric: bool
-    trec: tuple[TrecName, ...]
-    leaves_out_nil: bool
-    knows_end: bool
-    original: str
-    ideal_ends: bool
-    scales_grades: bool
-    lower_grades_cost: bool
-    by_depth: Callable[..., ByDepth] | None
-    by_depth_text: str
-
-
-def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:
-    """Declare a measure by what it makes of the shares right, wrong and unanswered.
+def credit(name: str, **facts: Any) -> Declare:
+    """Declare a measure as a function of the shares right, wrong and unanswered.
 
     The function takes c, w and u; or it takes them as counts, and n, so that it can divide once
-    and be exact. κ and p* follow from it where they are not given (κ only where the score without
+    and be exact. κ and p* are derived numerically unless declared (κ only where the score without
     blanks is the accuracy); None says that there is none.
     """
 
@@ -151,105 +59,98 @@ def credit(name: str, **facts: Unpack[CreditFacts]) -> Declare:
         texts = f"({name} − c)/u", "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)"
         return {
             "function": counts,
-            "shares": True,
             "kappa": kappa,
-            "kappa_text": "–" if kappa is None else facts.get("kappa_text") or texts[0],
+            "kappa_text": "–" if kappa is None else facts.get("kappa_text", texts[0]),
             "break_even": even,
-            "break_even_text": "–" if even is None else facts.get("break_even_text") or texts[1],
+            "break_even_text": "–" if even is None else facts.get("break_even_text", texts[1]),
         }
 
-    undefined = (NO_QUESTIONS, *facts.get("undefined", ()))
-    return _declaring(
-        name, facts, CreditFacts, "c, w, u", derived, family="credit", undefined=undefined
-    )
+    rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
+    facts = {"family": "credit", "shares": True, "undefined": rules, **facts}
+    return partial(_declare, name, "c, w, u", facts, derived=derived)
 
 
-def counting(name: str, **facts: Unpack[CountingFacts]) -> Declare:
+def counting(name: str, **facts: Any) -> Declare:
     """Declare a measure of counts: a function of right, wrong, unanswered_right, …, n.
 
-    `needs_candidates` says that it asks what the blanks would have been.
+    `needs_candidates` says that it depends on the candidates behind blanks.
     """
-    rules = facts.get("undefined", ())
+    rules = facts.pop("undefined", ())
     if facts.get("needs_candidates") and SPLIT_UNKNOWN not in rules:
         rules = (SPLIT_UNKNOWN, *rules)
-    family = facts.get("family", "counts")
-    return _declaring(
-        name, facts, CountingFacts, "counts", family=family, undefined=(NO_QUESTIONS, *rules)
-    )
+    facts = {"family": "counts", "undefined": (NO_QUESTIONS, *rules), **facts}
+    return partial(_declare, name, "counts", facts)
 
 
-def confident(name: str, **facts: Unpack[ConfidenceFacts]) -> Declare:
+def confident(name: str, **facts: Any) -> Declare:
     """Declare a measure of answers with a confidence: a function of `Answers`.
 
-    It has to take resamples too, of which most numbers are arrays. Differences are tested over
-    their standard error where there is an influence to make one of. Without answers and without
-    confidences it is undefined, unless `undefined` says otherwise.
+    It has to take resamples too, for which most numbers are arrays. Differences are studentised
+    where there is an influence function. Without answers and without confidences it is undefined,
+    unless `undefined` says otherwise.
     """
-    rules = (NONE_ASKED, *facts.get("undefined", (NO_ANSWERS, NO_CONFIDENCE)))
-    kind = "confidence"
-    return _declaring(
-        name, facts, ConfidenceFacts, "answers", takes=kind, family=kind, undefined=rules
-    )
-
-
-def ranked(name: str, **facts: Unpack[RankingFacts]) -> Declare:
-    """Declare a measure of rankings: a function of `RankedLists` that gives a number a row."""
-    family = facts.get("family", "ranking")
-    return _declaring(name, facts, RankingFacts, "rankings", takes="ranking", family=family)
-
-
-def _declaring(
-    name: str,
-    facts: Mapping[str, Any],
-    kind: Any,
-    arguments: str,
-    derived: Callable[[Callable[..., Numeric]], dict[str, Any]] = lambda _: {},
-    **own: Any,
-) -> Declare:
-    """What all kinds have in common; `own` and what is derived from the function go first."""
-    for unknown in facts.keys() - kind.__optional_keys__:
-        raise TypeError(f"a measure of {arguments} does not take the argument {unknown!r}")
-    proportion = facts.get("proportion")
-    varies = proportion is not None and proportion.trials != "n"
-    facts = facts if proportion is None else {**proportion.texts, **facts}
-    bounds = facts.get("bounds", (0.0, 1.0))
+    rules = (NONE_ASKED, *facts.pop("undefined", (NO_ANSWERS, NO_CONFIDENCE)))
     mean = facts.get("mean")
-    by_answers = mean is None or mean.over == "answers"
+    facts = {
+        "takes": "confidence",
+        "family": "confidence",
+        "undefined": rules,
+        "studentised": facts.get("influence") is not None,
+        "least": LEAST_ANSWERS if mean is None or mean.over == "answers" else 0,
+        **facts,
+    }
+    return partial(_declare, name, "answers", facts)
 
-    def declare(function: F) -> F:
-        home = f"{function.__module__}.{function.__qualname__}"
-        said = (function.__doc__ or "").strip()
-        if not said:
-            raise UsageError(
-                f"measure {shown(name)} needs a docstring that says what it is ({home})"
-            )
-        formula = facts.get("formula") or f"{function.__name__}({arguments})"
-        known: dict[str, Any] = {
-            "gaming": "",
-            "undefined": (),
-            "studentised": varies or facts.get("influence") is not None,
-            "divides_by": proportion.trials if proportion is not None and varies else "",
-            "least": LEAST_ANSWERS if kind is ConfidenceFacts and by_answers else 0,
-            **facts,
-            "name": name,
-            "home": home,
-            "summary": said.splitlines()[0],
-            "formula": formula,
-            "latex": facts.get("latex") or rf"\text{{{formula}}}",
-            "source": facts.get("source") or f"declared in {function.__module__}",
-            "function": function,
-            "bounds": bounds if callable(bounds) else lambda **_: tuple(bounds),
-        }
-        define(Definition(**known | own | derived(function)))
-        return function
 
-    return declare
+def ranked(name: str, **facts: Any) -> Declare:
+    """Declare a measure of rankings: a function of `RankedLists` that returns a number per row."""
+    return partial(_declare, name, "rankings", {"takes": "ranking", "family": "ranking", **facts})
+
+
+def columnar(name: str, **facts: Any) -> Declare:
+    """Declare a measure of columns of the gold and of a run: a function of `Columns`."""
+    return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
+
+
+def _declare(
+    name: str,
+    arguments: str,
+    facts: Mapping[str, Any],
+    function: F,
+    derived: Callable[[Callable[..., Numeric]], dict[str, Any]] | None = None,
+) -> F:
+    """Declare a function; what is derived from it overrides `facts`."""
+    if (proportion := facts.get("proportion")) is not None:
+        varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
+        facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}
+    home = f"{function.__module__}.{function.__qualname__}"
+    docstring = (function.__doc__ or "").strip()
+    if not docstring:
+        raise UsageError(f"measure {shown(name)} needs a docstring that says what it is ({home})")
+    formula = f"{function.__name__}({arguments})"
+    bounds = facts.get("bounds", (0.0, 1.0))
+    fields = {
+        "formula": formula,
+        "latex": rf"\text{{{facts.get('formula', formula)}}}",
+        "source": f"declared in {function.__module__}",
+        "summary": docstring.splitlines()[0],
+        "function": function,
+        **facts,
+        "bounds": bounds if callable(bounds) else lambda **_: tuple(bounds),
+    }
+    if derived is not None:
+        fields |= derived(function)
+    definition = Definition(name=name, home=home, **fields)
+    if not home.startswith(BUILT_IN):  # the tests check the built-in measures
+        admit(definition)
+    REGISTRY[name] = definition
+    BY_ALIAS.update(dict.fromkeys((name, *definition.aliases), name))
+    return function
 
 
 def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Numeric]]:
-    """A function of shares, or of counts and their sum, as both."""
-    kinds = (p.kind for p in inspect.signature(function).parameters.values())
-    if sum(kind is not inspect.Parameter.KEYWORD_ONLY for kind in kinds) == 3:
+    """A function of shares, or of counts and their sum, in both forms."""
+    if inspect.unwrap(function).__code__.co_argcount == 3:
         return function, of_shares(function)
 
     def of_counts(k: CountsLike, **arguments: float) -> Numeric:
@@ -258,8 +159,8 @@ def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Nu
     return lambda c, w, u, **arguments: function(c, w, u, 1.0, **arguments), of_counts
 
 
-def _kappa_of(score: Shares, facts: CreditFacts) -> Shares | None:
-    """κ = (M − c)/u; where nothing is blank, what a first blank would be credited.
+def _kappa_of(score: Shares, facts: Mapping[str, Any]) -> Shares | None:
+    """κ = (M − c)/u; where nothing is blank, the credit of a first blank.
 
     None where the score without blanks is not the accuracy.
     """
@@ -276,7 +177,7 @@ def _kappa_of(score: Shares, facts: CreditFacts) -> Shares | None:
 
 
 def _break_even_of(score: Shares) -> Shares:
-    """p* = (∂M/∂u − ∂M/∂w) / (∂M/∂c − ∂M/∂w): answering a sliver of the blanks changes nothing."""
+    """p* = (∂M/∂u − ∂M/∂w) / (∂M/∂c − ∂M/∂w): where answering more changes nothing."""
 
     def break_even(c: Numeric, w: Numeric, u: Numeric, **arguments: float) -> Numeric:
         def slope(by_c: float, by_u: float) -> Numeric:
@@ -292,7 +193,7 @@ def _break_even_of(score: Shares) -> Shares:
 
 
 def _over(above: Numeric, below: Numeric) -> Numeric:
-    """A quotient of slopes, NaN where the lower one is nothing but rounding."""
+    """A quotient of slopes, NaN where the denominator is only rounding error."""
     if isinstance(below, float):
         return above / below if abs(below) > ROUNDING else math.nan
     return np.where(np.abs(below) > ROUNDING, above / below, np.nan)

@@ -1,10 +1,11 @@
-"""What is known of a measure, as data: nothing elsewhere is looked up by its name."""
+"""The declaration of a measure: everything that is known of it, as data."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -12,9 +13,29 @@ from msgspec import Struct
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy as numpy
+    from numpy.typing import NDArray
+
     from abstain.measures.answers import Answers
     from abstain.measures.ranked_lists import ByDepth
-    from abstain.outcomes import Array
+
+    Array: TypeAlias = NDArray[numpy.float64]
+    IntArray: TypeAlias = NDArray[numpy.int64]
+    BoolArray: TypeAlias = NDArray[numpy.bool_]
+    Codes: TypeAlias = NDArray[numpy.uint8]
+    """Outcomes or kinds, one byte each."""
+    Words: TypeAlias = NDArray[numpy.uint64]
+    """Bit sets, 64 bits a word."""
+else:
+
+    class _LazyNumpy:
+        def __getattr__(self, name: str) -> Any:
+            attribute = getattr(import_module("numpy"), name)
+            setattr(self, name, attribute)  # later lookups do not come here
+            return attribute
+
+    numpy = _LazyNumpy()
+    Array = IntArray = BoolArray = Codes = Words = Any
 
 Numeric: TypeAlias = Any
 """A float or an array of floats: formulas are written once for both."""
@@ -25,18 +46,11 @@ CountsLike: TypeAlias = Any
 Shares: TypeAlias = Callable[..., Numeric]
 """A function of the shares right, wrong and unanswered (and the measure's parameters)."""
 
-Bounds: TypeAlias = tuple[float, float] | Callable[..., tuple[float, float]]
-"""The lowest and the highest value, or a function of the parameters that gives them."""
-
 Influence: TypeAlias = "Callable[..., tuple[Array, Array | float]]"
-"""Of resampled answers and their values: what one more of each answer adds (answers, resamples),
-and what one more question adds (resamples)."""
+"""The influence function, of resampled answers and their values: the derivative by each answer
+(answers, resamples) and by the number of questions (resamples)."""
 
-Takes: TypeAlias = Literal["counts", "confidence", "ranking"]
-"""What a measure is a function of."""
-
-Uses: TypeAlias = Literal["all", "stated", "given"]
-"""Every answer; those with a confidence; those that are no candidate behind a blank."""
+Takes: TypeAlias = Literal["counts", "confidence", "ranking", "columns"]
 
 
 class Parameter(Struct, frozen=True):
@@ -50,27 +64,24 @@ class Parameter(Struct, frozen=True):
     high_open: bool = False
     default: float | None = None
     optional: bool = False
-    """May be left out without a default: the formula does without."""
+    """May be left out although it has no default."""
     whole: bool = False
     """Must be a whole number."""
     cutoff: bool = False
     """Written after the name: P@10."""
     always: bool = False
-    """Printed even where it has its default: nobody should have to know it."""
+    """Printed even where it has its default."""
 
     def check(self, value: float, measure_name: str) -> float:
         """The value, if it lies in range."""
         below = value <= self.low if self.low_open else value < self.low
         above = value >= self.high if self.high_open else value > self.high
+        wanted = "a whole number" if self.whole and value % 1 else ""
         if below or above or not math.isfinite(value):
-            raise UsageError(
-                f"{self.name} of {measure_name} must be in {self.range_text} "
-                f"(got {number_text(value)})"
-            )
-        if self.whole and value != int(value):
-            raise UsageError(
-                f"{self.name} of {measure_name} must be a whole number (got {number_text(value)})"
-            )
+            wanted = f"in {self.range_text}"
+        if wanted:
+            got = number_text(value)
+            raise UsageError(f"{self.name} of {measure_name} must be {wanted} (got {got})")
         return int(value) if self.whole else value
 
     @property
@@ -82,18 +93,16 @@ class Parameter(Struct, frozen=True):
 
     @property
     def example(self) -> float:
-        """A value to show the measure with."""
-        if self.default is not None:
-            return self.default
+        """A value for examples and checks."""
         usual = 10.0 if self.whole else 0.5
-        return min(max(usual, self.low), self.high)
+        return min(max(usual, self.low), self.high) if self.default is None else self.default
 
 
 class Undefinedness(Struct, frozen=True):
     """When a measure does not exist, and why."""
 
     when: Callable[..., Any]
-    """Of the counts; of rankings and the measure's parameters."""
+    """A function of the counts or answers; or of rankings and the measure's parameters."""
     reason: str
 
 
@@ -108,17 +117,17 @@ NONE_ASKED = Undefinedness(lambda a: a.questions == 0, NO_QUESTIONS.reason)
 NO_ANSWERS = Undefinedness(lambda a: a.size == 0, "there is no answer")
 NO_CONFIDENCE = Undefinedness(lambda a: a.count(a.stated) == 0, "no answer has a confidence")
 SOME_WITHOUT = Undefinedness(
-    lambda a: a.shown.count(~a.shown.stated) > 0,
+    lambda a: a.submissions.count(~a.submissions.stated) > 0,
     "some answers have no confidence to weight them with",
 )
 ALL_RIGHT = Undefinedness(lambda a: a.count(a.right) == a.size, "every answer is right")
 ALL_WRONG = Undefinedness(lambda a: a.count(a.right) == 0, "every answer is wrong")
 
 TIES = "tied answers: the mean over every order of them"
-ONE_POINT = "one point for each distinct confidence: tied answers are given together"
+ONE_POINT = "one point for each distinct confidence: tied answers are submitted together"
 MISSING_LAST = "answers without a confidence are the least sure"
 WITHOUT_LEFT_OUT = "answers without a confidence are left out"
-"""What the conventions of several measures say."""
+"""Phrases that the conventions of several measures share."""
 
 
 class Proportion(Struct, frozen=True):
@@ -136,16 +145,19 @@ class Proportion(Struct, frozen=True):
     trials: str = "n"
 
     def of(self, counts: CountsLike) -> tuple[Numeric, Numeric]:
-        """How many successes and trials some counts have."""
+        """The numbers of successes and of trials."""
         return summed(counts, self.successes), summed(counts, self.trials)
 
     @property
     def texts(self) -> dict[str, str]:
-        """How it is written: (UW + UE)/n, and in LaTeX."""
-        sides = self.successes, self.trials
-        above, below = (f"({side})" if "+" in side else side for side in sides)
-        tex = [re.sub(r"U(\w)", r"U_\1", side.replace(" ", "")) for side in sides]
-        return {"formula": f"{above}/{below}", "latex": rf"\frac{{{tex[0]}}}{{{tex[1]}}}"}
+        """Its formula, such as (UW + UE)/n, as text and in LaTeX."""
+        above = f"({self.successes})" if "+" in self.successes else self.successes
+        below = f"({self.trials})" if "+" in self.trials else self.trials
+        fraction = rf"\frac{{{self.successes}}}{{{self.trials}}}".replace(" ", "")
+        return {
+            "formula": f"{above}/{below}",
+            "latex": re.sub(r"U([A-Z])", r"U_\1", fraction),
+        }
 
 
 _LETTERS = {
@@ -165,31 +177,31 @@ def summed(counts: CountsLike, letters: str) -> Numeric:
 
 
 class TrecName(Struct, frozen=True):
-    """What trec_eval calls a measure, and what it takes after a point there."""
+    """A measure's name in trec_eval, and the parameters that follow it after a dot."""
 
     name: str
     place: int
-    """Where it stands in the output."""
+    """Its position in the output."""
     takes: Literal["", "cutoffs", "recalls", "numbers", "gains"] = ""
-    """Whole numbers or shares, each a figure of its own; the parameters in order; grade=gain."""
+    """Whole numbers or shares, one figure each; the parameters in order; grade=gain."""
     parameters: tuple[str, ...] = ()
-    """What these numbers are called here."""
+    """The names of these numbers in this package."""
     defaults: tuple[float, ...] = ()
     per_query: bool = True
-    """Whether it is printed for each query, and not for all of them alone."""
+    """Whether it is printed for each query too, or only for all of them."""
     sets: tuple[str, ...] = ("all_trec",)
-    """The names that stand for several measures, this one among them."""
+    """The names of sets of measures that it belongs to."""
 
 
 class MeanOf(Struct, frozen=True):
-    """What each answer adds; a measure that is its sum over the answers used or the questions."""
+    """A mean: the term of each answer, and what their sum is divided by."""
 
     adds: Callable[[Answers], Array]
     over: Literal["answers", "questions"]
 
 
 class Definition(Struct, frozen=True):
-    """All that is known of a measure (before its parameters have values)."""
+    """Everything that is known of a measure, before its parameters have values."""
 
     name: str
     family: str
@@ -197,20 +209,20 @@ class Definition(Struct, frozen=True):
     formula: str
     latex: str
     source: str
-    gaming: str
-    """A way to a high score without being good; empty if none is known."""
     function: Callable[..., Numeric]
     bounds: Callable[..., tuple[float, float]]
     """The lowest and the highest value; differences are tested on the scale between them."""
-    undefined: tuple[Undefinedness, ...]
-    """When it does not exist. Nothing else is read off these rules."""
+    gaming: str = ""
+    """A way to a high score without being good; empty if none is known."""
+    undefined: tuple[Undefinedness, ...] = ()
+    """When it does not exist."""
     takes: Takes = "counts"
     """What it is a function of."""
     home: str = ""
     """Where it is declared: the module and the name of its function."""
     higher_is_better: bool = True
     note: str = ""
-    """What else one should know before comparing systems by it."""
+    """What else to know before comparing systems by it."""
     aliases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     ranks_like: Callable[..., tuple[str, ...]] = lambda **_: ()
@@ -219,15 +231,15 @@ class Definition(Struct, frozen=True):
     convention: str = ""
     """What its definition leaves open and how it is settled here: ties, integration, bins."""
     studentised: bool = False
-    """Differences are tested over their standard error, not as they are.
+    """Differences are tested over their standard error.
 
-    So it must be where what it divides by varies much from run to run: precision, by the answers.
+    Needed where the denominator varies from run to run, as the answers do in precision.
     """
     divides_by: str = ""
-    """What it divides by where that is not all questions, as a sum of counts: R + W."""
+    """Its denominator where that is not all questions, as a sum of counts: R + W."""
     least: int = 0
-    """As many of those, or answers, each run needs before a test of a difference holds its level
-    (benchmarks/errors.py); with fewer there is no p."""
+    """How large the denominator of each run must be for a test of a difference to hold its level
+    (benchmarks/errors.py); below it there is no p-value."""
 
     # --------------------------------------------------------------------- of counts
     shares: bool = False
@@ -237,65 +249,73 @@ class Definition(Struct, frozen=True):
     break_even: Shares | None = None
     break_even_text: str = "–"
     needs_candidates: bool = False
-    """It depends on what the blanks would have been."""
+    """It depends on the candidates behind blanks."""
     proportion: Proportion | None = None
-    """It is a share of successes in trials: Wilson's, Clopper and Pearson's intervals hold."""
+    """It is a proportion: Wilson's and Clopper and Pearson's intervals apply."""
 
     # ----------------------------------------------------------------- of confidence
-    uses: Uses = "all"
-    """Which answers it takes."""
+    uses: Literal["all", "stated", "submitted"] = "all"
+    """Every answer; those with a confidence; those that are not candidates behind a blank."""
     several: bool = False
-    """It takes several answers a question."""
+    """It takes several answers per question."""
     mean: MeanOf | None = None
-    """It is a sum over answers: resamples and swaps are products of matrices."""
+    """It is a mean over answers: resamples and swaps are matrix products."""
     influence: Influence | None = None
-    """How much one more answer moves it, where it is no sum and the derivative is known.
+    """Its influence function, where it is not a mean.
 
-    A measure of counts needs none: there the derivative by each count is taken numerically.
+    A measure of counts needs none: its derivatives by the counts are taken numerically.
     """
     bootstrap_biased: bool = False
-    """It is too large in every sample and more so in a resample: a bootstrap gives no interval."""
+    """It is biased upwards in every sample, and more so in a resample: no bootstrap interval."""
+
+    # -------------------------------------------------------------------- of columns
+    columns: tuple[str, ...] = ()
+    """The columns of the gold or the run that it needs."""
 
     # ------------------------------------------------------------------- of rankings
     total: bool = False
-    """A run is given its sum over the queries, not its mean."""
+    """The score of a run is the sum over the queries, not the mean."""
     geometric: bool = False
-    """A run is given its geometric mean over the queries, of scores that are above 0."""
+    """The score of a run is the geometric mean over the queries, of scores above 0."""
     trec: tuple[TrecName, ...] = ()
-    """What trec_eval calls it."""
+    """Its names in trec_eval."""
     example: str = ""
-    """Of a ranking with the gains 1 0 1 where there are 3 to find: the sum and its result."""
+    """The computation for a ranking with the gains 1 0 1 and 3 relevant documents."""
     leaves_out_nil: bool = False
-    """It is undefined where a query has no relevant document, so that a mean leaves those out."""
+    """It is undefined for queries without a relevant document, so means leave these out."""
     knows_end: bool = False
-    """It looks at where a list ends, so that nil queries have a score."""
+    """It depends on where a list ends, so nil queries have a score."""
     original: str = ""
-    """The measure that it modifies where a list ends, by name; the report on truncation sets both
-    side by side."""
+    """The name of the measure that it modifies; the report on truncation compares the two."""
     ideal_ends: bool = False
-    """Its ideal list is no longer than the list: at a limit it is its original with that cutoff."""
+    """Its ideal list is as long as the list: at a limit it equals its original with that cutoff."""
     scales_grades: bool = False
-    """A gain is a grade over the top grade, unless `rel` is given."""
+    """A gain is a grade over the top grade, unless `rel` is set."""
     lower_grades_cost: bool = False
     """Then a perfect list with a grade below the top one scores less than 1."""
     by_depth: Callable[..., ByDepth] | None = None
-    """Its values at every depth that a list may be cut at: a function of `Prefixes`."""
-    by_depth_text: str = ""
-    """The same of one list as an expression of numpy. k are the depths from 0 on, r the gains, c
-    what is found up to each depth, n the relevant documents there are, R their gain, t = c / R (1
-    where there are none); S adds up to each depth. Parameters stand in braces."""
+    """Its values at every depth at which a list may be cut: a function of `Prefixes`."""
+
+    @property
+    def signature(self) -> str:
+        """Its name with its parameters: credit(t), F(beta=1), P(rel=1)@k."""
+        inside = ", ".join(
+            p.name if p.default is None else f"{p.name}={p.default:g}"
+            for p in self.parameters
+            if not p.cutoff and not p.optional
+        )
+        cut = "".join("[@k]" if p.optional else "@k" for p in self.parameters if p.cutoff)
+        return (f"{self.name}({inside})" if inside else self.name) + cut
 
     @property
     def example_text(self) -> str:
-        """Its parameters with values to show it with, as they are typed."""
+        """Its parameters with example values, as they are typed."""
         return ", ".join(f"{p.name}={p.example!r}" for p in self.parameters if not p.optional)
 
 
 def number_text(value: float) -> str:
     """The shortest text that reads back as the same number: 1, 0.5, ∞."""
-    if math.isnan(value):
-        return "not a number"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+    if not math.isfinite(value):
+        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
     whole = value == int(value) and abs(value) < 1e16
     return str(int(value)) if whole else repr(float(value))

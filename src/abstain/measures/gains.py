@@ -1,18 +1,19 @@
-"""Gains of grades, and the ideal list that they make.
+"""Gains, ideal lists and logarithms, bit for bit as trec_eval computes them.
 
-A grade is its own gain unless another is given, as trec_eval takes them: `ndcg.1=3,2=9`. Its ideal
-list is then not always the best one: it orders gains by the whole part of their differences.
+A grade is the gain unless another is set, as in `ndcg.1=3,2=9`. The ideal list of trec_eval is then
+not always the best one, because it orders gains by the whole part of their differences.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from abstain.measures.lazy import numpy as np
+from abstain.measures.definition import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
 
@@ -29,7 +30,8 @@ def listed_and_ideal(
     best = _gains_of(pool.grade[order], gains)
     # the ideal ends at its first gain that is not above 0
     ended = pool.running(best <= 0) > 0
-    starts_with = np.array([_first_gain(top, gains) for top in _tops(pool).tolist()])
+    levels = [_sorted_levels(top, gains) for top in _tops(pool).tolist()]
+    starts_with = np.array([rising[-1][1] if rising else 0.0 for rising in levels])
     kept = ~ended & (starts_with > 0)[pool.row]
     ideal = replace(pool, offsets=_ends(pool, kept), grade=best[kept])
     return _gains_of(rankings.grade, gains), ideal
@@ -40,10 +42,10 @@ def _ends(pool: Pool, kept: np.ndarray) -> Ints:
 
 
 def _gains_of(grades: Floats, gains: Mapping[int, float]) -> Floats:
-    own = grades.copy()
+    values = grades.copy()
     for level, gain in gains.items():
-        own[grades == level] = gain
-    return own
+        values[grades == level] = gain
+    return values
 
 
 def _tops(pool: Pool) -> Ints:
@@ -59,16 +61,11 @@ def _ideal_order(pool: Pool, gains: Mapping[int, float]) -> Ints:
     places = np.zeros(len(pool.grade))
     tops = _tops(pool)
     for top in np.unique(tops[tops >= 0]).tolist():
-        own = tops[pool.row] == top
+        rows = tops[pool.row] == top
         placed = {level: -i for i, (level, _) in enumerate(_sorted_levels(top, gains))}
-        grades, back = np.unique(pool.grade[own], return_inverse=True)
-        places[own] = np.array([placed[int(g)] for g in grades.tolist()])[back]
+        grades, back = np.unique(pool.grade[rows], return_inverse=True)
+        places[rows] = np.array([placed[int(g)] for g in grades.tolist()])[back]
     return np.lexsort((places, pool.row))
-
-
-def _first_gain(top: int, gains: Mapping[int, float]) -> float:
-    levels = _sorted_levels(top, gains)
-    return levels[-1][1] if levels else 0.0
 
 
 def _sorted_levels(top: int, gains: Mapping[int, float]) -> list[tuple[int, float]]:
@@ -87,3 +84,29 @@ def _merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
         before = int(left[0][1] - right[0][1]) <= 0
         merged.append((left if before else right).pop(0))
     return merged + left + right
+
+
+# -------------------------------------------------------------------------------- logarithms
+
+
+def log2(values: Any) -> Floats:
+    """Logarithms to the base 2, as C's library has them.
+
+    Those of numpy differ in the last bit for a few numbers, which can change a printed digit.
+    """
+    return _of_each(math.log2, values)
+
+
+def log(values: Any) -> Floats:
+    """Natural logarithms, as C's library has them."""
+    return _of_each(math.log, values)
+
+
+def _of_each(function: Callable[[float], float], values: Any) -> Floats:
+    """The function of each number; 0 and below as in IEEE 754."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    logs = [
+        function(number) if number > 0 else -math.inf if number == 0 else math.nan
+        for number in distinct.tolist()
+    ]
+    return np.array(logs, np.float64)[inverse].reshape(np.shape(values))

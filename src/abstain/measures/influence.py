@@ -1,10 +1,10 @@
-"""How much one more answer would move a measure of confidence, in many resamples at once.
+"""Influence functions of the measures of confidence, for many resamples at once.
 
-Of each resample, answer by answer: the derivative of the measure by how often the answer is there.
-Their differences make the standard error of a difference of two runs. Where a sum over answers is
-not smooth (harmonic numbers, the point that reaches a coverage) it is taken as an integral or as
-fixed: the test is exact for runs that are alike whatever it divides by. E-AURC and PRR bend so much
-that a derivative says too little of few answers: there it is what leaving the answer out does.
+For each resample and answer: the derivative of the measure by the multiplicity of the answer. Their
+differences give the standard error of a difference of two runs. Sums that are not smooth (harmonic
+numbers, the point that reaches a coverage) are taken as integrals or as fixed; the permutation test
+is exact under exchangeability whatever the denominator. E-AURC and PRR are so curved that a
+derivative is a poor guide for few answers: theirs is the jackknife influence.
 """
 
 from __future__ import annotations
@@ -15,29 +15,28 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from abstain.errors import UsageError
 from abstain.measures.answers import Groups, harmonic_numbers, least_area
-from abstain.measures.kinds import Measure
-from abstain.measures.lazy import numpy as np
+from abstain.measures.definition import numpy as np
+from abstain.measures.measure_types import Measure
 
 if TYPE_CHECKING:
-    from abstain.measures.answers import BoolArray, Resamples
-    from abstain.measures.definition import Influence
-    from abstain.outcomes import Array, IntArray
+    from abstain.measures.answers import Resamples
+    from abstain.measures.definition import Array, BoolArray, Influence, IntArray
 
 Slopes: TypeAlias = "tuple[Array, Array]"
-"""By one more right answer of each group, and by one more wrong one: (groups, resamples)."""
+"""The derivatives by a right and by a wrong answer of each group: (groups, resamples)."""
 
 
 def influence_of(measure: Measure, a: Resamples, value: Array) -> tuple[Array, Array | float]:
-    """By one more of each answer (answers, resamples), and by one more question (resamples)."""
+    """The derivatives by each answer (answers, resamples) and by the questions (resamples)."""
     influence = measure.definition.influence
     if influence is None:
-        raise UsageError(f"how much one answer moves {measure} is not known")
+        raise UsageError(f"{measure} has no influence function")
     with np.errstate(divide="ignore", invalid="ignore"):
         return influence(a, value, **measure.arguments)
 
 
 def by_group(slopes: Callable[..., Slopes]) -> Influence:
-    """The influence of each answer from that of its group of equally sure ones."""
+    """The influence of each answer, from that of its group of equal confidence."""
 
     @wraps(slopes)
     def influence(a: Resamples, value: Array, **arguments: float) -> tuple[Array, float]:
@@ -46,13 +45,13 @@ def by_group(slopes: Callable[..., Slopes]) -> Influence:
     return influence
 
 
-def _among(a: Resamples, where: BoolArray, found: Array) -> Array:
-    """What was found of some answers, 0 for the others."""
+def _scattered(a: Resamples, where: BoolArray, values: Array) -> Array:
+    """The values of some answers, 0 for the others."""
     if where.all():
-        return found
-    all_of_them = np.zeros(a.numbers.shape)
-    all_of_them[where] = found
-    return all_of_them
+        return values
+    every = np.zeros(a.numbers.shape)
+    every[where] = values
+    return every
 
 
 def _by_answer(a: Resamples, slopes: Slopes) -> Array:
@@ -60,14 +59,14 @@ def _by_answer(a: Resamples, slopes: Slopes) -> Array:
 
 
 def _from_here(added: Array) -> Array:
-    """The sum over a group and all less sure ones."""
+    """The sum over a group and all of lower confidence."""
     return np.cumsum(added[::-1], axis=0)[::-1]
 
 
 def _mean_share(g: Groups, cumulated: IntArray, size: Array) -> Slopes:
-    """Of Σ_i X(i)/i divided by a size that stays: by an answer that is not X, and by one that is.
+    """The slopes of Σ_i X(i)/i over a fixed size: by an answer that is not X, and by one that is.
 
-    One more at i adds X(i)/i itself and takes X(j)/j² from every later j; if it is X it adds 1/j.
+    An answer at i adds X(i)/i and takes X(j)/j² from every later j; if it is X it adds 1/j.
     """
     sizes, added = g.each(g.answered), g.each(cumulated)
     middle = np.maximum(g.answered - sizes / 2, 0.5)
@@ -84,18 +83,18 @@ def aurc(a: Resamples, value: Array) -> Slopes:
 
 
 def cws(a: Resamples, value: Array) -> tuple[Array, Array]:
-    """Of the answers given; one more question lowers it too."""
-    own = a.shown
-    slopes = _mean_share(own.groups, own.groups.right, a.questions)
-    given = np.ones(len(a.right), bool) if a.given is None else a.given
-    return _among(a, given, _by_answer(own, slopes[::-1])), -value / a.questions
+    """Of the submitted answers; one more question lowers it too."""
+    answers = a.submissions
+    slopes = _mean_share(answers.groups, answers.groups.right, a.questions)
+    submitted = np.ones(len(a.right), bool) if a.submitted is None else a.submitted
+    return _scattered(a, submitted, _by_answer(answers, slopes[::-1])), -value / a.questions
 
 
 def _areas_without_one(a: Resamples) -> Slopes:
-    """AURC when an answer of each group is left out, a right one and a wrong one.
+    """AURC without one answer of each group, a right one and a wrong one.
 
-    The groups before it stay. Those after it begin one answer earlier: W wrong in the first s, of
-    m answers x = q·m wrong, make x + (W − s·q)·(H(s + m) − H(s)), tied ones in every order.
+    The groups before it stay; those after it begin one answer earlier. A group of m answers, x =
+    q·m of them wrong, after s answers with W wrong adds x + (W − s·q)·(H(s + m) − H(s)).
     """
     g = a.groups
     harmonic = np.append(harmonic_numbers(int(np.max(a.size, initial=0))), 0.0)  # H(−1): not used
@@ -105,26 +104,27 @@ def _areas_without_one(a: Resamples) -> Slopes:
     stays = added + (before - start * share) * (harmonic[g.answered] - harmonic[start])
     earlier = harmonic[g.answered - 1] - harmonic[start - 1]
     moves = added + (before - (start - 1) * share) * earlier
-    found = []
+    areas = []
     for gone in (0, 1):
         left = (added - gone) / np.maximum(sizes - 1, 1)
-        own = added - gone + (before - start * left) * (harmonic[g.answered - 1] - harmonic[start])
-        own = np.where(sizes > 1, own, 0.0)
+        inside = harmonic[g.answered - 1] - harmonic[start]
+        group = np.where(sizes > 1, added - gone + (before - start * left) * inside, 0.0)
         after = _from_here(moves) - moves - gone * (_from_here(earlier) - earlier)
-        found.append((np.cumsum(stays, axis=0) - stays + own + after) / np.maximum(a.size - 1, 1))
-    return found[0], found[1]
+        total = np.cumsum(stays, axis=0) - stays + group + after
+        areas.append(total / np.maximum(a.size - 1, 1))
+    return areas[0], areas[1]
 
 
 def _without_one(a: Resamples, value: Array, of: Callable[[Array, Array, Array], Array]) -> Slopes:
-    """What leaving an answer out takes from a function of AURC, AURC* and the share wrong."""
+    """The jackknife influence of a function of AURC, AURC* and the share wrong."""
     right, others = np.asarray(a.count(a.right)), np.maximum(a.size - 1, 0)
-    found = []
+    slopes = []
     for area, gone in zip(_areas_without_one(a), (1, 0), strict=True):
         rest = np.clip(right - gone, 0, others)
         without = of(area, least_area(rest, others), 1 - rest / np.maximum(others, 1))
         lost = (value - without) * others / a.size
-        found.append(np.where(np.isfinite(lost), lost, 0.0))
-    return found[0], found[1]
+        slopes.append(np.where(np.isfinite(lost), lost, 0.0))
+    return slopes[0], slopes[1]
 
 
 @by_group
@@ -169,13 +169,13 @@ def auroc(a: Resamples, value: Array) -> Slopes:
     )
 
 
-def _average_precision(answered: IntArray, found: IntArray, value: Array) -> Slopes:
-    """By one more of what is looked for, and by one more of the others."""
-    added = np.diff(found, prepend=0, axis=0)
+def _average_precision(answered: IntArray, hits: IntArray, value: Array) -> Slopes:
+    """By a hit, and by any other answer."""
+    added = np.diff(hits, prepend=0, axis=0)
     answered = np.maximum(answered, 1)
-    precision = found / answered
+    precision = hits / answered
     gain = precision + _from_here(added * (1 - precision) / answered) - value
-    return gain / found[-1], -_from_here(added * precision / answered) / found[-1]
+    return gain / hits[-1], -_from_here(added * precision / answered) / hits[-1]
 
 
 @by_group
@@ -193,10 +193,10 @@ def aupr_error(a: Resamples, value: Array) -> Slopes:
 
 def pearson(a: Resamples, value: Array) -> tuple[Array, float]:
     """(z_s z_e − r (z_s² + z_e²)/2)/N of the answers with a confidence."""
-    own = a.calibrated
-    sure = own.confidence - own.confidence.mean()
-    mean, right = own.total(sure) / own.size, own.count(own.right) / own.size
-    spread = own.total(sure**2) / own.size - mean**2
+    some = a.calibrated
+    sure = some.confidence - some.confidence.mean()
+    mean, right = some.total(sure) / some.size, some.count(some.right) / some.size
+    spread = some.total(sure**2) / some.size - mean**2
     z = (sure[:, None] - mean) / np.sqrt(spread)
-    e = (own.right[:, None] - right) / np.sqrt(right * (1 - right))
-    return _among(a, a.stated, (z * e - value * (z**2 + e**2) / 2) / own.size), 0.0
+    e = (some.right[:, None] - right) / np.sqrt(right * (1 - right))
+    return _scattered(a, a.stated, (z * e - value * (z**2 + e**2) / 2) / some.size), 0.0

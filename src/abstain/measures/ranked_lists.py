@@ -1,7 +1,7 @@
-"""What measures of rankings take: many ranked lists at once, as arrays.
+"""The input of measures of rankings: many ranked lists at once, as arrays.
 
-Only judged documents are kept, each with its rank: what is not judged adds nothing to any
-measure but to how long the list is, which is kept as a number.
+Only judged documents are kept, each with its rank: an unjudged document adds only to the length of
+the list, which is kept as a number.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Bools = NDArray[np.bool_]
 Value = TypeVar("Value", bound=np.generic)
 
 EXACT = 2.0**53
-"""Whole numbers below are doubles, each its own."""
+"""Integers below it are exact as doubles."""
 
 
 @dataclass(frozen=True)
 class DocumentRows:
-    """Rows of documents laid end to end."""
+    """Documents by row, stored contiguously."""
 
     offsets: Ints
     """Row i's documents are ``offsets[i]:offsets[i + 1]``."""
@@ -55,7 +55,10 @@ class DocumentRows:
 
         Exact for whole numbers, which grades nearly always are: scale the result, not them.
         """
-        return _running(weights, self.offsets)
+        if not _adds_exactly(weights):
+            return _accumulated(np.add, weights, self.offsets)
+        sums: Floats = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
+        return np.asarray(sums[1:] - np.repeat(sums[self.offsets[:-1]], np.diff(self.offsets)))
 
     def product(self, weights: Floats) -> Floats:
         """Product of the weights of a document and of those before it in its row."""
@@ -63,8 +66,7 @@ class DocumentRows:
 
     def highest_from(self, weights: Floats) -> Floats:
         """The highest of the weights of a document and of those after it in its row."""
-        lengths = np.diff(self.offsets)[::-1]
-        ends = _offsets(lengths)
+        ends = _offsets(np.diff(self.offsets)[::-1])
         return _accumulated(np.maximum, weights[::-1], ends)[::-1]
 
 
@@ -75,7 +77,7 @@ class Pool(DocumentRows):
     grade: Floats
     """0 is judged and not relevant; what is not judged is not here."""
     top: float
-    """The grade that counts as a gain of 1: the largest there is, unless told."""
+    """The grade that counts as a gain of 1: the largest one by default."""
 
     @cached_property
     def place(self) -> Ints:
@@ -88,10 +90,10 @@ class Pool(DocumentRows):
         return np.equal(self.count(relevant), 0)
 
     def total_of_first(self, weights: Floats, query: Ints, length: Ints) -> Floats:
-        """Sum of the weights of the first few grades of the given queries.
+        """Sum of the weights of the first grades of some queries.
 
-        Adds each query's own numbers only, in order: no difference of running sums, whose
-        rounding would depend on the other queries.
+        It adds the numbers of each query in order: the rounding of a difference of running sums
+        would depend on the other queries.
         """
         sums = self.total(weights)[query]
         part = np.flatnonzero(length < np.diff(self.offsets)[query])
@@ -113,12 +115,17 @@ class Sampled(DocumentRows):
         return cls(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
 
     def up_to(self, depth: Ints) -> Sampled:
-        """Those that stand within the given depths."""
+        """Those up to some depths."""
         kept = self.rank <= depth[self.row]
         return Sampled(_offsets(self.count(kept)), self.rank[kept])
 
+    def of_rows(self, rows: Ints) -> Sampled:
+        """Those of some rows."""
+        offsets, documents = _picked(self.offsets, rows)
+        return Sampled(offsets, self.rank[documents])
+
     def before(self, row: Ints, rank: Ints) -> Ints:
-        """How many of a row stand before a rank."""
+        """How many of a row are above a rank."""
         if not len(self.rank):
             return np.zeros(len(row), np.int64)
         step = int(max(self.rank.max(), rank.max(initial=0))) + 1
@@ -154,7 +161,7 @@ class RankedLists(DocumentRows):
     unjudged_at: Place | None = None
     """Where the first of these is."""
     nil_words: tuple[str, ...] = ()
-    """Documents that look like a NIL and are not the one that was named."""
+    """Documents that look like a NIL marker but are not it."""
     remarks: tuple[str, ...] = ()
     """What else was noticed of the queries."""
     pooled: Sampled | None = None
@@ -171,7 +178,7 @@ class RankedLists(DocumentRows):
         return np.tile(np.arange(len(self.queries)), len(self.runs))
 
     def per_row(self, per_query: NDArray[np.generic]) -> Floats:
-        """A value of each query, given to that query's row in every run."""
+        """A value of each query, repeated for every run."""
         return np.tile(per_query, len(self.runs)).astype(np.float64)
 
     def by_run(self, values: NDArray[Value]) -> NDArray[Value]:
@@ -179,7 +186,7 @@ class RankedLists(DocumentRows):
         return values.reshape(len(self.runs), len(self.queries))
 
     def first(self, depth: Ints) -> RankedLists:
-        """The same lists, cut after the given depths."""
+        """The same lists, cut at some depths."""
         kept = self.rank <= depth[self.row]
         return replace(
             self,
@@ -215,15 +222,10 @@ class RankedLists(DocumentRows):
             stopped=self.stopped[rows],
             returned=self.returned[rows],
             nil=self.nil[columns],
-            pooled=None if self.pooled is None else _rows_of(self.pooled, rows),
+            pooled=None if self.pooled is None else self.pooled.of_rows(rows),
             unjudged=unjudged,
             unjudged_at=self.unjudged_at if unjudged == self.unjudged else None,
         )
-
-
-def _rows_of(sampled: Sampled, rows: Ints) -> Sampled:
-    offsets, documents = _picked(sampled.offsets, rows)
-    return Sampled(offsets, sampled.rank[documents])
 
 
 def _offsets(counts: Ints) -> Ints:
@@ -254,8 +256,8 @@ class Prefixes:
         return self.depth[1:]
 
     @cached_property
-    def found(self) -> Floats:
-        """The gain found up to each depth."""
+    def cumulative(self) -> Floats:
+        """The cumulative gain at each depth."""
         if self.best is not None:
             return running(self.gain)
         counts = np.zeros((*self.gain.shape[:-1], self.gain.shape[-1] + 1), np.int32)
@@ -320,20 +322,12 @@ def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """Of some rows where their documents begin, and which these are among all."""
     lengths = np.diff(offsets)[rows]
     owner, place = spread(lengths)
-    return np.concatenate(([0], np.cumsum(lengths))), offsets[rows][owner] + place
+    return _offsets(lengths), offsets[rows][owner] + place
 
 
 def _sums(index: Ints, weights: Floats, size: int) -> Floats:
-    # bincount adds in the order given, and of nothing at all makes integers
+    # bincount adds in order, and returns integers for an empty input
     return np.bincount(index, weights, minlength=size).astype(np.float64, copy=False)
-
-
-def _running(weights: NDArray[np.generic], offsets: Ints) -> Floats:
-    """Running sums of each block's own numbers, whatever the other blocks hold."""
-    if _adds_exactly(weights):
-        sums: Floats = np.concatenate(([0.0], np.cumsum(weights, dtype=np.float64)))
-        return np.asarray(sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets)))
-    return _accumulated(np.add, weights, offsets)
 
 
 def _accumulated(combine: np.ufunc, weights: NDArray[np.generic], offsets: Ints) -> Floats:
@@ -356,7 +350,7 @@ def _adds_exactly(weights: NDArray[np.generic]) -> bool:
 
 
 def spread(lengths: Ints) -> tuple[Ints, Ints]:
-    """Of pieces of the given lengths laid end to end: each item's piece, its place there from 0."""
+    """Of consecutive pieces with these lengths: each item's piece, and its place there from 0."""
     owner = np.repeat(np.arange(len(lengths)), lengths)
     starts = np.cumsum(lengths) - lengths
     return owner, np.arange(len(owner)) - starts[owner]
@@ -365,19 +359,23 @@ def spread(lengths: Ints) -> tuple[Ints, Ints]:
 def one(
     gains: Sequence[float], pool: int | Sequence[float], *, top: float | None = None
 ) -> RankedLists:
-    """A single ranking given by its gains, with its pool: how many are relevant, or their gains.
+    """A single ranking by its gains, with its pool: the number of relevant documents, or gains.
 
     Gains lie in [0, 1] unless ``top`` says which grade is worth 1; grades above 1 without it
     are scaled by the largest of the pool.
     """
-    listed, ideal = _gains(gains, "gains"), _pool(pool)
-    if np.ndim(pool) == 0 and not np.isin(listed, (0.0, 1.0)).all():
-        raise UsageError(
-            "graded gains need the gains of all there was to find, such as pool=[3, 2, 1], "
-            f"not their number (got pool={pool})"
-        )
-    found = np.sort(listed[listed > 0])[::-1]
-    if len(found) > np.count_nonzero(ideal) or (found > ideal[: len(found)]).any():
+    listed = _gains(gains, "gains")
+    if np.ndim(pool) == 0:
+        if isinstance(pool, bool) or not isinstance(pool, (int, np.integer)) or pool < 0:
+            raise UsageError(
+                f"pool is a whole number of documents or the gains of all of them (got {pool!r})"
+            )
+        if not np.isin(listed, (0.0, 1.0)).all():
+            raise UsageError("graded gains need the gains of all there was to find: pool=[3, 2, 1]")
+        pool = [1.0] * int(pool)
+    ideal = np.sort(_gains(pool, "the pool's gains"))[::-1]
+    hits = np.sort(listed[listed > 0])[::-1]
+    if len(hits) > np.count_nonzero(ideal) or (hits > ideal[: len(hits)]).any():
         raise UsageError("the ranking has gains that its pool lacks")
     largest = float(ideal.max(initial=0.0))
     others = int(np.count_nonzero(listed == 0) - np.count_nonzero(ideal == 0))
@@ -397,16 +395,6 @@ def one(
         returned=np.array([len(listed)]),
         nil=np.array([largest == 0]),
     )
-
-
-def _pool(pool: int | Sequence[float]) -> Floats:
-    if np.ndim(pool) == 0:
-        if isinstance(pool, bool) or not isinstance(pool, (int, np.integer)) or pool < 0:
-            raise UsageError(
-                f"pool is a whole number of documents or the gains of all of them (got {pool!r})"
-            )
-        return np.ones(int(pool))
-    return np.sort(_gains(pool, "the pool's gains"))[::-1]
 
 
 def _gains(gains: object, what: str) -> Floats:

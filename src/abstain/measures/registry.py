@@ -1,88 +1,125 @@
-"""Which measures there are, and the measure that a text names.
+"""The registry of measures: parsing a measure's text, listing all, sets of them, plug-ins.
 
-Measures of other packages are found by their entry points, and only when somebody asks for a name
-that abstain does not know or for a list of all.
+Packages that declare measures are loaded by their entry points, and only when a name is unknown or
+a list of all measures is asked for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from typing import Any
 
-from abstain.errors import UnknownNameError, UsageError, checked, nearest, shown
-from abstain.measures.definition import Definition, Takes
-from abstain.measures.kinds import ConfidenceMeasure, Measure, RankingMeasure
+from msgspec import Struct
+
+from abstain.errors import AbstainError, UnknownNameError, UsageError, nearest, reason_of, shown
+from abstain.measures.definition import Definition, Parameter, Takes
+from abstain.measures.measure_types import (
+    ColumnMeasure,
+    ConfidenceMeasure,
+    Measure,
+    RankingMeasure,
+)
 
 GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""
-OWN = "abstain.measures.families."
+BUILT_IN = "abstain.measures.families."
 FAMILIES = (
-    *("credit", "validation", "handed_in", "confidence", "calibration"),
-    *("ranking", "sets", "recall_points", "gain", "user_models", "truncated", "stopping"),
+    "abstain.measures.families.credit",
+    "abstain.measures.families.validation",
+    "abstain.measures.families.weighted_answers",
+    "abstain.measures.families.confidence",
+    "abstain.measures.families.ranking",
+    "abstain.measures.families.sets",
+    "abstain.measures.families.recall_and_gain",
+    "abstain.measures.families.user_models",
+    "abstain.measures.families.truncated",
+    "abstain.measures.families.evaluators",
 )
+"""Modules that declare measures when they are imported, the most asked for first."""
+
 KINDS: dict[Takes, type[Measure]] = {
     "counts": Measure,
     "confidence": ConfidenceMeasure,
     "ranking": RankingMeasure,
+    "columns": ColumnMeasure,
 }
-"""What a measure may take, and the class that takes it."""
+"""The class of a measure, by what it takes."""
+
+
+class MeasureSet(Struct, frozen=True):
+    """Measures that are asked for together by one name: what the evaluator of a task prints."""
+
+    summary: str
+    measures: tuple[str, ...]
+    """The first one orders the runs."""
+    where_there: tuple[str, ...] = ()
+    """Further ones, left out where the columns that they need are not there."""
+
+
+SETS = {
+    "pan": MeasureSet(
+        "PAN's authorship verification, of runs in PAN's format",
+        ("PAN-overall", "PAN-AUC", "c@1", "PAN-F1", "F0.5u", "PAN-Brier"),
+    ),
+    "squad": MeasureSet(
+        "SQuAD 2, of runs in its format; best thresholds where no-answer probabilities are there",
+        ("SQuAD-exact", "SQuAD-F1", "HasAns-exact", "HasAns-F1", "NoAns-exact", "NoAns-F1"),
+        ("best-exact", "best-exact-at", "best-F1", "best-F1-at"),
+    ),
+}
+
+
+def set_named(text: str) -> MeasureSet | None:
+    """The set of measures that a text names."""
+    return SETS.get(_fold(text)) if isinstance(text, str) else None
+
 
 _TEXT = re.compile(
     r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*$"
 )
-_REGISTRY: dict[str, Definition] = {}
-_BY_ALIAS: dict[str, str] = {}
+REGISTRY: dict[str, Definition] = {}
+BY_ALIAS: dict[str, str] = {}
 
 
-def define(definition: Definition) -> None:
-    """Add a measure, if all that is declared of it holds.
+def admit(definition: Definition) -> None:
+    """Make room for a measure of somebody else, after checking its declaration.
 
-    Its names must be new, unless the same function is declared once more. Those of abstain itself
-    are held to the same by its tests.
+    Its names must be new, unless the same function is declared again.
     """
-    if not definition.home.startswith(OWN):
-        from abstain.measures.checks import check
+    from abstain.measures.checks import check
 
-        _load_own()
-        check(measure_of(definition, definition.example_text))
-    known = _REGISTRY.get(definition.name)
+    _load_built_in()
+    check(measure_of(definition, definition.example_text))
+    known = REGISTRY.get(definition.name)
     if known is not None and known.home == definition.home:
-        _forget(known)
+        for name in (known.name, *known.aliases):
+            del BY_ALIAS[name]
     for name in (definition.name, *definition.aliases):
-        if _fold(name) in _BY_ALIAS:
+        if _name_of(name) is not None:
             raise UsageError(f"there is a measure {shown(name)} already: choose another name")
-    _BY_ALIAS.update({_fold(n): definition.name for n in (definition.name, *definition.aliases)})
-    _REGISTRY[definition.name] = definition
-
-
-def _forget(definition: Definition) -> None:
-    for name in (definition.name, *definition.aliases):
-        del _BY_ALIAS[_fold(name)]
-    del _REGISTRY[definition.name]
+    _parsed.cache_clear()
 
 
 def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[str, Definition]:
-    """Every declared measure by name, or those of one kind; our own first, by their family.
+    """Every declared measure by name, or those of one kind; the built-in ones first, by family.
 
-    A package that fails to declare its own is refused, or passed over where `strict` is False.
+    A plug-in that cannot be loaded is an error, or is skipped where `strict` is False.
     """
-    _load_own()
+    _load_built_in()
     if (fault := _load_plugins()) and strict:
         raise UsageError(fault)
-    kinds = list(KINDS)
-    homes = [f"{OWN}{family}" for family in FAMILIES]
+    kinds, homes = list(KINDS), {home: at for at, home in enumerate(FAMILIES)}
 
     def place(d: Definition) -> tuple[int, int]:
-        module = d.home.rpartition(".")[0]
-        return kinds.index(d.takes), homes.index(module) if module in homes else len(homes)
+        return kinds.index(d.takes), homes.get(d.home.rpartition(".")[0], len(homes))
 
-    found = sorted(_REGISTRY.values(), key=place)
-    return {d.name: d for d in found if takes in (None, d.takes)}
+    ordered = sorted(REGISTRY.values(), key=place)
+    return {d.name: d for d in ordered if takes in (None, d.takes)}
 
 
-@checked
 def list_measures(takes: Takes | None = None) -> list[str]:
     """The names of all measures, or of those of one kind: "counts", "confidence", "ranking"."""
     return list(definitions(takes))
@@ -96,65 +133,91 @@ def measure(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    match = _TEXT.match(text) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        raise _no_name(text)
+    return _parsed(text)
+
+
+def _no_name(text: Any) -> UsageError:
+    return UsageError(f"{shown(str(text))} is not a measure's name, such as c@1 or credit(t=0.5)")
+
+
+@cache
+def _parsed(text: str) -> Measure:
+    match = _TEXT.match(text)
     if match is None:
-        raise UsageError(
-            f"{shown(str(text))} is not a measure's name, such as c@1 or credit(t=0.5)"
-        )
-    found = _named(match["name"])
-    if found is None:
+        raise _no_name(text)
+    known = _lookup(match["name"])
+    if known is None:
         raise _unknown(match["name"])
-    name, cutoff = found
+    name, cutoff = known
     if cutoff is not None and match["cutoff"] is not None:
-        raise UsageError(f"{name} is given a cutoff twice (@{cutoff} and @{match['cutoff']})")
+        raise UsageError(f"{name} has two cutoffs (@{cutoff} and @{match['cutoff']})")
     cutoff = match["cutoff"] if cutoff is None else cutoff
-    return measure_of(_REGISTRY[name], match["arguments"], cutoff)
+    return measure_of(REGISTRY[name], match["arguments"], cutoff)
 
 
 def measure_of(
     definition: Definition, arguments: str | None = None, cutoff: str | None = None
 ) -> Measure:
     """The measure of a definition, with parameters as they are typed."""
-    given = arguments_of(definition, arguments, cutoff)
-    return KINDS[definition.takes](definition.name, given, definition=definition)
+    parameters = arguments_of(definition, arguments, cutoff)
+    return KINDS[definition.takes](definition.name, parameters, definition=definition)
 
 
 def count_measure(text: str | Measure) -> Measure:
     """The measure that a text names, which must be one of counts."""
-    found = measure(text)
-    if found.definition.takes != "counts":
+    item = measure(text)
+    if item.definition.takes != "counts":
         raise UsageError(
-            f"{found} is a measure of {found.definition.takes}, expected one of counts, "
+            f"{item} is a measure of {item.definition.takes}, expected one of counts, "
             "such as c@1 (`abstain measures` lists them)"
         )
-    return found
+    return item
 
 
 def example_measure(text: str) -> Measure:
-    """The measure that a text names; a bare name such as `credit` has values to show it with."""
-    found = _named(text)
-    if found is None or found[1] is not None:
+    """The measure that a text names; a bare name such as `credit` gets example values."""
+    known = _lookup(text)
+    if known is None or known[1] is not None:
         return measure(text)
-    definition = _REGISTRY[found[0]]
+    definition = REGISTRY[known[0]]
     return measure_of(definition, definition.example_text)
 
 
-def _named(text: str) -> tuple[str, str | None] | None:
+def _lookup(text: str) -> tuple[str, str | None] | None:
     """The name and the cutoff of `P@10`, or of a name alone; None if there is no such measure."""
-    for load in (_load_own, _load_plugins):
+    for family in FAMILIES:  # one by one: most texts need the first alone
+        if text in BY_ALIAS:
+            return BY_ALIAS[text], None
+        import_module(family)
+    head, at, cutoff = text.rpartition("@")
+    for load in (_load_built_in, _load_plugins):
         load()
-        if (name := _BY_ALIAS.get(_fold(text))) is not None:
+        if (name := _name_of(text)) is not None:
             return name, None
-        head, at, cutoff = text.rpartition("@")
-        if at and (name := _BY_ALIAS.get(_fold(head))) is not None:
+        if at and (name := _name_of(head)) is not None:
             return name, cutoff
     return None
+
+
+def _name_of(text: str) -> str | None:
+    """The name of a measure, however its text or an alias is written."""
+    if text in BY_ALIAS:
+        return BY_ALIAS[text]
+    folded = _fold(text)
+    return next((name for alias, name in BY_ALIAS.items() if _fold(alias) == folded), None)
 
 
 def _unknown(text: str) -> UsageError:
     if fault := _load_plugins():
         return UsageError(fault)
-    known = [name for d in _REGISTRY.values() for name in (d.name, *d.aliases)]
+    if (known_set := set_named(text)) is not None:
+        return UsageError(
+            f"{_fold(text)} is a set of measures, which `abstain score` takes; here, name one of "
+            f"them: {', '.join(known_set.measures)}"
+        )
+    known = [*SETS, *(name for d in REGISTRY.values() for name in (d.name, *d.aliases))]
     head = text.rpartition("@")[0]
     wanted = head if head and nearest(head, known) else text
     return UnknownNameError("measure", wanted, known, hint="`abstain measures` lists them")
@@ -168,72 +231,85 @@ def _fold(name: str) -> str:
 def arguments_of(
     definition: Definition, text: str | None, cutoff: str | None = None
 ) -> tuple[tuple[str, float], ...]:
-    """The parameters of a measure with their values: those typed, and the defaults of the others.
+    """The parameters of a measure with their values: those typed, and defaults for the others.
 
-    They are typed as `t=1/2`, or `.5` by its place, or `@10`.
+    They are typed as `t=1/2`, or `.5` by position, or `@10`.
 
     >>> from abstain.measures import definitions
     >>> arguments_of(definitions()["F"], "beta=1/2"), arguments_of(definitions()["F"], None)
     ((('beta', 0.5),), (('beta', 1),))
     """
-    known = {p.name: p for p in definition.parameters}
-    given: dict[str, float] = {}
+    name, known = definition.name, {p.name: p for p in definition.parameters}
+    values: dict[str, float] = {}
     if cutoff is not None:
         at = next((p for p in definition.parameters if p.cutoff), None)
         if at is None:
-            raise UsageError(f"{definition.name} takes no cutoff (got '@{cutoff}')")
-        given[at.name] = at.check(_number(cutoff, definition.name, at.name), definition.name)
+            raise UsageError(f"{name} takes no cutoff (got '@{cutoff}')")
+        values[at.name] = _value(at, cutoff, name)
     for position, piece in enumerate(filter(None, map(str.strip, (text or "").split(",")))):
         key, equals, value = (part.strip() for part in piece.partition("="))
         if not equals:
-            if position >= len(definition.parameters):
-                raise UsageError(f"{definition.name} takes no parameter '{piece}'")
+            if position >= len(known):
+                raise UsageError(f"{name} takes no parameter '{piece}'")
             key, value = definition.parameters[position].name, key
         key = key.casefold() if key.casefold() in known else key
         if key not in known:
             takes = ", ".join(known) or "none"
-            raise UsageError(
-                f"{definition.name} has no parameter '{key}' (its parameters: {takes})"
-            )
-        if key in given:
-            raise UsageError(f"{definition.name} is given {key} twice")
-        given[key] = known[key].check(_number(value, definition.name, key), definition.name)
-    for parameter in definition.parameters:
-        if parameter.name not in given and not parameter.optional:
-            if parameter.default is None:
-                example = "@10" if parameter.cutoff else f"({parameter.name}=0.5)"
-                raise UsageError(
-                    f"{definition.name} needs {parameter.name}, {parameter.meaning}, "
-                    f"as in {definition.name}{example}"
-                )
-            given[parameter.name] = parameter.default
-    return tuple((p.name, given[p.name]) for p in definition.parameters if p.name in given)
+            raise UsageError(f"{name} has no parameter '{key}' (its parameters: {takes})")
+        if key in values:
+            raise UsageError(f"{name} has {key} twice")
+        values[key] = _value(known[key], value, name)
+    for p in definition.parameters:
+        if p.name in values or p.optional:
+            continue
+        if p.default is None:
+            example = "@10" if p.cutoff else f"({p.name}=0.5)"
+            raise UsageError(f"{name} needs {p.name}, {p.meaning}, as in {name}{example}")
+        values[p.name] = p.default
+    return tuple((p.name, values[p.name]) for p in definition.parameters if p.name in values)
 
 
-def _number(text: str, name: str, key: str) -> float:
+def _value(parameter: Parameter, text: str, name: str) -> float:
     try:
-        if "/" not in text:
-            return float(text)
-        from fractions import Fraction
-
-        return float(Fraction(text))
+        above, slash, below = text.partition("/")
+        value = float(above) / (float(below) if slash else 1.0)
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"{key} of {name} must be a number (got '{text}')") from None
+        raise UsageError(f"{parameter.name} of {name} must be a number (got '{text}')") from None
+    return parameter.check(value, name)
 
 
 @cache
-def _load_own() -> None:
+def _load_built_in() -> None:
     """Importing the families declares them."""
     for family in FAMILIES:
-        import_module(f"{OWN}{family}")
+        import_module(family)
 
 
 @cache
 def _load_plugins() -> str:
-    """Importing what other packages name declares their measures; what is wrong with one of them.
+    """Importing a plug-in declares its measures; the first fault, after all have been tried."""
+    return next((fault for _, _, fault in list(_loaded(GROUP)) if fault), "")
 
-    A package that fails takes nothing from the others.
-    """
-    from abstain.measures.plugins import each_loaded
 
-    return next((fault for _, _, fault in list(each_loaded(GROUP)) if fault), "")
+def load_plugins(group: str) -> Iterator[tuple[str, Any]]:
+    """Every object that packages name in a group of entry points, with a description of it."""
+    for description, plugin, fault in _loaded(group):
+        if fault:
+            raise UsageError(fault)
+        yield description, plugin
+
+
+def _loaded(group: str) -> Iterator[tuple[str, Any, str]]:
+    """As `load_plugins`, with an error message in one line where an object cannot be loaded."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group):
+        home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+        description = f"plug-in {shown(point.name)}{home} ({point.value})"
+        plugin, fault = None, ""
+        try:
+            plugin = point.load()
+        except Exception as error:
+            kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
+            fault = f"{description} cannot be loaded: {kind}{reason_of(error)}"
+        yield description, plugin, fault

@@ -2,6 +2,10 @@
 
 In nearly every run file each query's rows stand together: a batch is ranked and forgotten. In
 others all rows are kept, and ranked in chunks at the end.
+
+Rows are placed by numbers alone: their queries, the keys of their documents, their scores. Only
+then are document ids looked at, those of the rows that matter: they say whether a document is the
+judged one, and they order equal scores.
 """
 
 from __future__ import annotations
@@ -14,24 +18,13 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from abstain.measures.ranked_lists import Ints
-from abstain.rankings.judgments import Codes, Judgments, TextOf, row_keys
-from abstain.rankings.placing import (
-    NOTHING_FOUND,
-    Found,
-    Placed,
-    Rows,
-    block_starts,
-    by_code,
-    in_blocks,
-    place,
-    settle,
-    text_in,
-    together,
-)
+from abstain.measures.ranked_lists import Bools, Floats, Ints, spread
+from abstain.rankings.judgments import Codes, Judgments, Keys, RepeatedError, row_keys
 
 CHUNK = 1 << 16
 """Rows ranked at a time when a whole run was gathered."""
+WORKERS = 2
+"""Chunks ranked at a time."""
 
 NIL_WORDS = ("NIL", "-1")
 """How runs say that there is nothing more to find, in TREC 2001 and in the Qur'an QA tasks."""
@@ -42,12 +35,9 @@ MARKS = (
 )
 """What is asked of rows while they are read: a document's hash, where a query begins."""
 
-WORKERS = 2
-"""Chunks ranked at a time."""
-
 
 def nil_words(nil: str | None) -> list[str]:
-    """What may be meant for a NIL, beside the one that was named.
+    """What may be meant for a NIL, beside the one that was passed.
 
     >>> nil_words("nil")
     ['NIL', '-1']
@@ -61,13 +51,61 @@ class ScatteredError(Exception):
 
 
 @dataclass(frozen=True)
-class Collected(Found):
+class Rows:
+    """Some rows of a run as numbers, and the documents of these rows or of all."""
+
+    codes: Codes
+    keys: Keys
+    scores: Floats
+    docs: pl.Series
+    number: Ints | None = None
+    """The place of each row's document, where it is not that of the row."""
+
+    def documents(self, rows: Ints) -> pl.Series:
+        """The document ids of some of the rows."""
+        return self.docs.gather(rows if self.number is None else self.number[rows])
+
+    def between(self, start: int, end: int) -> Rows:
+        """The rows from one place up to another."""
+        some = slice(start, end)
+        return Rows(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
+
+    @classmethod
+    def together(cls, parts: list[Rows]) -> Rows:
+        """Rows in their order; the parts are given up, so that no column is held twice for long."""
+        if len(parts) == 1:
+            return parts[0]
+        docs = pl.concat([part.docs for part in parts], rechunk=True)
+        columns = [(part.codes, part.keys, part.scores) for part in parts]
+        parts.clear()
+        codes, keys, scores = (list(column) for column in zip(*columns, strict=True))
+        columns.clear()
+        all_scores = np.concatenate(scores)
+        scores.clear()
+        all_keys = np.concatenate(keys)
+        keys.clear()
+        return cls(np.concatenate(codes), all_keys, all_scores, docs)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The judged documents of some rows."""
+
+    code: Ints
+    """The query of each."""
+    rank: Ints
+    grade: Floats
+    """NIL where the row says so."""
+
+
+@dataclass(frozen=True)
+class Collected(Hits):
     """All that is kept of a run: its judged documents (and NILs), by query and rank."""
 
     lengths: Ints
     """Rows of each query, by number; those of no gold query too."""
     nil_words: tuple[str, ...]
-    """What looks like a NIL and is not the one that was named."""
+    """What looks like a NIL and is not the one that was passed."""
     strangers: Ints
     """The numbers of its queries that are none of gold's, in the order in which they came: which
     numbers they have depends on what else is read at the same time."""
@@ -75,34 +113,144 @@ class Collected(Found):
     @classmethod
     def of(
         cls,
-        parts: Sequence[Found],
+        parts: Sequence[Hits],
         lengths: Ints,
         nil_words: tuple[str, ...],
         strangers: Sequence[int] = (),
     ) -> Collected:
-        """What was found of a run, in any order."""
-        found = together([NOTHING_FOUND, *parts])
-        order = np.lexsort((found.rank, found.code))
+        """The parts of a run, in any order."""
+        every = together(parts)
+        order = np.lexsort((every.rank, every.code))
         others = np.array(strangers, np.int64)
-        code, rank, grade = found.code[order], found.rank[order], found.grade[order]
+        code, rank, grade = every.code[order], every.rank[order], every.grade[order]
         return cls(code, rank, grade, lengths, nil_words, others)
+
+
+def together(parts: Sequence[Hits]) -> Hits:
+    """The judged documents of several parts, one after another."""
+    none = np.zeros(0, np.int64)
+    return Hits(
+        np.concatenate([none, *(part.code for part in parts)]),
+        np.concatenate([none, *(part.rank for part in parts)]),
+        np.concatenate([none.astype(np.float64), *(part.grade for part in parts)]),
+    )
+
+
+def rank_rows(judgments: Judgments, rows: Rows, *, by_rank: bool) -> Hits:
+    """The judged documents and NILs among rows that stand query by query, with their ranks.
+
+    With ``by_rank`` the scores are negative ranks, no two of which may be equal in a query.
+    """
+    codes, scores = rows.codes, rows.scores
+    starts = block_starts(codes)
+    hits, judged = judgments.candidates(codes, starts, rows.keys, rows.documents)
+    order = by_score(scores, starts)
+    places = hits if order is None else places_of(hits, order)
+    ordered = scores if order is None else scores[order]
+    changes = np.ones(len(scores) + 1, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=changes[1:-1])
+    changes[starts] = True
+    if by_rank and not changes.all():
+        repeated = np.flatnonzero(~changes)[0]
+        raise RepeatedError(judgments.names()[int(codes[repeated])], rank=-int(ordered[repeated]))
+    ranks = _ranks(places, starts)
+    tied = ~(changes[places] & changes[places + 1])
+    if tied.any():
+        members, group = tied_rows(changes, places[tied])
+        numbers = members if order is None else order[members]
+        last = judgments.nil if judgments.nil_ends else None
+        sorted_rows = _by_document(numbers, group, rows.documents(numbers), last)
+        ranks[tied] = look_up(hits[tied], sorted_rows, _ranks(members, starts))
+    same, grades = judgments.confirm(rows.documents(hits), judged)
+    return Hits(codes[hits][same].astype(np.int64), ranks[same], grades[same])
+
+
+def tied_rows(changes: Bools, places: Ints) -> tuple[Ints, Ints]:
+    """The places of all rows with the scores of some places, and the number of each one's group.
+
+    ``changes`` marks the rows whose score differs from the one before, and the end.
+    """
+    edges = np.flatnonzero(changes)
+    held = np.unique(np.searchsorted(edges, places, "right") - 1)
+    group, within = spread(edges[held + 1] - edges[held])
+    return edges[held][group] + within, group
+
+
+def _by_document(rows: Ints, group: Ints, docs: pl.Series, last: str | None) -> Ints:
+    """The rows of each group by falling document id.
+
+    ``last`` stands behind all others: a list ends after the documents that are worth as much.
+    """
+    members = pl.DataFrame({"group": group, "row": rows, "doc": docs})
+    by = ["group", pl.col("doc").ne_missing(last), "doc"] if last is not None else ["group", "doc"]
+    members = members.sort(by, descending=[False, *[True] * (len(by) - 1)])
+    return members["row"].to_numpy()
+
+
+def _ranks(places: Ints, starts: Ints) -> Ints:
+    return places - starts[np.searchsorted(starts, places, "right") - 1] + 1
+
+
+# --------------------------------------------------- rank order, with as little sorting as it needs
+
+
+def block_starts(codes: Codes) -> Ints:
+    """Where a stretch of rows of one query begins."""
+    starts = np.ones(len(codes), bool)
+    np.not_equal(codes[1:], codes[:-1], out=starts[1:])
+    return np.flatnonzero(starts)
+
+
+def by_code(codes: Codes) -> Ints:
+    """A stable order by code; numpy sorts 16-bit numbers in linear time, so 16 bits at a time."""
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    high = (codes >> np.uint32(16)).astype(np.uint16)
+    return order[np.argsort(high[order], kind="stable")] if high.any() else order
+
+
+def by_score(scores: Floats, starts: Ints) -> Ints | None:
+    """Each block by falling score, equal scores in any order; None if that is how they stand."""
+    rising = scores[1:] > scores[:-1]
+    rising[starts[1:] - 1] = False
+    if not rising.any():
+        return None
+    order = np.arange(len(scores))
+    lengths = np.diff(starts, append=len(scores))
+    # blocks of one length are the lines of a matrix; there are at most √(2·rows) lengths
+    for length in np.unique(lengths[lengths > 1]):
+        rows = starts[lengths == length, None] + np.arange(length)
+        order[rows] = np.take_along_axis(rows, np.argsort(-scores[rows], axis=1), axis=1)
+    return order
+
+
+def places_of(rows: Ints, order: Ints) -> Ints:
+    """Where a few of the rows stand in an order of all."""
+    marked = np.zeros(len(order), bool)
+    marked[rows] = True
+    places = np.flatnonzero(marked[order])
+    return look_up(rows, order[places], places)
+
+
+def look_up(wanted: Ints, keys: Ints, values: Ints) -> Ints:
+    """The value of each wanted key; every one is there."""
+    sorter = np.argsort(keys)
+    return values[sorter[np.searchsorted(keys, wanted, sorter=sorter)]]
+
+
+# ------------------------------------------------------------------------------------- batches
 
 
 class Collector:
     """Takes one run's rows (query, doc, score, marks) and finds the judged documents' ranks."""
 
     def __init__(
-        self,
-        judgments: Judgments,
-        *,
-        given_ranks: bool = False,
-        gather: bool = False,
+        self, judgments: Judgments, *, by_rank: bool = False, gather: bool = False
     ) -> None:
         self._judgments = judgments
-        self._given_ranks = given_ranks
+        self._by_rank = by_rank
         self._gather = gather
-        self._kept: list[tuple[Rows, pl.Series]] = []
-        self._found: list[Found] = []
+        self._kept: list[Rows] = []
+        self._hits: list[Hits] = []
         self._nil_words = dict.fromkeys(nil_words(judgments.nil), False)
         self._lengths = np.zeros(len(judgments.queries), np.int64)
         self._strangers: dict[int, None] = {}
@@ -112,76 +260,59 @@ class Collector:
         if not rows.height:
             return
         codes = self._judgments.encode(rows["query"], rows["begins"].to_numpy())
-        self._meet(codes)
-        docs, keys = rows["doc"], row_keys(codes, rows["hash"].to_numpy())
-        batch = Rows(codes, keys, rows["score"].to_numpy())
+        starts = block_starts(codes)
+        heads = codes[starts]
+        others = heads[heads >= len(self._judgments.queries)]
+        self._strangers |= dict.fromkeys(others.tolist())
         for word, seen in self._nil_words.items():
-            self._nil_words[word] = seen or bool((docs == word).any())
-        if not self._gather and not in_blocks(codes):
-            if self._found:
+            self._nil_words[word] = seen or bool((rows["doc"] == word).any())
+        keys = row_keys(codes, rows["hash"].to_numpy())
+        batch = Rows(codes, keys, rows["score"].to_numpy(), rows["doc"])
+        if not self._gather and len(np.unique(heads)) < len(heads):
+            if self._hits:
                 raise ScatteredError
             self._gather = True
         if not self._gather:
-            if self._kept and self._kept[-1][0].codes[-1] != codes[0]:
-                self._rank(*self._taken())
-            last = int(block_starts(codes)[-1])
-            if last:
-                self._kept.append((batch.between(0, last), docs[:last]))
-                self._rank(*self._taken())
-                batch, docs = batch.between(last, rows.height), docs[last:]
-        self._kept.append((batch, docs))  # the last query may go on in the next batch
+            if self._kept and self._kept[-1].codes[-1] != codes[0]:
+                self._rank()
+            if last := int(starts[-1]):
+                self._kept.append(batch.between(0, last))
+                self._rank()
+                batch = batch.between(last, rows.height)
+        self._kept.append(batch)  # the last query may go on in the next batch
 
     def finish(self) -> Collected:
-        """All that was found."""
-        if self._kept:
-            finally_rank = self._rank_by_query if self._gather else self._rank
-            finally_rank(*self._taken())
+        """All judged documents."""
+        if self._kept and self._gather:
+            self._rank_by_query()
+        elif self._kept:
+            self._rank()
         seen = tuple(word for word, there in self._nil_words.items() if there)
-        return Collected.of(self._found, self._lengths, seen, tuple(self._strangers))
+        return Collected.of(self._hits, self._lengths, seen, tuple(self._strangers))
 
-    def _meet(self, codes: Codes) -> None:
-        """Notes queries that are none of gold's."""
-        others = codes[codes >= len(self._judgments.queries)]
-        if len(others):
-            self._strangers |= dict.fromkeys(others[block_starts(others)].tolist())
-
-    def _taken(self) -> tuple[Rows, TextOf]:
-        kept, self._kept = self._kept, []
-        text_of = text_in([docs for _, docs in kept])
-        if len(kept) == 1:
-            return kept[0][0], text_of
-        codes, keys, scores = zip(*((b.codes, b.keys, b.scores) for b, _ in kept), strict=True)
-        kept.clear()
-        # column by column, so that no more than one is there twice
-        all_scores = np.concatenate(scores)
-        del scores
-        all_keys = np.concatenate(keys)
-        del keys
-        return Rows(np.concatenate(codes), all_keys, all_scores), text_of
-
-    def _rank(self, rows: Rows, text_of: TextOf) -> None:
+    def _rank(self) -> None:
+        rows = Rows.together(self._kept)
+        self._kept = []
         self._count(rows.codes)
-        placed = place(self._judgments, rows, text_of, given_ranks=self._given_ranks)
-        self._found.append(settle(self._judgments, placed, text_of))
+        self._hits.append(rank_rows(self._judgments, rows, by_rank=self._by_rank))
 
-    def _rank_by_query(self, rows: Rows, text_of: TextOf) -> None:
+    def _rank_by_query(self) -> None:
+        rows = Rows.together(self._kept)
         order = by_code(rows.codes)
         codes = rows.codes[order]
         starts = self._count(codes)
         chunks = np.unique(np.searchsorted(starts, np.arange(0, starts[-1] + 1, CHUNK)))
 
-        def placed(bounds: tuple[int, int]) -> Placed:
+        def ranked(bounds: tuple[int, int]) -> Hits:
             some = order[slice(*bounds)]
-            chunk = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], some)
-            return place(self._judgments, chunk, text_of, given_ranks=self._given_ranks)
+            chunk = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], rows.docs, some)
+            return rank_rows(self._judgments, chunk, by_rank=self._by_rank)
 
         with ThreadPoolExecutor(max_workers=WORKERS) as pool:
-            bounds = pairwise([*starts[chunks].tolist(), len(order)])
-            every = together(list(pool.map(placed, bounds)))
-        self._found.append(settle(self._judgments, every, text_of))
+            self._hits += pool.map(ranked, pairwise([*starts[chunks].tolist(), len(order)]))
 
     def _count(self, codes: Codes) -> Ints:
-        """Notes how many rows each query has, and gives where they start."""
+        """Notes how many rows each query has; where they start."""
         starts = block_starts(codes)
         heads = codes[starts]
         grown = int(heads.max()) + 1 - len(self._lengths)

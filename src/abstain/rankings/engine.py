@@ -17,10 +17,9 @@ from abstain.errors import InputError, shown
 from abstain.io.columns import read_numbers, text_column
 from abstain.io.frames import collect, in_engine
 from abstain.io.trec import MOST
-from abstain.rankings.collector import Collected, nil_words
+from abstain.rankings.collector import Collected, Hits, nil_words
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments
-from abstain.rankings.placing import Found
-from abstain.rankings.tables import RankedTable, require_order
+from abstain.rankings.tables import RankedTable
 
 KEYS = ("run", "query")
 
@@ -28,7 +27,7 @@ KEYS = ("run", "query")
 def collect_in_engine(
     source: RankedTable, qrels: pl.DataFrame, judgments: Judgments, *, by_rank: bool
 ) -> dict[str, Collected]:
-    """What was found of each run, as a `Collector` finds it."""
+    """The judged documents of each run, as a `Collector` finds them."""
     nil = judgments.nil
     rows = _rows(source, by_rank=by_rank)
     lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
@@ -43,52 +42,36 @@ def collect_in_engine(
         )
         judged = pl.concat([judged.filter(pl.col("doc") != nil), ends])
     last = nil if judgments.nil_ends else None
-    found = collect(_ranks(rows, judged, last), source.name)
+    hits = collect(_ranks(rows, judged, last), source.name)
     alike = nil_words(nil)
     seen = rows.filter(nw.col("doc").is_in(alike)).select("doc").unique()
     there = set(collect(seen, source.name)["doc"])
     words = tuple(word for word in alike if word in there)
-    return _by_run(lists, found, judgments, words) or {
+    return _by_run(lists, hits, judgments, words) or {
         source.run: Collected.of([], np.zeros(len(judgments.queries), np.int64), words)
     }
 
 
 def _rows(source: RankedTable, *, by_rank: bool) -> nw.LazyFrame[Any]:
     """run, query, doc and score (−rank where ranks count)."""
-    table = source.table
-    order = "rank" if by_rank else "score"
-    require_order(table, order)
-    frame = nw.from_native(table.frame).lazy()
-    frame, number = _numbers(frame, order, table.name)
-    run = (
-        text_column(frame, "run", table.name)
-        if "run" in table.columns
-        else nw.lit(source.run).cast(nw.String)
-    )
-    return frame.select(
-        run.alias("run"),
-        text_column(frame, "query", table.name).alias("query"),
-        text_column(frame, "doc", table.name).alias("doc"),
-        ((-number if by_rank else number) + 0.0).alias("score"),  # of two zeros one
-    )
-
-
-def _numbers(
-    frame: nw.LazyFrame[Any], column: str, label: str
-) -> tuple[nw.LazyFrame[Any], nw.Expr]:
-    """A column as numbers, and the frame that has them; what is no number is null."""
-    dtype = frame.collect_schema()[column]
+    name, order = source.name, source.order(by_rank=by_rank)
+    frame = nw.from_native(source.table.frame).lazy()
+    dtype, number = frame.collect_schema()[order], nw.col(order).cast(nw.Float64)
     if dtype == nw.String:
-        return read_numbers(frame, column, "__number"), nw.col("__number")
-    if dtype == nw.Boolean or dtype.is_nested() or dtype.is_temporal():
+        frame, number = read_numbers(frame, order, "__number"), nw.col("__number")
+    elif dtype == nw.Boolean or dtype.is_nested() or dtype.is_temporal():
         raise InputError(
-            f"the column '{column}' must hold one number per row (it holds {dtype})", label
+            f"the column '{order}' must hold one number per row (it holds {dtype})", name
         )
-    return frame, nw.col(column).cast(nw.Float64)
+    texts = [text_column(frame, column, name).alias(column) for column in source.texts]
+    if "run" not in source.texts:
+        texts.append(nw.lit(source.run).cast(nw.String).alias("run"))
+    score = (-number if by_rank else number) + 0.0  # of two zeros one
+    return frame.select(*texts, score.alias("score"))
 
 
 def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:
-    """For each run and query: rows, different documents and scores, rows that are no good."""
+    """For each run and query: rows, different documents and scores, invalid rows."""
     score, doc = nw.col("score"), nw.col("doc")
     bad = score.is_null() | score.is_nan()
     if by_rank:
@@ -97,12 +80,10 @@ def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:
         nw.when(bad).then(1).otherwise(0).alias("__bad"),
         nw.when(doc.is_null() | (doc == "")).then(1).otherwise(0).alias("__empty"),
     )
-    distinct = [doc.n_unique().alias("docs")]
-    if by_rank:
-        distinct.append(score.n_unique().alias("ranks"))
     return flags.group_by(*KEYS).agg(
         nw.len().alias("n"),
-        *distinct,
+        doc.n_unique().alias("docs"),
+        score.n_unique().alias("scores"),
         nw.col("__bad").sum().alias("bad"),
         nw.col("__empty").sum().alias("empty"),
     )
@@ -126,47 +107,41 @@ def _refuse(
     for column in KEYS:
         if (lists[column].is_null() | (lists[column] == "")).any():
             raise InputError(f"the column '{column}' is empty in a row", source.name)
-    for row in lists.filter(pl.col("empty") > 0).head(1).iter_rows(named=True):
-        raise InputError(f"the column 'doc' is empty {_of(row)}", source.name)
-    what = "rank" if by_rank else "score"
-    kind = "a whole number" if by_rank else "a number"
-    for row in lists.filter(pl.col("bad") > 0).head(1).iter_rows(named=True):
-        raise InputError(f"the column '{what}' must be {kind} {_of(row)}", source.name)
-    for column, counted in (("doc", "docs"), ("score", "ranks")):
-        if counted not in lists.columns:
-            continue
-        again = lists.filter(pl.col(counted) < pl.col("n"))
-        for row in again.head(1).iter_rows(named=True):
-            raise _repeated(source, rows, row, column)
+    number = "'rank' must be a whole number" if by_rank else "'score' must be a number"
+    problems = {
+        "the column 'doc' is empty": pl.col("empty") > 0,
+        f"the column {number}": pl.col("bad") > 0,
+        "doc": pl.col("docs") < pl.col("n"),
+        "score": by_rank & (pl.col("scores") < pl.col("n")),
+    }
+    for problem, wrong in problems.items():
+        for row in lists.filter(wrong).head(1).iter_rows(named=True):
+            what = problem
+            if problem in ("doc", "score"):
+                what = f"{_repeated(rows, row, problem)} appears twice"
+            where = f"in the list of run {shown(row['run'])} for query {shown(row['query'])}"
+            raise InputError(f"{what} {where}", source.name)
 
 
-def _of(row: dict[str, Any]) -> str:
-    return f"in the list of run {shown(row['run'])} for query {shown(row['query'])}"
-
-
-def _repeated(
-    source: RankedTable, rows: nw.LazyFrame[Any], row: dict[str, Any], column: str
-) -> InputError:
-    own = rows.filter(nw.col("run") == row["run"], nw.col("query") == row["query"])
-    twice = own.group_by(column).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-    value: Any = collect(twice, source.name)[column].min()
-    what = f"document {shown(str(value))}"
-    if column == "score":
-        what = f"rank {-int(value)}"
-    return InputError(f"{what} appears twice {_of(row)}", source.name)
+def _repeated(rows: nw.LazyFrame[Any], row: dict[str, Any], column: str) -> str:
+    """The first document, or rank, that a list has twice."""
+    these = rows.filter(nw.col("run") == row["run"], nw.col("query") == row["query"])
+    twice = these.group_by(column).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
+    value: Any = collect(twice, "the run")[column].min()
+    return f"rank {-int(value)}" if column == "score" else f"document {shown(str(value))}"
 
 
 def _by_run(
-    lists: pl.DataFrame, found: pl.DataFrame, judgments: Judgments, nil_words: tuple[str, ...]
+    lists: pl.DataFrame, hits: pl.DataFrame, judgments: Judgments, nil_words: tuple[str, ...]
 ) -> dict[str, Collected]:
     collected: dict[str, Collected] = {}
-    hits = found.partition_by("run", as_dict=True)
-    for (run,), own in sorted(lists.partition_by("run", as_dict=True).items()):
-        codes = judgments.encode(own["query"])
+    by_run = hits.partition_by("run", as_dict=True)
+    for (run,), queries in sorted(lists.partition_by("run", as_dict=True).items()):
+        codes = judgments.encode(queries["query"])
         lengths = np.zeros(max(len(judgments.queries), int(codes.max()) + 1), np.int64)
-        lengths[codes] = own["n"].to_numpy()
-        some = hits.get((run,), found.clear())
-        documents = Found(
+        lengths[codes] = queries["n"].to_numpy()
+        some = by_run.get((run,), hits.clear())
+        documents = Hits(
             judgments.encode(some["query"]).astype(np.int64),
             some["rank"].to_numpy().astype(np.int64),
             some["grade"].to_numpy().astype(np.float64),

@@ -27,14 +27,14 @@ NIL = -1.0
 UNJUDGED = -2.0
 """Stands for a grade where a document was in the pool and was not judged."""
 
-TextOf = Callable[[Ints], pl.Series]
+DocumentsOf = Callable[[Ints], pl.Series]
 """The document ids of some rows."""
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """Spreads query numbers over 64 bits, so that a document hashes apart in two queries."""
 
 KEPT = 1 << 22
-"""Slots that are kept at most; more are made for one index and given back."""
+"""Slots that are kept at most; more are made for one index and freed."""
 
 
 class RepeatedError(Exception):
@@ -48,11 +48,11 @@ class RepeatedError(Exception):
 class Judgments:
     """Gold's queries, numbered 0, 1, … in their order, and what is judged for them.
 
-    A negative grade means "in the pool, not judged", as in trec_eval: such documents are found in
-    runs, but are not in ``pool``. ``nil`` is no document, and its rows are left out, but their
-    queries stay. ``top`` is the grade worth a gain of 1, by default
-    the largest. ``also`` names queries for which nothing may be judged. With ``nil_ends`` a
-    run's NIL ends its list, and stands behind documents of the same score.
+    A negative grade means "in the pool, not judged", as in trec_eval: such documents are matched
+    in runs, but are not in ``pool``. ``nil`` is no document: its rows are left out, but their
+    queries stay. ``top`` is the grade worth a gain of 1, by default the largest. ``also`` lists
+    queries for which nothing may be judged. With ``nil_ends`` a run's NIL ends its list, and stands
+    behind documents of the same score.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Judgments:
         self.nil, self.nil_ends = nil, nil_ends
         self._categories = pl.Categories.random()
         names = qrels["query"].unique(maintain_order=True)
-        given = len(names)
+        judged = len(names)
         if also:
             names = names.append(pl.Series(also, dtype=pl.String)).unique(maintain_order=True)
         # polars forgets categories of which no column is left, so one is kept
@@ -83,10 +83,10 @@ class Judgments:
         if nil is not None:
             documents = (qrels["doc"] != nil).to_numpy()
             known = known | ~documents
-        counts = np.bincount(codes[known], minlength=given)[:given]
+        counts = np.bincount(codes[known], minlength=judged)[:judged]
         self.unknown = tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
         """Queries of which the qrels say no more than that nothing was judged."""
-        self.added = self.queries[given:]
+        self.added = self.queries[judged:]
         """Those of ``also`` that the qrels lack."""
         rows = np.flatnonzero(documents)
         rows = rows[np.lexsort((-grades[rows], codes[rows]))]
@@ -126,7 +126,7 @@ class Judgments:
         return self._categories.to_series()
 
     def candidates(
-        self, codes: Codes, starts: Ints, keys: Keys, text_of: TextOf
+        self, codes: Codes, starts: Ints, keys: Keys, documents_of: DocumentsOf
     ) -> tuple[Ints, Ints]:
         """The rows that, by their keys, hold a judged document or NIL, and which of them.
 
@@ -135,7 +135,7 @@ class Judgments:
         """
         index = KeyIndex(keys)
         if not index.all_differ:
-            self.refuse_repeats(codes, keys, text_of)
+            self.refuse_repeats(codes, keys, documents_of)
         heads = codes[starts]
         queries = heads[heads < len(self.queries)]
         offsets = self._offsets
@@ -155,10 +155,10 @@ class Judgments:
         """Which candidates are what their keys say, and the grades of all."""
         return (docs == self._docs[judged]).to_numpy(), self._grades[judged]
 
-    def refuse_repeats(self, codes: Codes, keys: Keys, text_of: TextOf) -> None:
+    def refuse_repeats(self, codes: Codes, keys: Keys, documents_of: DocumentsOf) -> None:
         """Raises ``RepeatedError`` if rows of equal keys have the same query and document."""
         rows = pl.Series(keys).is_duplicated().arg_true().to_numpy().astype(np.int64)
-        pairs = pl.DataFrame({"code": codes[rows], "doc": text_of(rows)})
+        pairs = pl.DataFrame({"code": codes[rows], "doc": documents_of(rows)})
         again = pairs.filter(~pl.struct(pl.all()).is_first_distinct())
         if again.height:
             raise RepeatedError(self.names()[again["code"][0]], doc=again["doc"][0])
@@ -168,7 +168,7 @@ class Judgments:
 
 
 def row_keys(codes: Codes, hashes: Keys) -> Keys:
-    """A hash of each row's query and document, whose own hash is given."""
+    """A hash of each row's query and document, whose hash is known."""
     return hashes ^ (codes.astype(np.uint64) * ODD)
 
 
@@ -236,5 +236,5 @@ def find_any(keys: Keys, wanted: Keys) -> tuple[Ints, Ints]:
     """The same where a key may be in several rows, which is next to never."""
     these = pl.DataFrame({"key": keys, "row": np.arange(len(keys))})
     those = pl.DataFrame({"key": wanted, "which": np.arange(len(wanted))})
-    found = these.join(those, on="key")
-    return found["row"].to_numpy(), found["which"].to_numpy()
+    pairs = these.join(those, on="key")
+    return pairs["row"].to_numpy(), pairs["which"].to_numpy()

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from msgspec import structs
 
-import abstain
-from abstain.errors import UsageError, checked, plural
-from abstain.io.selection import Selection, narrowed, positions
+from abstain.errors import UsageError, check_name, plural
+from abstain.io.names import Selection, narrowed, positions
 from abstain.measures import Measure, measure
-from abstain.measures.kinds import RankingMeasure
+from abstain.measures.measure_types import RankingMeasure
+from abstain.registry import answered_by_features
 
 if TYPE_CHECKING:
-    from abstain.analyses.compare import compare as _compare
-    from abstain.analyses.cut import cut as _cut
-    from abstain.analyses.meta import meta as _meta
-    from abstain.analyses.rank import rank as _rank
-    from abstain.analyses.truncation import truncation as _truncation
+    from abstain.features.compare.analysis import compare as _compare
+    from abstain.features.cut.analysis import cut as _cut
+    from abstain.features.meta.analysis import meta as _meta
+    from abstain.features.rank.analysis import rank as _rank
+    from abstain.features.rank.truncation import truncation as _truncation
     from abstain.io.tables import Table
-    from abstain.judging.reading import ReadingOptions
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
-    from abstain.rankings.listed import Origin
     from abstain.rankings.scores import ScoreMatrix
     from abstain.rankings.settings import ListSettings
+    from abstain.rankings.sources import RunOrigin
+    from abstain.runs.reading import ReadingOptions
 
 DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")
 PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
@@ -38,6 +38,7 @@ MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
 """A name that belongs to a measure of confidence; who types it here means RR."""
 
 
+@answered_by_features
 class Rankings:
     """Ranked lists of runs for the queries of some judgments."""
 
@@ -49,8 +50,8 @@ class Rankings:
         attributes: Table | None = None,
         reading: ReadingOptions | None = None,
         subset: Selection | None = None,
-        origins: tuple[Origin, ...] = (),
-        again: Callable[[ListSettings], tuple[RankedLists, tuple[Origin, ...]]] | None = None,
+        origins: tuple[RunOrigin, ...] = (),
+        again: Callable[[ListSettings], tuple[RankedLists, tuple[RunOrigin, ...]]] | None = None,
     ) -> None:
         self.lists = lists
         """Every list as measures take it."""
@@ -72,7 +73,7 @@ class Rankings:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The runs in the order given."""
+        """The runs, in their order."""
         return self.lists.runs
 
     @property
@@ -97,12 +98,11 @@ class Rankings:
             return np.ones((len(self.runs), len(self.queries)), bool)
         return ~self.lists.by_run(self.lists.missing)
 
-    @checked
     def measures(
-        self, given: Sequence[str | Measure] | str | Measure = ()
+        self, measures: Sequence[str | Measure] | str | Measure = ()
     ) -> tuple[RankingMeasure, ...]:
         """The measures asked for, or the usual ones, with the level of relevance asked for."""
-        chosen = ranking_measures(given or default_measures(self.settings))
+        chosen = ranking_measures(measures or default_measures(self.settings))
         level = self.settings.relevance_level
         return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
 
@@ -125,12 +125,11 @@ class Rankings:
         wanted = pl.DataFrame({"query": self.queries}, schema={"query": pl.String})
         joined = wanted.join(table, on="query", how="left", maintain_order="left")
         strangers = wanted.join(table, on="query", how="anti", maintain_order="left")
-        found = {name: [value or None for value in joined[name].to_list()] for name in names}
-        return found, tuple(strangers["query"])
+        values = {name: [value or None for value in joined[name].to_list()] for name in names}
+        return values, tuple(strangers["query"])
 
     # ------------------------------------------------------------------------------------- subsets
 
-    @checked
     def only(
         self,
         *,
@@ -150,17 +149,26 @@ class Rankings:
             of_questions=len(self.queries),
             unit="query",
         )
+        origins = tuple(origin for origin in self.origins if origin.run in lists.runs)
+        return self._with(lists, self.settings, origins, chosen)
+
+    def _with(
+        self,
+        lists: RankedLists,
+        settings: ListSettings,
+        origins: tuple[RunOrigin, ...],
+        subset: Selection | None = None,
+    ) -> Rankings:
         return Rankings(
             lists,
-            self.settings,
+            settings,
             attributes=self._attributes,
             reading=self.reading,
-            subset=chosen,
-            origins=tuple(own for own in self.origins if own.run in lists.runs),
+            subset=subset,
+            origins=origins,
             again=self._again,
         )
 
-    @checked
     def with_nil(self, as_answer: bool = True) -> Rankings:
         """The same runs with NIL as an answer or as the end of a list; they are read once more.
 
@@ -175,19 +183,11 @@ class Rankings:
             )
         settings = structs.replace(self.settings, nil_as_answer=as_answer)
         lists, origins = self._again(settings)
-        whole = Rankings(
-            lists,
-            settings,
-            attributes=self._attributes,
-            reading=self.reading,
-            origins=origins,
-            again=self._again,
-        )
+        whole = self._with(lists, settings, origins)
         return whole.only(runs=self.runs, queries=self.queries)
 
     # ------------------------------------------------------------------------------------ analyses
 
-    @checked
     def scores(
         self,
         measures: Sequence[str | Measure] | str | Measure = (),
@@ -210,7 +210,7 @@ class Rankings:
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan
-        found, _ = self.attributes([] if cluster is None else [cluster])
+        attributes, _ = self.attributes([] if cluster is None else [cluster])
         return ScoreMatrix(
             measures=tuple(str(item) for item in chosen),
             runs=self.runs,
@@ -218,7 +218,7 @@ class Rankings:
             values=values,
             undefined=undefined,
             higher_is_better=tuple(item.higher_is_better for item in chosen),
-            attributes=pl.DataFrame(found, schema=dict.fromkeys(found, pl.String)),
+            attributes=pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String)),
             cluster=cluster,
             unit="query",
             notes=self.notes,
@@ -233,30 +233,24 @@ class Rankings:
         meta = _meta
         truncation = _truncation
         cut = _cut
-    else:
-        score = abstain.Asked("rank")
-        compare = abstain.Asked("compare")
-        meta = abstain.Asked("meta")
-        truncation = abstain.Asked("truncation")
-        cut = abstain.Asked("cut")
 
 
 # ------------------------------------------------------------------------- measures by their names
 
 
 def default_measures(settings: ListSettings) -> tuple[str, ...]:
-    """What is scored where no measure is named."""
+    """What is scored by default."""
     stops = settings.nil is not None or settings.limit is not None
     return (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
 
 
 def ranking_measures(
-    given: Sequence[str | Measure] | str | Measure,
+    measures: Sequence[str | Measure] | str | Measure,
 ) -> tuple[RankingMeasure, ...]:
     """The measures asked for, each once; what is no measure of rankings is refused."""
-    listed = [given] if isinstance(given, (str, Measure)) else list(given)
+    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     chosen = []
-    for item in dict.fromkeys(found for text in listed for found in _named(text)):
+    for item in dict.fromkeys(known for text in listed for known in _measures_of(text)):
         if not isinstance(item, RankingMeasure):
             raise UsageError(
                 f"{item} is a measure of {item.definition.takes}, not of rankings "
@@ -268,7 +262,7 @@ def ranking_measures(
     return tuple(chosen)
 
 
-def _named(text: str | Measure) -> list[Measure]:
+def _measures_of(text: str | Measure) -> list[Measure]:
     """The measure that a text names, or those that it names in trec_eval."""
     if isinstance(text, str) and MRR.match(text):
         ours = MRR.sub("RR", text)
@@ -279,8 +273,41 @@ def _named(text: str | Measure) -> list[Measure]:
     try:
         return [measure(text)]
     except UsageError:
-        from abstain.measures.trec_names import measures_named
+        from abstain.measures.trec_names import parse_trec_names
 
-        if not isinstance(text, str) or not (found := measures_named(text.strip())):
+        if not isinstance(text, str) or not (known := parse_trec_names(text.strip())):
             raise
-        return found
+        return known
+
+
+Shape: TypeAlias = Literal["ir_measures", "pyterrier", "pytrec_eval", "ranx"]
+Row: TypeAlias = tuple[str, str, Mapping[str, float | None]]
+"""A run, a query, and its score by each measure; None where there is none."""
+
+
+def shaped(rows: Iterable[Row], shape: Shape) -> Any:
+    """Scores by query as another tool has them; a score that does not exist is left out.
+
+    ir_measures: a frame of run, query_id, measure, value. pyterrier: name, qid, measure, value, as
+    `Experiment(perquery=True)` returns. pytrec_eval: {run: {query: {measure: value}}}. ranx: {run:
+    {measure: {query: value}}}, each run's being what its `Run.scores` holds.
+
+    >>> shaped([("a", "q1", {"AP": 0.5, "RR": None})], "ranx")
+    {'a': {'AP': {'q1': 0.5}}}
+    """
+    check_name("shape", shape, get_args(Shape))
+    single = [
+        (run, query, measure, value)
+        for run, query, scores in rows
+        for measure, value in scores.items()
+        if value is not None
+    ]
+    if shape in ("ir_measures", "pyterrier"):
+        names = ("run", "query_id") if shape == "ir_measures" else ("name", "qid")
+        schema = {**dict.fromkeys((*names, "measure"), pl.String), "value": pl.Float64}
+        return pl.DataFrame(single, schema=schema, orient="row")
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    for run, query, name, value in single:
+        outer, inner = (query, name) if shape == "pytrec_eval" else (name, query)
+        nested.setdefault(run, {}).setdefault(outer, {})[inner] = value
+    return nested

@@ -13,25 +13,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UsageError, checked, plural, shown, some_of
+from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened
 from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled
-from abstain.rankings.collector import MARKS, Collected, Collector, ScatteredError
+from abstain.rankings.collector import (
+    MARKS,
+    Collected,
+    Collector,
+    Hits,
+    ScatteredError,
+    together,
+)
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
-from abstain.rankings.listed import Origin
-from abstain.rankings.placing import NOTHING_FOUND, Found, together
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
-from abstain.rankings.sources import Source, TrecFile, is_ranking, open_source
+from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
 
 MOST_AT_ONCE = 8
 """Files read at once: each needs memory for some of its rows."""
+FILE = (str, os.PathLike, Opened)
 
 
-@checked
 def read_rankings(
     qrels: Any,
     runs: Any,
@@ -56,7 +61,7 @@ def read_rankings(
 
     `qrels` is a path (TREC, CSV, JSONL, Parquet), a dataframe with query, doc and rel, or a dict
     {query: {doc: rel}}. `runs` is one of those with query, doc and score, a sequence of them, or
-    a mapping of names to them. A lazy frame of duckdb or Spark is ranked by its own engine. Columns
+    a mapping of names to them. A lazy frame of duckdb or Spark is ranked by that engine. Columns
     may have the names of ir_measures (query_id, doc_id, relevance) or PyTerrier (qid, docno,
     label); Qrels and Run of ranx are taken as the dicts that they hold.
 
@@ -108,7 +113,7 @@ def read_rankings(
     gold = opening(qrels, side="gold")
     sources = [
         opening(data, side="run", name=name, engine=engine, master=master)
-        for name, data in _named(runs)
+        for name, data in _named_runs(runs)
     ]
     if columns:
         from abstain.io.frames import check_mapping
@@ -134,73 +139,58 @@ def _unjudged(qrels: Any) -> list[str]:
     """Queries of a dict that count though no document is judged for them."""
     if not isinstance(qrels, Mapping):
         return []
-    return [str(query) for query, own in qrels.items() if not own]
+    return [str(query) for query, documents in qrels.items() if not documents]
+
+
+def _named_runs(runs: Any) -> list[tuple[str, Any]]:
+    """Each run with the name that its caller chose, if any; frames without one are numbered."""
+    if isinstance(runs, Mapping) and not _is_one_run(runs):
+        pairs = [(str(name), data) for name, data in runs.items()]
+    else:
+        several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
+        pairs = [pair for data in (runs if several else [runs]) for pair in _unfolded(data)]
+        if sum(not isinstance(data, FILE) for _, data in pairs) > 1:
+            pairs = [
+                (name if name or isinstance(data, FILE) else f"run {number}", data)
+                for number, (name, data) in enumerate(pairs, 1)
+            ]
+    if not pairs:
+        raise UsageError("there is no run to score")
+    return [(name, _without_ranx(data)) for name, data in pairs]
 
 
 def _is_one_run(runs: Mapping[Any, Any]) -> bool:
     """Whether a mapping is {query: {document: score}} itself, not runs by their names."""
-    if not all(isinstance(own, Mapping) for own in runs.values()):
+    if not all(isinstance(documents, Mapping) for documents in runs.values()):
         return False
-    values = [value for own in runs.values() for value in own.values()]
+    values = [value for documents in runs.values() for value in documents.values()]
     return bool(values) and not any(isinstance(value, Mapping) for value in values)
 
 
-def _of_ranx(data: Any) -> bool:
+def _is_ranx(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "ranx" and hasattr(data, "to_dict")
-
-
-def _has_name(data: Any) -> bool:
-    return isinstance(data, FILE) or (_of_ranx(data) and bool(data.name))
 
 
 def _without_ranx(data: Any) -> Any:
     """Qrels or a Run of ranx as the dict that it holds."""
-    return data.to_dict() if _of_ranx(data) else data
-
-
-def _named(runs: Any) -> list[tuple[str, Any]]:
-    """The runs with the names that their callers gave them; those of ranx have one of their own."""
-    named = _given_names([runs] if _of_ranx(runs) else runs)
-    return [
-        (name or str(getattr(data, "name", None) or "") if _of_ranx(data) else name, own)
-        for name, data in named
-        for own in (_without_ranx(data),)
-    ]
-
-
-def _given_names(runs: Any) -> list[tuple[str, Any]]:
-    if isinstance(runs, Mapping) and not _is_one_run(runs):
-        named = [(str(name), data) for name, data in runs.items()]
-    elif isinstance(runs, Sequence) and not isinstance(runs, (str, bytes)):
-        named = [own for data in runs for own in _unfolded(data)]
-        frames = sum(not isinstance(data, FILE) for _, data in named)
-        named = [
-            (name if frames < 2 or _has_name(data) else f"run {i + 1}", data)
-            for i, (name, data) in enumerate(named)
-        ]
-    else:
-        named = _unfolded(runs)
-    if not named:
-        raise UsageError("there is no run to score")
-    return named
-
-
-FILE = (str, os.PathLike, Opened)
+    return data.to_dict() if _is_ranx(data) else data
 
 
 def _unfolded(data: Any) -> list[tuple[str, Any]]:
     """A run and the name that `name=path` gives it; those of a folder or an archive have none."""
-    from abstain.io.submissions import files_in, is_bundle, own_name, refuse
+    from abstain.io.submissions import files_in, is_bundle, refuse, split_name
 
-    name, path = own_name(data)
+    if _is_ranx(data):
+        return [(str(getattr(data, "name", None) or ""), data)]
+    name, path = split_name(data)
     if not is_bundle(path):
         return [(name, path)]
-    found = [("", own) for own in files_in(path) if is_ranking(own)]
-    if not found:
+    files = [("", file) for file in files_in(path) if is_ranking(file)]
+    if not files:
         refuse(path)
-    if name and len(found) > 1:
-        raise InputError(f"holds {len(found)} files, expected one run for the name '{name}'", path)
-    return [(name, own) for _, own in found]
+    if name and len(files) > 1:
+        raise InputError(f"holds {len(files)} files, expected one run for the name '{name}'", path)
+    return [(name, file) for _, file in files]
 
 
 # --------------------------------------------------------------- rows to rankings
@@ -213,7 +203,7 @@ def ranked_lists(
     *,
     top: float | None = None,
     also: Sequence[str] = (),
-) -> tuple[RankedLists, tuple[Origin, ...]]:
+) -> tuple[RankedLists, tuple[RunOrigin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
     Rows are ordered by falling score and equal scores by falling document id, as trec_eval
@@ -222,35 +212,33 @@ def ranked_lists(
     """
     _refuse_same_files(runs)
     judged = qrels.judgments()
-    ends = not settings.nil_as_answer
+    ends, by_rank = not settings.nil_as_answer, settings.ties == "rank"
     try:
         judgments = Judgments(judged, nil=settings.nil, nil_ends=ends, top=top, also=also)
     except RepeatedError as error:
         raise _repeated(qrels, error) from None
-    by_rank = settings.ties == "rank"
 
     def collected(source: Source) -> dict[str, Collected]:
-        if not _is_elsewhere(source):
+        if isinstance(source, TrecFile) or not source.elsewhere:
             return _collect(source, judgments, by_rank=by_rank)
         from abstain.rankings.engine import collect_in_engine
 
-        assert not isinstance(source, TrecFile)
         return collect_in_engine(source, judged, judgments, by_rank=by_rank)
 
-    found = [
+    every = [
         (tag, source, each)
-        for source, own in zip(runs, _of_all(runs, collected), strict=True)
-        for tag, each in own.items()
+        for source, by_tag in zip(runs, _of_all(runs, collected), strict=True)
+        for tag, each in by_tag.items()
     ]
-    names = _names([(tag, source) for tag, source, _ in found])
-    named = list(zip(names, (each for *_, each in found), strict=True))
-    rankings = _assemble(judgments, named, limit=settings.limit)
+    names = _names([(tag, source) for tag, source, _ in every])
+    by_name = list(zip(names, (each for *_, each in every), strict=True))
+    rankings = _assemble(judgments, by_name, limit=settings.limit)
     rankings = rankings.judged_only() if settings.judged_only else rankings
-    strangers = zip(rankings.unjudged, (source for _, source, _ in found), strict=True)
+    strangers = zip(rankings.unjudged, (source for _, source, _ in every), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
     remarks = tuple(_remarks(judgments))
     origins = tuple(
-        Origin(name, tag, source) for name, (tag, source, _) in zip(names, found, strict=True)
+        RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
     return replace(rankings, remarks=remarks, unjudged_at=next(places, None)), origins
 
@@ -258,16 +246,12 @@ def ranked_lists(
 def _of_all(
     runs: Sequence[Source], collected: Callable[[Source], dict[str, Collected]]
 ) -> list[dict[str, Collected]]:
-    """What was found of each source, in their order; all cores read files at once."""
+    """The runs of each source, in their order; all cores read files at once."""
     cores = os.cpu_count() or 1
-    if len(runs) < 2 or cores < 2 or any(_is_elsewhere(source) for source in runs):
+    if len(runs) < 2 or cores < 2 or any(source.elsewhere for source in runs):
         return [collected(source) for source in runs]
     with ThreadPoolExecutor(max_workers=min(cores, len(runs), MOST_AT_ONCE)) as pool:
         return list(pool.map(collected, runs))
-
-
-def _is_elsewhere(source: Source) -> bool:
-    return not isinstance(source, TrecFile) and source.elsewhere
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
@@ -287,7 +271,7 @@ def _refuse_same_files(runs: Sequence[Source]) -> None:
             continue
         path = os.path.realpath(source.path)
         if path in seen:
-            raise InputError("is given twice", source.name)
+            raise InputError("appears twice", source.name)
         seen.add(path)
 
 
@@ -303,17 +287,17 @@ def _refuse_missing(rankings: RankedLists) -> None:
 def _collect(
     source: Source, judgments: Judgments, *, by_rank: bool, gather: bool = False
 ) -> dict[str, Collected]:
-    """What was found of each run in a source; all its rows are gathered if they are scattered."""
+    """The judged documents of each run in a source; scattered rows are gathered first."""
     collectors: dict[str, Collector] = {}
-    new = partial(Collector, judgments, given_ranks=by_rank, gather=gather)
+    new = partial(Collector, judgments, by_rank=by_rank, gather=gather)
     try:
         for batch in source.batches(by_rank=by_rank, marks=MARKS):
             for name, rows in _by_run(batch):
                 if name not in collectors:
                     collectors[name] = new()
                 collectors[name].add(rows)
-        found = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
-        return {name: each.finish() for name, each in found.items()}
+        every = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
+        return {name: each.finish() for name, each in every.items()}
     except ScatteredError:
         return _collect(source, judgments, by_rank=by_rank, gather=True)
     except RepeatedError as error:
@@ -323,11 +307,11 @@ def _collect(
 def _repeated(source: Source, error: RepeatedError) -> InputError:
     """What appears twice for a query, with its two places."""
     what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
-    said = f"{what} appears twice for query {shown(error.query)}"
+    problem = f"{what} appears twice for query {shown(error.query)}"
     places = source.places_of(error)
     if len(places) < 2:
-        return InputError(said, source.name)
-    return InputError(f"{said} (first: {places[0]})", places[1])
+        return InputError(problem, source.name)
+    return InputError(f"{problem} (first: {places[0]})", places[1])
 
 
 def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -338,30 +322,30 @@ def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(name), rows.with_columns(MARKS)  # other rows stand before them now
 
 
-def _names(found: Sequence[tuple[str, Source]]) -> list[str]:
+def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:
     """What the runs are called: a caller's name, else the tag, else the file.
 
     A tag that several sources claim names none of them: their files do, with their folders if
     need be.
     """
-    often = Counter(tag for tag, _ in found)
-    inside = Counter(id(source) for _, source in found)
+    often = Counter(tag for tag, _ in tagged)
+    inside = Counter(id(source) for _, source in tagged)
 
-    def own(tag: str, source: Source, file: str) -> str:
+    def called(tag: str, source: Source, file: str) -> str:
         if not source.named and often[tag] == 1:
             return tag
         return file if inside[id(source)] == 1 else f"{file}/{tag}"
 
-    names = [own(tag, source, source.run) for tag, source in found]
+    names = [called(tag, source, source.run) for tag, source in tagged]
     for longer in (_with_folder, _whole_path):
         often_named = Counter(names)
         names = [
-            own(*each, longer(each[1])) if often_named[name] > 1 else name
-            for name, each in zip(names, found, strict=True)
+            called(*each, longer(each[1])) if often_named[name] > 1 else name
+            for name, each in zip(names, tagged, strict=True)
         ]
     for name, times in Counter(names).items():
         if times > 1:
-            raise InputError(f"run {shown(name)} is given twice", found[names.index(name)][1].name)
+            raise InputError(f"run {shown(name)} appears twice", tagged[names.index(name)][1].name)
     return names
 
 
@@ -389,10 +373,10 @@ def _assemble(
     where the query has no relevant document and none elsewhere.
     """
     queries, names = len(judgments.queries), judgments.names()
-    counts = [found.lengths[:queries] for _, found in runs]
+    counts = [each.lengths[:queries] for _, each in runs]
     returned = np.concatenate([np.zeros(0, np.int64), *counts])
-    found = _stacked([found for _, found in runs], queries)
-    row, rank, grade, pooled = _judged(found, len(returned))
+    each = _stacked([each for _, each in runs], queries)
+    row, rank, grade, pooled = _judged(each, len(returned))
     is_nil = grade == NIL
     pool = judgments.pool
     if not judgments.nil_ends:
@@ -413,8 +397,8 @@ def _assemble(
         returned=returned,
         nil=judgments.pool.nothing(),
         pooled=pooled,
-        unjudged=tuple(tuple(names.gather(found.strangers)) for _, found in runs),
-        nil_words=tuple(dict.fromkeys(word for _, found in runs for word in found.nil_words)),
+        unjudged=tuple(tuple(names.gather(each.strangers)) for _, each in runs),
+        nil_words=tuple(dict.fromkeys(word for _, each in runs for word in each.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
     if judgments.nil_ends:
@@ -426,26 +410,26 @@ def _assemble(
     return rankings.first(ends)
 
 
-def _judged(found: Found, rows: int) -> tuple[Ints, Ints, Floats, Sampled | None]:
+def _judged(every: Hits, rows: int) -> tuple[Ints, Ints, Floats, Sampled | None]:
     """The judged documents and NILs, and apart from them those that were only in the pool."""
-    only = found.grade == UNJUDGED
+    only = every.grade == UNJUDGED
     if not only.any():
-        return found.code, found.rank, found.grade, None
-    pooled = Sampled(_offsets(found.code[only], rows), found.rank[only])
-    return found.code[~only], found.rank[~only], found.grade[~only], pooled
+        return every.code, every.rank, every.grade, None
+    pooled = Sampled(_offsets(every.code[only], rows), every.rank[only])
+    return every.code[~only], every.rank[~only], every.grade[~only], pooled
 
 
 def _offsets(row: Ints, rows: int) -> Ints:
     return np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows))))
 
 
-def _stacked(runs: Sequence[Collected], queries: int) -> Found:
+def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
     """The documents judged for gold's queries, run after run; each has its row as its code."""
-    parts = [NOTHING_FOUND]
-    for number, found in enumerate(runs):
-        gold = found.code < queries
-        row = found.code[gold] + number * queries
-        parts.append(Found(row, found.rank[gold], found.grade[gold]))
+    parts = []
+    for number, each in enumerate(runs):
+        gold = each.code < queries
+        row = each.code[gold] + number * queries
+        parts.append(Hits(row, each.rank[gold], each.grade[gold]))
     return together(parts)
 
 

@@ -1,4 +1,4 @@
-"""One table of per-topic scores: a column a system, or a row a run and topic as `rank` writes them.
+"""Tables of per-topic scores: a column a system, or a row a run and topic as `rank` writes them.
 
 Both shapes are read alike: the same names for the column of topics, the same cells that mean
 "no score", the same bounds.
@@ -16,11 +16,12 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UnknownNameError, UsageError, option, shown
-from abstain.io.files import BOM, open_plain
-from abstain.io.frames import collect, into_lazy, open_table
+from abstain.errors import InputError, UnknownNameError, UsageError, option, plural, shown
+from abstain.io.files import BOM, bare_name, open_file
+from abstain.io.frames import check_mapping, collect, into_lazy, open_table
 from abstain.io.names import cells, col, exact
 from abstain.io.tables import ROW, Table
+from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats, Ints
@@ -43,7 +44,7 @@ RANK, ALL, COUNT = "#", "all", "queries"
 where a query is called so), and how many queries it is over."""
 FLAGS = ("nil", "missing", "truncated")
 """What else `rank` says of each query, in its JSON and its frames."""
-IDS = 3
+FEWEST_IDS = 3
 """So many whole numbers that are all different look like ids, if no other column's do."""
 RANK_RESULT = re.compile(rb'\s*\{\s*"(kind|abstain)"')
 OF_RANK = re.compile(rb'"kind"\s*:\s*"rank"')
@@ -51,7 +52,7 @@ OF_RANK = re.compile(rb'"kind"\s*:\s*"rank"')
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns a caller named."""
+    """Which columns a caller chose."""
 
     topics: str | None = None
     unit: str = UNITS[0]
@@ -61,20 +62,20 @@ class Columns:
     @classmethod
     def of(cls, mapping: Mapping[str, str], cluster: str | None) -> Columns:
         """From known names to actual ones; of scores only topics and runs can be named."""
-        named = {known.rpartition(":")[2]: actual for known, actual in mapping.items()}
-        for known in named:
+        chosen = {known.rpartition(":")[2]: actual for known, actual in mapping.items()}
+        for known in chosen:
             if known not in (*UNITS, *RUNS):
                 raise UsageError(
                     "in a table of scores only the columns of topics and of runs can be named: "
                     f"question=COLUMN, run=COLUMN (got '{known}')"
                 )
-        unit = next((u for u in UNITS if u in named), None)
-        runs = next((named[r] for r in RUNS if r in named), None)
-        return cls(named[unit] if unit else None, unit or UNITS[0], runs, cluster)
+        unit = next((u for u in UNITS if u in chosen), UNITS[0])
+        runs = next((chosen[r] for r in RUNS if r in chosen), None)
+        return cls(chosen.get(unit), unit, runs, cluster)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ScoreTable:
     """The scores of one table."""
 
     name: str
@@ -93,11 +94,164 @@ class Given:
     notes: list[str]
 
 
-def open_scores(data: Any, *, name: str = "", format: str | None = None) -> Table:
+def read_scores(
+    data: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    cluster: str | None = None,
+) -> ScoreMatrix:
+    """Read per-topic scores: paths or dataframes in one of two shapes.
+
+    A table with a column a system and a row a topic is one measure, called as its file or as its
+    key in a mapping. A table with the columns run and query (topic, question), as `rank
+    --per-query` writes it in CSV, JSON or JSONL, has a column a measure. A cell that is empty,
+    `-` or NA is missing. Several tables are cut down to the systems and topics that all have.
+
+    `columns` may name the column of topics and of runs: {"question": "qid"}. `cluster` is the
+    column whose values make clusters of topics.
+    """
+    opened = {name: _open(each, name, format) for name, each in _tables_by_name(data)}
+    check_mapping(columns or {}, opened.values())
+    chosen = Columns.of(columns or {}, cluster)
+    tables = {name: _read_table(table, chosen) for name, table in opened.items()}
+    notes = [note for each in tables.values() for note in each.notes]
+    measures = _measures(tables)
+    runs = _common_runs(list(tables.values()), notes)
+    topics, rows = _common_topics(tables, notes)
+    parts = [
+        (each.values[:, at][:, :, rows[name]], each.undefined[:, at][:, :, rows[name]])
+        for name, each in tables.items()
+        for at in (_places(runs, each.runs),)
+    ]
+    first_name, first = next(iter(tables.items()))
+    attributes = first.attributes
+    return ScoreMatrix(
+        measures=tuple(measures),
+        runs=tuple(runs),
+        topics=tuple(topics),
+        values=np.concatenate([values for values, _ in parts]),
+        undefined=np.concatenate([undefined for _, undefined in parts]),
+        attributes=attributes[rows[first_name]] if attributes.width else attributes,
+        cluster=cluster,
+        unit=first.unit,
+        source=first.name,
+        notes=tuple(notes),
+        reading={"columns": columns, "format": format, "cluster": cluster},
+    )
+
+
+# -------------------------------------------------------------------------------- several tables
+
+
+def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
+    if isinstance(data, Mapping):
+        pairs = [(str(name), table) for name, table in data.items()]
+    else:
+        several = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+        tables = list(data) if several else [data]
+        names = [
+            bare_name(table)
+            if isinstance(table, (str, os.PathLike))
+            else ("score" if len(tables) == 1 else f"measure {k + 1}")
+            for k, table in enumerate(tables)
+        ]
+        short = without_prefix(names)
+        twice = next((n for n in short if short.count(n) > 1), None)
+        if twice is not None:
+            raise UsageError(
+                f"two tables are called '{twice}', which would be the name of both measures; give "
+                "the tables different names"
+            )
+        pairs = list(zip(short, tables, strict=True))
+    if not pairs:
+        raise UsageError("there is no table of scores")
+    return pairs
+
+
+def without_prefix(names: list[str]) -> list[str]:
+    """Names of files that begin alike, without what they share; what is left begins with a letter.
+
+    >>> without_prefix(["web_ap", "web_rr"]), without_prefix(["web_ndcg_10", "web_ndcg_20"])
+    (['ap', 'rr'], ['ndcg_10', 'ndcg_20'])
+    """
+    if len(names) < 2:
+        return names
+    low, high = min(names), max(names)
+    same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+    cuts = [at + 1 for at in range(same) if names[0][at] in "_-. "]
+    for cut in reversed(cuts):
+        if all(name[cut : cut + 1].isalpha() for name in names):
+            return [name[cut:] for name in names]
+    return names
+
+
+def _measures(tables: Mapping[str, ScoreTable]) -> dict[str, str]:
+    """Each measure, and the table that has it."""
+    measures: dict[str, str] = {}
+    for name, table in tables.items():
+        for measure in table.measures or [name]:
+            if measure in measures:
+                raise UsageError(
+                    f"'{measure}' is in {measures[measure]} and in {table.name}; a measure "
+                    "belongs in one table"
+                )
+            measures[measure] = table.name
+    return measures
+
+
+def _common_runs(tables: Sequence[ScoreTable], notes: list[str]) -> list[str]:
+    common = [run for run in tables[0].runs if all(run in table.runs for table in tables)]
+    if len(common) < 2:
+        systems = plural(len(common), "system")
+        where = f" in all {len(tables)} tables" if len(tables) > 1 else ""
+        raise InputError(f"has {systems} with scores{where}, expected at least 2", tables[0].name)
+    _note_left_out(
+        len({run for table in tables for run in table.runs}), len(common), "system", notes
+    )
+    return common
+
+
+def _common_topics(
+    tables: Mapping[str, ScoreTable], notes: list[str]
+) -> tuple[list[str], dict[str, Ints]]:
+    """The topics' names, and for each table the rows to take, in one order for all."""
+    listed = [table.topics for table in tables.values() if table.topics is not None]
+    if len(listed) < len(tables):
+        sizes = {table.name: table.values.shape[2] for table in tables.values()}
+        size = next(iter(sizes.values()))
+        if set(sizes.values()) != {size}:
+            counts = ", ".join(f"{name} {topics:,}" for name, topics in sizes.items())
+            raise InputError(f"the tables have different numbers of topics ({counts})")
+        numbered = [str(n + 1) for n in range(size)]
+        return listed[0] if listed else numbered, {name: np.arange(size) for name in tables}
+    every = [set(topics) for topics in listed]
+    common = [topic for topic in listed[0] if all(topic in topics for topics in every)]
+    if not common:
+        raise InputError("the tables have no topic in common")
+    _note_left_out(len(set().union(*every)), len(common), "topic", notes)
+    return common, {name: _places(common, table.topics or []) for name, table in tables.items()}
+
+
+def _note_left_out(seen: int, kept: int, what: str, notes: list[str]) -> None:
+    if kept < seen:
+        notes.append(f"left out: {seen - kept:,} of {plural(seen, what)}, not in every table")
+
+
+def _places(names: Sequence[str], among: Sequence[str]) -> Ints:
+    """Where each of some names stands among others."""
+    place = {name: at for at, name in enumerate(among)}
+    return np.array([place[name] for name in names], np.int64)
+
+
+# ------------------------------------------------------------------- what `rank` saves as JSON
+
+
+def _open(data: Any, name: str, format: str | None) -> Table:
     """A table, or a result that `rank --per-query` saved as JSON."""
     if format is None and isinstance(data, (str, os.PathLike)):
-        opened = open_plain(data)
-        head = opened.head().removeprefix(BOM)
+        opened = open_file(data)
+        head = opened.head.removeprefix(BOM)
         if RANK_RESULT.match(head) and OF_RANK.search(head):
             with opened.stream() as file:
                 return _table_of_result(file.read(), opened.name)
@@ -129,67 +283,63 @@ def _table_of_result(text: bytes, name: str) -> Table:
         raise InputError(
             "has no scores of single queries: `abstain rank --per-query` has them", name
         )
-    names = list(dict.fromkeys(n for row in single for n in row.scores))
-    slices = list(dict.fromkeys(n for row in single for n in row.slice))
-    texts = {
-        "run": [row.run for row in single],
-        "query": [row.query for row in single],
-        **{n: [row.slice.get(n) for row in single] for n in slices},
-    }
-    frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String)).with_columns(
-        *(pl.Series(n, [getattr(row, n) for row in single]) for n in FLAGS if n not in slices),
-        *(pl.Series(n, [row.scores.get(n) for row in single], pl.Float64) for n in names),
+    frame = pl.DataFrame(
+        [
+            {"run": row.run, "query": row.query}
+            | {flag: getattr(row, flag) for flag in FLAGS}
+            | row.slice
+            | row.scores
+            for row in single
+        ],
+        infer_schema_length=None,
     )
     return Table(name, "json", tuple(frame.columns), frame.lazy())
-
-
-def read_given(table: Table, named: Columns) -> Given:
-    """The scores of a table, in whichever of its two shapes they are."""
-    frame = collect(into_lazy(table.frame), table.name)
-    frame = frame.drop(ROW) if ROW in frame.columns else frame
-    if frame.is_empty():
-        raise InputError("has no rows, expected one topic per row", table.name)
-    if named.cluster is not None and named.cluster not in frame.columns:
-        there_are = f"there are {', '.join(frame.columns)}"
-        raise UnknownNameError("column", named.cluster, frame.columns, hint=there_are)
-    runs = _runs_column(frame, named)
-    if runs is not None:
-        return _from_rows(frame, runs, named, table)
-    return _from_columns(frame, named, table)
 
 
 # --------------------------------------------------------------------------- a column a system
 
 
-def _from_columns(frame: pl.DataFrame, named: Columns, table: Table) -> Given:
-    key = named.topics
+def _read_table(table: Table, chosen: Columns) -> ScoreTable:
+    """The scores of a table, in whichever of its two shapes they are."""
+    frame = collect(into_lazy(table.frame), table.name)
+    if frame.is_empty():
+        raise InputError("has no rows, expected one topic per row", table.name)
+    frame = frame if ROW in frame.columns else frame.with_row_index(ROW)
+    if chosen.cluster is not None and chosen.cluster not in table.columns:
+        there_are = f"there are {', '.join(table.columns)}"
+        raise UnknownNameError("column", chosen.cluster, table.columns, hint=there_are)
+    runs = _runs_column(frame, chosen)
+    if runs is None:
+        return _from_columns(frame, chosen, table)
+    return _from_rows(frame, runs, chosen, table)
+
+
+def _from_columns(frame: pl.DataFrame, chosen: Columns, table: Table) -> ScoreTable:
+    key = chosen.topics
     if key not in frame.columns:
-        aside = [exact(named.cluster)] if named.cluster else []
+        aside = [ROW] if chosen.cluster is None else [ROW, exact(chosen.cluster)]
         key = _topics_column(frame.drop(aside), table)
-    topics = None if key is None else _ids(frame[key], table)
-    if topics is not None:
-        twice = ~pl.Series(topics).is_first_distinct()
-        if twice.any():
-            row = int(twice.arg_true()[0])
-            raise InputError(f"topic {shown(topics[row])} appears twice", table.place(row))
-    scores, others = _scores_and_others(frame, [key, named.cluster, *_called_topics(frame)], table)
-    if not scores:
-        raise InputError("has no column of scores, expected one system per column", table.name)
-    notes = [
-        f"column {shown(column)} of {table.name} does not hold scores and is left out"
-        for column in others
-        if column not in (key, named.cluster)
-    ]
-    return Given(
+    topics = None
+    if key is not None:
+        frame = _with_ids(frame, key, table)
+        _refuse_twice(frame, [key], table)
+        topics = frame[key].to_list()
+    scores = _scores(frame, [ROW, key, chosen.cluster, *_topic_columns(frame)], table)
+    others = [c for c in frame.columns if c not in (ROW, key) and c not in scores]
+    return ScoreTable(
         table.name,
         None,
         list(scores),
         topics,
         np.stack(list(scores.values()))[None],
         np.zeros((1, len(scores), frame.height), bool),
-        _as_texts(frame, [c for c in others if c != key]),
-        _unit(key, named),
-        notes,
+        _as_texts(frame, others),
+        _unit(key, chosen),
+        [
+            f"column {shown(column)} of {table.name} does not hold scores and is left out"
+            for column in others
+            if column != chosen.cluster
+        ],
     )
 
 
@@ -199,17 +349,18 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
     What could be either is refused: numbers among words may be scores with a slip of the pen, and
     whole numbers that are all different may be ids.
     """
-    if called := _called_topics(frame):
-        return called[0]
+    if named := _topic_columns(frame):
+        return named[0]
     first = frame.columns[0]
-    words = _no_numbers(frame[first])
+    named_so = option("columns", {"question": first})
+    words = _is_word(frame[first])
     if words.any() and words.all():
         return first
     if words.any():
         row = int(words.fill_null(value=False).arg_max() or 0)
         raise InputError(
             f"the score of {shown(first)} is {shown(str(frame[first][row]))}, expected a number "
-            f"(if the column names topics: {option('columns', {'question': first})})",
+            f"(if the column names topics: {named_so})",
             table.place(row),
         )
     if _like_ids(cells(frame, first)) and not any(
@@ -217,17 +368,16 @@ def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
     ):
         raise InputError(
             f"column {shown(first)} may hold scores or topic numbers: if it holds topic numbers, "
-            f"use {option('columns', {'question': first})}; if it holds scores, add a column "
-            "called topic",
+            f"use {named_so}; if it holds scores, add a column called topic",
             table.name,
         )
     return None
 
 
-def _called_topics(frame: pl.DataFrame) -> list[str]:
+def _topic_columns(frame: pl.DataFrame) -> list[str]:
     """Columns whose name says that they name topics, the plainest names first."""
-    found = [c for c in frame.columns if TOPICS.fullmatch(c.strip().lower())]
-    return sorted(found, key=lambda c: c not in UNITS)
+    names = [c for c in frame.columns if TOPICS.fullmatch(c.strip().lower())]
+    return sorted(names, key=lambda c: c not in UNITS)
 
 
 def _like_ids(column: pl.Series) -> bool:
@@ -237,65 +387,57 @@ def _like_ids(column: pl.Series) -> bool:
     except pl.exceptions.PolarsError:
         return False
     whole = (values == values.round()).fill_null(value=False).all()
-    return whole and len(values) >= IDS and values.n_unique() == len(values)
+    return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
 
 
 # ------------------------------------------------------------------------ a row a run and topic
 
 
-def _runs_column(frame: pl.DataFrame, named: Columns) -> str | None:
+def _runs_column(frame: pl.DataFrame, chosen: Columns) -> str | None:
     """The column that names the runs, where there is one; a system may be called "run" too."""
-    if named.runs in frame.columns:
-        return named.runs
-    called = next((c for c in RUNS if c in frame.columns), None)
-    if called is None:
+    if chosen.runs in frame.columns:
+        return chosen.runs
+    column = next((c for c in RUNS if c in frame.columns), None)
+    if column is None:
         return None
-    key = _key_of_rows(frame, named)
+    key = _key_of_rows(frame, chosen)
     repeated = key is not None and bool(cells(frame, key).is_duplicated().any())
-    return called if repeated or _no_numbers(frame[called]).any() else None
+    return column if repeated or _is_word(frame[column]).any() else None
 
 
-def _key_of_rows(frame: pl.DataFrame, named: Columns) -> str | None:
-    if named.topics in frame.columns:
-        return named.topics
-    return next(iter(_called_topics(frame)), None)
+def _key_of_rows(frame: pl.DataFrame, chosen: Columns) -> str | None:
+    if chosen.topics in frame.columns:
+        return chosen.topics
+    return next(iter(_topic_columns(frame)), None)
 
 
-def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> Given:
-    key = _key_of_rows(frame, named)
+def _from_rows(frame: pl.DataFrame, runs: str, chosen: Columns, table: Table) -> ScoreTable:
+    key = _key_of_rows(frame, chosen)
     if key is None:
         raise InputError(
             "has a column of runs, but none that is known to name the topics; say which one does: "
             f"{option('columns', {'question': 'COLUMN'})} "
-            f"(its columns: {', '.join(frame.columns)})",
+            f"(its columns: {', '.join(table.columns)})",
             table.name,
         )
-    frame = frame.with_row_index(ROW)
-    aside = [key, runs, ROW, *_called_topics(frame)]
-    if RANK in frame.columns:
+    aside = [ROW, key, runs]
+    if is_ranks := RANK in frame.columns:
         is_mean = col(key).cast(pl.String).str.strip_chars("()") == ALL
         frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
         aside += [RANK, COUNT]
-    for column in (key, runs):
-        frame = frame.with_columns(pl.Series(column, _ids(frame[column], table, frame[ROW])))
-    twice = frame.filter(~pl.struct(col(runs), col(key)).is_first_distinct())
-    if twice.height:
-        said = f"topic {shown(twice[key][0])} appears twice for {shown(twice[runs][0])}"
-        raise InputError(said, table.place(twice[ROW][0]))
-    scores, others = _scores_and_others(frame, [*aside, named.cluster], table)
-    if not scores:
-        raise InputError("has no column of scores, expected one beside run and topic", table.name)
+    frame = _with_ids(_with_ids(frame, key, table), runs, table)
+    _refuse_twice(frame, [key, runs], table)
+    scores = _scores(frame, [*aside, chosen.cluster, *_topic_columns(frame)], table)
     systems = cells(frame, runs).unique(maintain_order=True).to_list()
     topics = frame.unique(exact(key), maintain_order=True, keep="first")
     names = topics[key].to_list()
     values = np.full((len(scores), len(systems), len(names)), np.nan)
-    places = _places(frame[runs], systems), _places(frame[key], names)
-    for number, own in enumerate(scores.values()):
-        values[number][places] = own
+    places = _places(frame[runs].to_list(), systems), _places(frame[key].to_list(), names)
+    values[:, *places] = list(scores.values())
     there = np.zeros(values.shape[1:], bool)
-    there[places] = RANK in frame.columns or set(FLAGS) <= set(frame.columns)
-    left = [c for c in others if c not in (key, runs, ROW, RANK, COUNT)]
-    return Given(
+    there[places] = is_ranks or set(FLAGS) <= set(frame.columns)
+    left = [c for c in frame.columns if c not in aside and c not in scores]
+    return ScoreTable(
         table.name,
         list(scores),
         systems,
@@ -303,40 +445,30 @@ def _from_rows(frame: pl.DataFrame, runs: str, named: Columns, table: Table) -> 
         values,
         np.isnan(values) & there,
         _as_texts(topics, left),
-        _unit(key, named),
+        _unit(key, chosen),
         [],
     )
 
 
-def _places(texts: pl.Series, among: list[str]) -> Ints:
-    return texts.alias("").cast(pl.Enum(among)).to_physical().cast(pl.Int64).to_numpy()
-
-
-def _unit(key: str | None, named: Columns) -> str:
-    if key is not None and key == named.topics:
-        return named.unit
+def _unit(key: str | None, chosen: Columns) -> str:
+    if key is not None and key == chosen.topics:
+        return chosen.unit
     return key if key in UNITS else UNITS[0]
 
 
 # ---------------------------------------------------------------------------------------- cells
 
 
-def _scores_and_others(
-    frame: pl.DataFrame, aside: Collection[str | None], table: Table
-) -> tuple[dict[str, Floats], list[str]]:
-    """The columns of scores, and the names of all others."""
-    rows = frame[ROW] if ROW in frame.columns else None
-    scores: dict[str, Floats] = {}
-    for column in frame.columns:
-        if column in aside:
-            continue
-        own = _numbers(frame[column], table, rows)
-        if own is not None:
-            scores[column] = own
-    return scores, [c for c in frame.columns if c not in scores]
+def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
+    """The columns of scores."""
+    every = {c: _numbers(frame[c], table, frame[ROW]) for c in frame.columns if c not in aside}
+    scores = {column: numbers for column, numbers in every.items() if numbers is not None}
+    if not scores:
+        raise InputError("has no column of scores", table.name)
+    return scores
 
 
-def _no_numbers(column: pl.Series) -> pl.Series:
+def _is_word(column: pl.Series) -> pl.Series:
     """Of the cells that are not empty, whether each is no number."""
     if column.dtype != pl.String:
         return pl.repeat(value=False, n=len(column), eager=True)
@@ -350,7 +482,7 @@ def _cells(column: pl.Series) -> pl.Series:
     return text.set(text.str.to_lowercase().is_in(NO_SCORE), None)
 
 
-def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats | None:
+def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     """A column's scores, NaN where there is none; None: it holds words, or yes and no."""
     if column.dtype.is_nested():
         raise InputError(
@@ -369,23 +501,31 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series | None) -> Floats 
             at = int(wrong.arg_true()[0])
             raise InputError(
                 f"the score of {shown(column.name)} is {shown(str(column[at]))}, expected {what}",
-                table.place(at if rows is None else rows[at]),
+                table.place(rows[at]),
             )
     return np.asarray(values.fill_null(float("nan")).to_numpy(), np.float64)
 
 
-def _ids(column: pl.Series, table: Table, rows: pl.Series | None = None) -> list[str]:
-    """The names in a column, none of them empty."""
-    texts = column.alias("").cast(pl.String)
+def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
+    """The frame with a column of names as text, none of them empty."""
+    texts = frame[column].alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
     if empty.any():
-        at = int(empty.arg_true()[0])
-        what = "run" if column.name in RUNS else "topic"
+        what = "run" if column in RUNS else "topic"
         raise InputError(
-            f"column {shown(column.name)} is empty here, expected the name of a {what}",
-            table.place(at if rows is None else rows[at]),
+            f"column {shown(column)} is empty here, expected the name of a {what}",
+            table.place(frame[ROW][int(empty.arg_true()[0])]),
         )
-    return texts.to_list()
+    return frame.with_columns(texts.alias(column))
+
+
+def _refuse_twice(frame: pl.DataFrame, names: Sequence[str], table: Table) -> None:
+    """Refuse a topic, or a topic of a run, that has two rows."""
+    twice = frame.filter(~pl.struct(*map(col, names)).is_first_distinct())
+    if twice.height:
+        of_run = "".join(f" for {shown(twice[name][0])}" for name in names[1:])
+        problem = f"topic {shown(twice[names[0]][0])} appears twice{of_run}"
+        raise InputError(problem, table.place(twice[ROW][0]))
 
 
 def _as_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

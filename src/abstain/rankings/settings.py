@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import structs
 
-from abstain.errors import UnknownNameError, UsageError, option
+from abstain.errors import UsageError, check_name, option
 from abstain.measures.definition import number_text
 
 Missing: TypeAlias = Literal["empty", "error", "skip"]
@@ -17,26 +16,6 @@ Ties: TypeAlias = Literal["trec", "rank"]
 Engine: TypeAlias = Literal["polars", "duckdb", "spark"]
 
 MOST_DOCUMENTS = 10**18
-
-
-class RankingsOptions(TypedDict, total=False):
-    """The arguments of `read_rankings`, for functions that read and ask in one line."""
-
-    nil: str | None
-    nil_as_answer: bool
-    limit: int | None
-    missing: Missing | None
-    ties: Ties
-    trec_eval: bool
-    top: float | None
-    queries: Any
-    all_queries: bool
-    relevance_level: float | None
-    judged_only: bool
-    columns: Mapping[str, str] | None
-    format: str | None
-    engine: Engine | None
-    master: str | None
 
 
 class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,11 +34,11 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     trec_eval: bool = False
     """Whether averages are trec_eval's: what does not exist counts 0."""
     top: float | None = None
-    """The grade that is a gain of 1, where it was said; otherwise the largest judged."""
+    """The grade that is a gain of 1, where it was passed; otherwise the largest judged."""
     all_queries: bool = False
     """Whether every query of the table of queries counts, judged or not."""
     relevance_level: float | None = None
-    """The lowest relevant grade, for every measure that takes one and is not given its own."""
+    """The lowest relevant grade, for every measure that takes one, unless its name sets another."""
     judged_only: bool = False
     """Whether documents that nobody judged are taken out of the lists first."""
 
@@ -72,24 +51,18 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             )
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
-        for what, value, known in (
-            ("missing", self.missing, get_args(Missing)),
-            ("ties", self.ties, get_args(Ties)),
-        ):
-            if value not in known:
-                there_are = f"there are {', '.join(known)}"
-                raise UnknownNameError(f"value of {what}", value, known, hint=there_are)
+        check_name("value of missing", self.missing, get_args(Missing))
+        check_name("value of ties", self.ties, get_args(Ties))
         level = self.relevance_level
         if level is not None and not 0 < float(level) < math.inf:
             raise UsageError(
                 f"{option('relevance_level')} must be a grade above 0 (got {number_text(level)})"
             )
-        top = self.top
-        plain = structs.replace(self, top=None if top is None else float(top))
-        if level is not None:
-            plain = structs.replace(plain, relevance_level=float(level))
-        if self.limit is None:
-            return plain
-        if not 1 <= int(self.limit) <= MOST_DOCUMENTS:
+        if self.limit is not None and not 1 <= int(self.limit) <= MOST_DOCUMENTS:
             raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
-        return structs.replace(plain, limit=int(self.limit))
+        return structs.replace(
+            self,
+            top=None if self.top is None else float(self.top),
+            relevance_level=None if level is None else float(level),
+            limit=None if self.limit is None else int(self.limit),
+        )

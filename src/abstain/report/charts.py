@@ -6,20 +6,20 @@ name says: .svg, .png, .html (self-contained) or .json (the specification itself
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from abstain.errors import AbstainError, InputError, UsageError
-from abstain.io.files import whole, whole_folder
+from abstain.io.output import whole
 from abstain.report.grid import clean
 
 PALETTE = (
@@ -42,6 +42,7 @@ Layer = dict[str, Any]
 Draw = Callable[..., Layer]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
+TEXT = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
 CONFIG: dict[str, Any] = {
     "font": "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif",
     "background": "white",
@@ -49,16 +50,9 @@ CONFIG: dict[str, Any] = {
         "gridColor": "#e6e9ed",
         "domainColor": "#9aa5b3",
         "tickColor": "#9aa5b3",
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
+        **TEXT,
     },
-    "legend": {
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "symbolOpacity": 1,  # not that of a band
-    },
+    "legend": {**TEXT, "symbolOpacity": 1},  # not that of a band
     "axisX": {"tickCount": 8},
     "axisY": {"titlePadding": 8, "tickCount": 7},
     "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#5b6675"},
@@ -83,18 +77,25 @@ def chart(
     >>> spec["data"]["values"], spec["layer"][0]["mark"]["type"]
     ([{'x': 1, 'y': 2}], 'point')
     """
-    heading: dict[str, Any] = {"text": clean(title)}
-    if subtitle:
-        heading["subtitle"] = clean(subtitle)
-    return {
-        "$schema": SCHEMA,
-        "title": heading,
-        "width": width,
-        "height": height,
-        "data": {"values": [_plain(row) for row in rows]},
-        "layer": [_with_clean_names(layer) for layer in layers],
-        "config": CONFIG,
-    }
+    heading = {"text": title} | ({"subtitle": subtitle} if subtitle else {})
+    data = {"values": list(rows)}
+    drawn = _cleaned({"title": heading, "width": width, "height": height, "data": data})
+    return {"$schema": SCHEMA, **drawn, "layer": _cleaned(layers), "config": CONFIG}
+
+
+def _cleaned(item: Any) -> Any:
+    """Names without control characters, and null for a number that JSON does not have.
+
+    >>> _cleaned({"y": {"field": "run", "sort": ["a\\nb", 1, math.nan]}})
+    {'y': {'field': 'run', 'sort': ['a b', 1, None]}}
+    """
+    if isinstance(item, Mapping):
+        return {clean(name): _cleaned(each) for name, each in item.items()}
+    if isinstance(item, list | tuple):
+        return [_cleaned(each) for each in item]
+    if isinstance(item, str):
+        return clean(item)
+    return None if isinstance(item, float) and not math.isfinite(item) else item
 
 
 def bands(x: str, low: str, high: str, **more: Any) -> dict[str, Any]:
@@ -143,9 +144,8 @@ def _layer(
     }
     for axis, domain in (("x", x_domain), ("y", y_domain)):
         if encoding[axis]["type"] == "quantitative":
-            encoding[axis]["scale"] = {"zero": zero} | (
-                {"domain": list(domain)} if domain is not None else {}
-            )
+            limits = {} if domain is None else {"domain": list(domain)}
+            encoding[axis]["scale"] = {"zero": zero} | limits
         if encoding[axis]["type"] == "nominal" and sort is not None:
             encoding[axis]["sort"] = list(sort)
     if colour is not None:
@@ -172,30 +172,6 @@ def _field(name: str) -> str:
     return re.sub(r"""([\\.\[\]'"])""", r"\\\1", name)
 
 
-def _with_clean_names(layer: Any) -> Any:
-    """A layer whose lists of names (orders and domains) are those that the rows hold.
-
-    >>> _with_clean_names({"y": {"field": "run", "sort": ["a\\nb", 1]}})
-    {'y': {'field': 'run', 'sort': ['a b', 1]}}
-    """
-    if isinstance(layer, Mapping):
-        return {name: _with_clean_names(own) for name, own in layer.items()}
-    if isinstance(layer, list | tuple):
-        return [clean(own) if isinstance(own, str) else _with_clean_names(own) for own in layer]
-    return layer
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    def value(cell: Any) -> Any:
-        if isinstance(cell, str):
-            return clean(cell)
-        if isinstance(cell, float) and not math.isfinite(cell):
-            return None
-        return cell
-
-    return {name: value(cell) for name, cell in row.items()}
-
-
 def run_colours(specs: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) -> dict[str, str]:
     """A colour for each run that some chart draws as a line, the first in `order` first.
 
@@ -203,26 +179,22 @@ def run_colours(specs: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) -
     """
     kinds: dict[str, list[str]] = {"line": [], "point": []}
     for spec in specs:
-        for layer in spec.get("layer", ()):
-            kind = _kind(layer)
-            if kind in kinds and _by_run(layer):
-                kinds[kind] += _runs_of(layer, spec)
+        for layer in _by_run(spec):
+            kinds.get(_kind(layer), []).extend(_runs_of(layer, spec))
     drawn = dict.fromkeys(kinds["line"] or kinds["point"])
-    first = [run for run in dict.fromkeys(order) if run in drawn]
-    runs = [run for run in dict.fromkeys((*first, *drawn)) if run != NOT_A_RUN]
-    return {run: RUN_COLOURS[n % len(RUN_COLOURS)] for n, run in enumerate(runs)}
+    drawn.pop(NOT_A_RUN, None)
+    runs = dict.fromkeys([*(run for run in order if run in drawn), *drawn])
+    return dict(zip(runs, cycle(RUN_COLOURS), strict=False))
 
 
 def in_run_colours(spec: Mapping[str, Any], colours: Mapping[str, str]) -> dict[str, Any]:
     """The chart with each run in its colour, those without one in grey."""
-    layers = [dict(layer) for layer in spec.get("layer", ())]
-    by_run = [layer for layer in layers if _by_run(layer)]
-    names = list(dict.fromkeys(run for layer in by_run for run in _runs_of(layer, spec)))
+    names = list(dict.fromkeys(run for layer in _by_run(spec) for run in _runs_of(layer, spec)))
     scale = {"domain": names, "range": [colours.get(name, NO_RUN) for name in names]}
-    for layer in by_run:
-        colour = {**layer["encoding"]["color"], "scale": scale}
-        layer["encoding"] = {**layer["encoding"], "color": colour}
-    return {**spec, **({"layer": layers} if layers else {})}
+    result = msgspec.to_builtins(spec)
+    for layer in _by_run(result):
+        layer["encoding"]["color"]["scale"] = scale
+    return dict(result)
 
 
 def coloured(charts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -236,19 +208,27 @@ def _runs_of(layer: Mapping[str, Any], spec: Mapping[str, Any]) -> list[str]:
     return [row["run"] for row in rows if row.get("run") is not None]
 
 
-def _by_run(layer: Mapping[str, Any]) -> bool:
-    colour = layer.get("encoding", {}).get("color", {})
-    return bool(colour.get("field") == "run" and colour.get("type") == "nominal")
+def _by_run(spec: Mapping[str, Any]) -> Iterator[Layer]:
+    """The layers of a chart that have a colour for each run."""
+    for layer in spec.get("layer", ()):
+        colour = layer.get("encoding", {}).get("color", {})
+        if colour.get("field") == "run" and colour.get("type") == "nominal":
+            yield layer
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a name that does not say how a chart is drawn."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{path}')")
 
 
 def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
     """Draw a chart into a file; a failure leaves no partial file."""
     target = Path(path)
-    ending = target.suffix.lower()
-    if ending not in ENDINGS:
-        raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{target}')")
+    check_ending(target)
+    picture = _drawn(spec, target.suffix.lower())
     with whole(target) as draft:
-        draft.write_bytes(_drawn(spec, ending))
+        draft.write_bytes(picture)
 
 
 def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
@@ -260,28 +240,41 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     drawn = {f"{name}.svg": _drawn(spec, ".svg") for name, spec in charts.items()}
-    if target.exists():  # somebody's folder: it keeps what else it holds
-        for name, picture in drawn.items():
-            with whole(target / name) as draft:
-                draft.write_bytes(picture)
-        return
-    with whole_folder(target) as folder:
-        for name, picture in drawn.items():
-            (folder / name).write_bytes(picture)
+    target.mkdir(parents=True, exist_ok=True)
+    for name, picture in drawn.items():
+        with whole(target / name) as draft:
+            draft.write_bytes(picture)
+
+
+ADDRESS_SPACE = 80 << 30
 
 
 def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
     if ending == ".html":
-        from abstain.report.page import render_chart
+        from abstain.report.html import render_chart
 
         return render_chart(spec).encode()
+    _refuse_little_space()
     import vl_convert
 
     if ending == ".svg":
         return str(vl_convert.vegalite_to_svg(dict(spec))).encode()
     return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))
+
+
+def _refuse_little_space() -> None:
+    """The drawing library reserves addresses, not memory; without them it aborts the process."""
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY and limit < ADDRESS_SPACE:
+            raise UsageError(
+                f"a picture needs {ADDRESS_SPACE >> 30} GiB of address space, more than "
+                "`ulimit -v` allows (a chart as .json or .html needs none)"
+            )
 
 
 # ---------------------------------------------------------------------------- on a page
@@ -305,21 +298,19 @@ def interactive(spec: Mapping[str, Any]) -> dict[str, Any]:
     >>> [tip["field"] for tip in made["layer"][1]["encoding"]["tooltip"]]
     ['t', 'S']
     """
-    given: list[Layer] = [
-        {**layer, "encoding": dict(layer.get("encoding", {}))} for layer in spec.get("layer", ())
-    ]
-    spans = [end for layer in given for end in _ends(layer)]
-    said = [_tooltip(layer, spans) for layer in given]
+    if "layer" not in spec:
+        return dict(spec)
+    spans = [end for layer in spec["layer"] for end in _ends(layer)]
+    tooltips = [_tooltip(layer, spans) for layer in spec["layer"]]
     layers: list[Layer] = []
-    for n, layer in enumerate(given):
-        spans_data = _ends(layer) and _kind(layer) == "rule"
-        tips = said[n] or (next(filter(None, said), []) if spans_data else [])
-        if tips:
-            layer["encoding"]["tooltip"] = tips
-        layers.append(layer)
+    for n, (layer, tips) in enumerate(zip(spec["layer"], tooltips, strict=True)):
+        if not tips and _kind(layer) == "rule" and _ends(layer):
+            tips = next(filter(None, tooltips), [])
+        tooltip = {"tooltip": tips} if tips else {}
+        layers.append({**layer, "encoding": {**layer.get("encoding", {}), **tooltip}})
         if tips and _kind(layer) == "line":
-            layers.append(_nearest(layer, f"{NEAREST}_{n}", _fullest(layer, given, said)))
-    return {**spec, **({"layer": layers} if layers else {})}
+            layers.append(_nearest(layer, f"{NEAREST}_{n}", tips))
+    return {**spec, "layer": layers}
 
 
 def _kind(layer: Layer) -> str:
@@ -329,7 +320,7 @@ def _kind(layer: Layer) -> str:
 
 def _ends(layer: Layer) -> list[str]:
     """The two ends of what a layer spans, as an interval or a band does."""
-    encoding = layer["encoding"]
+    encoding = layer.get("encoding", {})
     if _kind(layer) not in ("rule", "area"):
         return []
     for axis in ("x", "y"):
@@ -341,18 +332,17 @@ def _ends(layer: Layer) -> list[str]:
 
 def _tooltip(layer: Layer, spans: Sequence[str]) -> list[dict[str, Any]]:
     """What a mark has to say: what it was given, or its names first and then its numbers."""
-    encoding = layer["encoding"]
+    encoding, mark = layer.get("encoding", {}), layer["mark"]
     if "tooltip" in encoding:
         return [_readable(tip) for tip in encoding["tooltip"]]
-    mark = layer["mark"]
     if not (isinstance(mark, Mapping) and mark.get("tooltip")):
         return []
-    shown = [encoding[name] for name in ("color", "y", "x") if "field" in encoding.get(name, {})]
-    names = [own for own in shown if own.get("type") == "nominal"]
-    numbers = [own for own in reversed(shown) if own.get("type") != "nominal"]
-    found = {own["field"]: own.get("type", "quantitative") for own in (*names, *numbers)}
-    found |= dict.fromkeys(spans, "quantitative")
-    return [_readable({"field": field, "type": kind}) for field, kind in found.items()]
+    shown = [encoding[name] for name in ("x", "y", "color") if "field" in encoding.get(name, {})]
+    kinds = [(item["field"], item.get("type", "quantitative")) for item in shown]
+    names = {field: kind for field, kind in reversed(kinds) if kind == "nominal"}
+    numbers = {field: kind for field, kind in kinds if kind != "nominal"}
+    both = names | numbers | dict.fromkeys(spans, "quantitative")
+    return [_readable({"field": field, "type": kind}) for field, kind in both.items()]
 
 
 def _readable(tip: Mapping[str, Any]) -> dict[str, Any]:
@@ -361,84 +351,47 @@ def _readable(tip: Mapping[str, Any]) -> dict[str, Any]:
     return {"title": heading, **number, **tip}
 
 
-def _fullest(
-    line: Layer, layers: Sequence[Layer], said: Sequence[list[dict[str, Any]]]
-) -> list[dict[str, Any]]:
-    """Of layers that draw the same points, what the one with most to say says."""
-
-    def place(layer: Layer) -> list[Any]:
-        return [layer["encoding"].get(axis, {}).get("field") for axis in ("x", "y")]
-
-    same = [tips for own, tips in zip(layers, said, strict=True) if place(own) == place(line)]
-    return max(same, key=len)
-
-
 def _nearest(line: Layer, name: str, tips: list[dict[str, Any]]) -> Layer:
     seen = {"condition": {"param": name, "empty": False, "value": 1}, "value": 0}
     clip = {"clip": True} if line["mark"].get("clip") else {}
+    select = {"type": "point", "nearest": True, "on": "pointerover", "clear": "pointerout"}
     return {
         **{key: line[key] for key in ("data", "transform") if key in line},
         "name": name,
-        "params": [
-            {
-                "name": name,
-                "select": {
-                    "type": "point",
-                    "nearest": True,
-                    "on": "pointerover",
-                    "clear": "pointerout",
-                },
-            }
-        ],
+        "params": [{"name": name, "select": select}],
         "mark": {"type": "point", "filled": True, "size": 70, **clip},
         "encoding": {**line["encoding"], "tooltip": tips, "opacity": seen},
     }
 
 
 # -------------------------------------- Vega, Vega-Lite and Vega-Embed as one script for a page
-#
-# Bundling takes a second or more, so the script is kept in the user's cache, one for each release
-# of vl-convert. A kept script that is not whole is made again; a cache that cannot be written is
-# done without.
-
-
-SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
 
 
 @cache
 def chart_library() -> str:
-    """The script, closed to the markup of the page that it stands in."""
+    """The script, closed to the markup of the page that it stands in.
+
+    Bundling takes a second, so the user's cache keeps it, one for each release of vl-convert.
+    """
     from importlib.metadata import version
 
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     kept = Path(base) / "abstain" / f"vega-{version('vl-convert-python')}.js"
-    script = _read(kept)
-    if script is None:
+    try:
+        script = kept.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        script = ""
+    if not script.endswith(SNIPPET_ENDS):
         import vl_convert
 
-        script = str(vl_convert.javascript_bundle(SNIPPET))
-        _keep(kept, script)
+        script = f"{vl_convert.javascript_bundle(SNIPPET)}{SNIPPET_ENDS}"
+        with suppress(OSError, AbstainError):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with whole(kept) as draft:
+                draft.write_text(script, "utf-8")
     return script.replace("</script", "<\\/script")
 
 
-def _digest(script: bytes) -> str:
-    return hashlib.sha256(SNIPPET.encode() + script).hexdigest()
-
-
-def _read(kept: Path) -> str | None:
-    """The kept script, where its first line vouches for the rest."""
-    try:
-        digest, _, script = kept.read_bytes().partition(b"\n")
-        if digest.decode() == _digest(script):
-            return script.decode()
-    except (OSError, UnicodeDecodeError):
-        pass
-    return None
-
-
-def _keep(kept: Path, script: str) -> None:
-    with suppress(OSError, AbstainError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        body = script.encode()
-        with whole(kept) as draft:
-            draft.write_bytes(_digest(body).encode() + b"\n" + body)
+SNIPPET = "window.vegaEmbed = vegaEmbed; dispatchEvent(new Event('charts'));"
+SNIPPET_ENDS = "/* whole */"
+"""The end of a kept script that was written whole."""

@@ -1,23 +1,54 @@
-"""A table before it has a look, and its looks: terminal, Markdown, LaTeX, CSV.
+"""A table before it has a look: what its columns are, its rows, the notes below it.
 
-Names come from strangers. Every look makes them harmless in its own way: no control character
-reaches a terminal, no markup a page, no formula a spreadsheet.
+Columns are declared once, on the fields of the struct that a row is:
+
+    class Score(Facts, frozen=True):
+        run: Annotated[str, Column("run", means="a system's responses", plain=True)]
+        scores: Annotated[dict[str, float | None], Column("{key}", "score", means=measure_summary)]
+        intervals: Annotated[
+            dict[str, Ends],
+            Column("{key} low", "score", means="the ends of a {level:g} % interval"),
+            Column("{key} high", "score", joined=True, means="the ends of a {level:g} % interval"),
+        ] = {}
+
+        @property
+        def outcomes(self) -> Annotated[Bar, Column("outcomes", "bar", means="the shares")]: ...
+
+A dict makes a set of columns for each of its keys, which the heading names as `{key}`; several
+columns on one field take the parts of a tuple. A property is declared by what it returns. A view
+only says which columns of which rows, in order; a tuple of names interleaves dicts by their key:
+
+    Grid.of_rows(Score, rows, "run", ("scores", "intervals"), "outcomes", level=95)
+    frame_of_rows(Score, rows, "run", ("scores", "intervals"))
+
+The terminal, Markdown, LaTeX, CSV, the page and its legend come from the first, `to_frame` from the
+second, and the descriptions in the manual's schema of results from the declarations themselves.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
-from collections.abc import Iterable, Sequence
-from itertools import repeat
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain
+from operator import attrgetter
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
-from abstain.errors import plural
+if TYPE_CHECKING:
+    import polars as pl
 
 Cell: TypeAlias = str | int | float | tuple[float, float, float] | None
 Kind: TypeAlias = Literal["text", "score", "count", "percent", "bar"]
@@ -28,7 +59,8 @@ UNDEFINED = "–"
 class Column(Struct, frozen=True):
     """A column: its heading and what its cells are."""
 
-    name: str
+    name: str = ""
+    """Its heading; a field's name where its declaration has none."""
     kind: Kind = "text"
     joined: bool = False
     """Whether it says nothing without the column before it: they stay in one block."""
@@ -36,10 +68,14 @@ class Column(Struct, frozen=True):
     """Its heading for people, where that is not its name in a file."""
     short: str = ""
     """A heading that is enough in a terminal, beside the column before it."""
-    means: str = ""
-    """What it holds, in half a sentence."""
+    means: str | Callable[[str], str] = ""
+    """What it holds, in half a sentence; of a dict's key perhaps a function."""
     plain: bool = False
     """Whether its heading needs no line in a legend."""
+    empty: str | None = None
+    """The text of a cell without a value."""
+    if_any: bool = False
+    """Whether it is left out of a table in which no row has a value."""
 
     @property
     def heading(self) -> str:
@@ -47,9 +83,9 @@ class Column(Struct, frozen=True):
         return self.shown or self.name
 
     @property
-    def brief(self) -> str:
-        """What stands above it in a terminal."""
-        return self.short or self.heading
+    def meaning(self) -> str:
+        """What it holds, once that is text."""
+        return self.means if isinstance(self.means, str) else ""
 
 
 class Grid(Struct):
@@ -72,36 +108,205 @@ class Grid(Struct):
     def of(cls, columns: Iterable[tuple[Column, Sequence[Cell]]], **more: Any) -> Grid:
         """A table of columns, each with its cells."""
         heads, cells = zip(*columns, strict=True)
-        return cls(list(heads), [list(row) for row in zip(*cells, strict=True)], **more)
+        return cls(list(heads), list(map(list, zip(*cells, strict=True))), **more)
+
+    @classmethod
+    def of_rows(
+        cls, kind: type[Struct], rows: Sequence[Any], *names: str | tuple[str, ...], **words: Any
+    ) -> Grid:
+        """A table of declared columns; `words` are what their headings and meanings name."""
+        return cls.of(columns_of(kind, rows, *names, **words))
 
     def chosen(self, order: Sequence[int]) -> Grid:
         """The table with these columns, in this order."""
         rows = [[row[i] for i in order] for row in self.rows]
         return replace(self, columns=[self.columns[i] for i in order], rows=rows)
 
+    def in_order(self, names: Iterable[str]) -> Grid:
+        """The table with the columns of these names that it has, in this order."""
+        places = {column.name: at for at, column in enumerate(self.columns)}
+        return self.chosen([places[name] for name in names if name in places])
+
     def without_bars(self) -> Grid:
         """The table without bars, which say what counts say."""
         return self.chosen([i for i, c in enumerate(self.columns) if c.kind != "bar"])
 
     def texts(self, digits: int) -> list[list[str]]:
-        """The cells as people read them."""
-        kinds = [column.kind for column in self.columns]
-        return [list(map(cell_text, row, kinds, repeat(digits))) for row in self.rows]
+        """The cells of every column as people read them."""
+        columns = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
+        return [
+            cell_texts(cells, column.kind, digits)
+            for column, cells in zip(self.columns, columns, strict=True)
+        ]
 
 
-def cell_text(cell: Cell, kind: Kind, digits: int) -> str:
-    """A cell as people read it."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return "" if kind == "text" else UNDEFINED
-    if isinstance(cell, tuple):
-        return ""
-    if kind == "score":
-        return f"{cell:z.{digits}f}".replace("-", "−") if isinstance(cell, (int, float)) else cell
-    if kind == "percent" and isinstance(cell, (int, float)):
-        return f"{cell:.2f}".replace("-", "−")
-    if kind == "count" and isinstance(cell, (int, float)):
-        return f"{cell:,.0f}" if float(cell).is_integer() else f"{cell:,.1f}"
-    return str(cell)
+# ------------------------------------------------------------------------------- declared columns
+
+Fields: TypeAlias = str | tuple[str, ...]
+"""A field or property, or several dicts whose columns are interleaved by their key."""
+
+
+class _Declared(NamedTuple):
+    """What a struct declares of a field or property."""
+
+    columns: tuple[Column, ...]
+    type: Any
+    by_key: bool
+    """Whether it is a dict, whose values have that type."""
+
+
+class _Filled(NamedTuple):
+    """A declared column with its cells."""
+
+    column: Column
+    cells: list[Any]
+    type: Any
+    name: str
+    """Its name in data."""
+
+
+def columns_of(
+    kind: type[Struct], rows: Sequence[Any], *names: Fields, **words: Any
+) -> list[tuple[Column, list[Cell]]]:
+    """The declared columns of these fields and properties, with the cells of every row."""
+    result: list[tuple[Column, list[Cell]]] = []
+    for column, cells, _, _ in _filled(kind, rows, names, words):
+        if column.empty is not None:
+            cells = [column.empty if cell is None else cell for cell in cells]
+        result.append((column, cells))
+    return result
+
+
+def frame_of_rows(
+    kind: type[Struct], rows: Sequence[Any], *names: Fields, **words: Any
+) -> pl.DataFrame:
+    """The declared columns as data (polars), typed as the fields are.
+
+    A column has its field's name; one of several that a field makes has its heading.
+    """
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            pl.Series(name, cells, _data_type(type_, cells), strict=False)
+            for _, cells, type_, name in _filled(kind, rows, names, words)
+        ]
+    )
+
+
+def _filled(
+    kind: type[Struct], rows: Sequence[Any], names: Iterable[Fields], words: dict[str, Any]
+) -> Iterator[_Filled]:
+    groups = [(name,) if isinstance(name, str) else name for name in names]
+    for group in groups:
+        values = {name: list(map(attrgetter(name), rows)) for name in group}
+        if not _declared(kind, group[0]).by_key:
+            for name, cells in values.items():
+                yield from _parts(kind, name, None, cells, words)
+            continue
+        keys = {name: dict.fromkeys(chain.from_iterable(cells)) for name, cells in values.items()}
+        for key in keys[group[0]]:
+            for name, cells in values.items():
+                if key in keys[name]:
+                    text = _declared(kind, name).columns[0].kind == "text"
+                    taken = text and key in _taken(kind, rows, chain.from_iterable(groups))
+                    heading = f"{key} ({name})" if taken else key
+                    of_key = [cell.get(key) for cell in cells]
+                    yield from _parts(kind, name, key, of_key, {**words, "key": heading})
+
+
+def _taken(kind: type[Struct], rows: Sequence[Any], names: Iterable[str]) -> set[str]:
+    """Headings that the texts of a dict, whose keys are somebody's, may not have."""
+    taken = set(kind.__struct_fields__)
+    for name in names:
+        columns, _, by_key = _declared(kind, name)
+        taken |= {column.name for column in columns}
+        if by_key and columns[0].kind != "text":
+            taken |= {key for row in rows for key in getattr(row, name)}
+    return taken
+
+
+def _parts(
+    kind: type[Struct], name: str, key: str | None, cells: list[Any], words: dict[str, Any]
+) -> Iterator[_Filled]:
+    """The columns of a field or of one key of it: several take the parts of a tuple."""
+    columns, type_, by_key = _declared(kind, name)
+    several = len(columns) > 1
+    types = (*get_args(type_), *[type_] * len(columns)) if several else (type_,)
+    for at, column in enumerate(columns):
+        part = [None if cell is None else cell[at] for cell in cells] if several else cells
+        if column.if_any and part.count(None) == len(part):
+            continue
+        means = column.means
+        worded = replace(
+            column,
+            name=column.name.format_map(words),
+            shown=column.shown.format_map(words),
+            means=means.format_map(words) if isinstance(means, str) else means(key or name),
+        )
+        yield _Filled(worded, part, types[at], worded.name if several or by_key else name)
+
+
+@cache
+def _declared(kind: type[Struct], name: str) -> _Declared:
+    """A declaration as a struct's annotation has it; without one the type says how it looks."""
+    member = getattr(kind, name)
+    if isinstance(member, property):
+        annotation = get_type_hints(member.fget, include_extras=True)["return"]
+    else:
+        annotation = next(each.type for each in fields(kind) if each.name == name)
+    type_: Any = annotation
+    metadata: list[Any] = []
+    if get_origin(annotation) is Annotated:
+        type_, *metadata = get_args(annotation)
+    by_key = get_origin(type_) is dict
+    if by_key:
+        type_ = get_args(type_)[1]
+    columns = [each for each in metadata if isinstance(each, Column)]
+    if not columns:
+        look: Kind = "score" if float in _types(type_) else "count" if type_ is int else "text"
+        columns = [Column(kind=look)]
+    heading = "{key}" if by_key else name
+    named = tuple([replace(each, name=each.name or heading) for each in columns])
+    return _Declared(named, type_, by_key)
+
+
+def _types(annotation: Any) -> set[Any]:
+    """What a value may be besides None."""
+    return set(get_args(annotation) or (annotation,)) - {type(None)}
+
+
+def _data_type(annotation: Any, cells: Iterable[Any]) -> Any:
+    """The type of a column of data; numbers that are all whole are integers."""
+    import polars as pl
+
+    kinds = _types(annotation)
+    if kinds == {int, float}:
+        whole = all(cell is None or float(cell).is_integer() for cell in cells)
+        return pl.Int64 if whole else pl.Float64
+    numbers = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
+    return next((type_ for kind, type_ in numbers.items() if kind in kinds), pl.String)
+
+
+# -------------------------------------------------------------------------------- cells and texts
+
+
+def cell_texts(cells: Iterable[Cell], kind: Kind, digits: int) -> list[str]:
+    """The cells of a column as people read them."""
+    texts = []
+    for cell in cells:
+        if cell is None or cell != cell:
+            text = "" if kind == "text" else UNDEFINED
+        elif isinstance(cell, tuple):
+            text = ""
+        elif kind == "text" or isinstance(cell, str):
+            text = str(cell)
+        elif kind == "count":
+            text = f"{cell:,.{0 if float(cell).is_integer() else 1}f}"
+        else:
+            text = f"{cell:z.{digits if kind == 'score' else 2}f}".replace("-", "−")
+        texts.append(text)
+    return texts
 
 
 def legend(columns: Sequence[Column]) -> list[tuple[str, str]]:
@@ -112,9 +317,9 @@ def legend(columns: Sequence[Column]) -> list[tuple[str, str]]:
     """
     alike: dict[str, list[str]] = {}
     for column in columns:
-        if column.means and not column.plain:
+        if column.meaning and not column.plain:
             name = column.heading.rpartition(": ")[2]
-            names = alike.setdefault(column.means, [])
+            names = alike.setdefault(column.meaning, [])
             names += [] if name in names else [name]
     return [
         (" / ".join([*names[:3], *(["…"] if names[3:] else [])]), means)
@@ -151,180 +356,3 @@ def clean(text: str) -> str:
         "\ufffd",
         spaced,
     )
-
-
-def markdown_text(text: str) -> str:
-    """Text that Markdown shows as it is.
-
-    >>> markdown_text("a|b <i>_x_")
-    'a\\\\|b &lt;i&gt;\\\\_x\\\\_'
-    """
-    safe = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_{}\[\]|~#!$])", r"\\\1", safe)
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "[": "{[}",  # after a line's end it would open an argument
-    "]": "{]}",
-    "κ": r"$\kappa$",
-    "β": r"$\beta$",
-    "τ": r"$\tau$",
-    "ρ": r"$\rho$",
-    "·": r"$\cdot$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "–": r"--",
-    "′": r"$'$",
-}
-
-
-def latex_text(text: str) -> str:
-    """Text that LaTeX sets as it is.
-
-    >>> latex_text("50% of a_b \\\\input{x}")
-    '50\\\\% of a\\\\_b \\\\textbackslash{}input\\\\{x\\\\}'
-    """
-    return "".join(_LATEX.get(sign, sign) for sign in clean(text))
-
-
-def csv_text(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula.
-
-    >>> csv_text("=1+1"), csv_text("run-1")
-    ("'=1+1", 'run-1')
-    """
-    safe = clean(text)
-    return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
-
-
-def to_csv(grid: Grid) -> str:
-    """Full precision, empty where undefined, no notes."""
-    grid = grid.without_bars()
-    columns = [
-        _csv_column([row[i] for row in grid.rows], column.kind)
-        for i, column in enumerate(grid.columns)
-    ]
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([csv_text(column.name) for column in grid.columns])
-    writer.writerows(zip(*columns, strict=True))
-    return out.getvalue()
-
-
-def _csv_column(cells: list[Cell], kind: Kind) -> list[Cell]:
-    """The cells of a column; one of nothing but scores or whole numbers needs no look at each."""
-    types = set(map(type, cells))
-    if types <= {int} or (kind != "count" and types <= {float, int}):
-        return [None if cell != cell else cell for cell in cells]
-    return [_csv_cell(cell, kind) for cell in cells]
-
-
-def _csv_cell(cell: Cell, kind: Kind) -> Cell:
-    if isinstance(cell, float):
-        if cell != cell:
-            return None
-        return int(cell) if kind == "count" and cell.is_integer() else float(cell)
-    return csv_text(cell) if isinstance(cell, str) else cell
-
-
-def to_markdown(grid: Grid, *, digits: int = 4) -> str:
-    """A pipe table, aligned so that it reads as text too."""
-    grid = grid.without_bars()
-    cells = [[column.heading for column in grid.columns], *grid.texts(digits)]
-    table = [[markdown_text(cell) for cell in row] for row in cells]
-    widths = [max(3, *map(len, column)) for column in zip(*table, strict=True)]
-    left = [column.kind == "text" for column in grid.columns]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            cell.ljust(w) if is_left else cell.rjust(w)
-            for cell, w, is_left in zip(cells, widths, left, strict=True)
-        ]
-        return "| " + " | ".join(padded) + " |"
-
-    rule = [
-        "-" * w if is_left else "-" * (w - 1) + ":" for w, is_left in zip(widths, left, strict=True)
-    ]
-    lines = [line(table[0]), line(rule), *(line(row) for row in table[1:])]
-    if grid.title:
-        lines = [f"**{markdown_text(grid.title)}**", "", *lines]
-    if grid.notes:
-        lines += ["", *(f"- {markdown_text(note)}" for note in grid.notes)]
-    return "\n".join(lines) + "\n"
-
-
-def to_latex(grid: Grid, *, digits: int = 4) -> str:
-    """A booktabs tabular, ready to paste; its title and notes are comments."""
-    grid = grid.without_bars()
-    spec = "".join("l" if column.kind == "text" else "r" for column in grid.columns)
-    lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
-    lines.append(" & ".join(latex_text(column.heading) for column in grid.columns) + r" \\")
-    lines.append("\\midrule")
-    for number, row in enumerate(grid.texts(digits)):
-        if number and number in grid.breaks:
-            lines.append("\\midrule")
-        lines.append(" & ".join(map(latex_text, row)) + r" \\")
-    lines += ["\\bottomrule", "\\end{tabular}"]
-    if grid.title:
-        lines = [f"% {clean(grid.title)}", *lines]
-    lines += [f"% {clean(note)}" for note in grid.notes]
-    return "\n".join(lines) + "\n"
-
-
-IN_SIGHT = 10
-"""Rows that are shown before somebody unfolds the rest."""
-
-MOST_ROWS = 2_000
-MOST_BYTES = 512 << 10
-"""A job summary may hold 1 MiB, and others add to it; a longer table is cut and says so."""
-
-
-def to_github(grid: Grid, *, digits: int = 4) -> str:
-    """A title, the first rows, and folded: all rows, and how to read them."""
-    lines = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
-    bare = replace(grid, title="", notes=[])
-    first = replace(bare, rows=grid.rows[:IN_SIGHT])
-    lines.append(to_markdown(first, digits=digits))
-    if len(grid.rows) > IN_SIGHT:
-        body, shown = _within(bare, digits)
-        if len(grid.rows) > shown:
-            more = plural(len(grid.rows) - shown, "more row")
-            body += f"\n… and {more}: the CSV output has them.\n"
-        lines.append(folded(f"All {len(grid.rows):,} rows", body))
-    if grid.notes:
-        lines += [markdown_text(grid.notes[0]), ""]
-    if grid.notes[1:]:
-        body = "".join(f"- {markdown_text(note)}\n" for note in grid.notes[1:])
-        lines.append(folded("Notes", body))
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _within(grid: Grid, digits: int) -> tuple[str, int]:
-    """The first rows that a summary holds, as Markdown, and how many they are."""
-    count = min(len(grid.rows), MOST_ROWS)
-    while True:
-        body = to_markdown(replace(grid, rows=grid.rows[:count]), digits=digits)
-        size = len(body.encode())
-        if size <= MOST_BYTES or count <= IN_SIGHT:
-            return body, count
-        count = max(IN_SIGHT, min(count - 1, count * MOST_BYTES // size))
-
-
-def folded(summary: str, body: str) -> str:
-    """Text that opens on a click; GitHub reads Markdown inside only after an empty line."""
-    return f"<details><summary>{markdown_text(summary)}</summary>\n\n{body}\n</details>\n"

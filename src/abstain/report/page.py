@@ -1,27 +1,18 @@
 """What every page is made of: sections of sentences, facts, tables, charts and questions.
 
-A page is one HTML file. It works from disk, asks no network, and keeps every name text: what
-comes from strangers reaches it through autoescaping or through JSON that no parser takes for
-markup.
+A view fills them in; `html` makes them one file.
 """
 
 from __future__ import annotations
 
-import base64
-import functools
-import hashlib
-import math
-import re
-from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from abstain import __version__
-from abstain.report.charts import chart_library, in_run_colours, interactive, run_colours
-from abstain.report.grid import Column, Grid, clean, legend
+from abstain.report.grid import Cell, Column, Grid, legend
+from abstain.report.result import Result
+from abstain.report.sentences import policy_words, sentence
 
 LONGEST, WIDEST = 2_000, 70
 """Rows and columns that a page holds of a table that lies in a file beside it."""
@@ -29,18 +20,11 @@ LONGEST, WIDEST = 2_000, 70
 MOST_CELLS = 600_000
 """Cells that a page holds of a table that lies nowhere else: about 5 MB."""
 
-FILTERS = ("team", "language", "topic", "test", "type", "slice", "reference")
-MOST_CHOICES = 60
-"""Values of a column that may be chosen from a list."""
-
 FEW = 12
 """Rows that need no filter."""
 
 HEAD, ROW, TOOLS, PAGER = 50, 33, 84, 44
 """Pixels of a table: of its heading, of a row, of what is above and below it."""
-
-CHART_FRAME = 52
-"""Pixels that axes and their titles take besides a chart's own height."""
 
 
 class Figure(Struct, frozen=True):
@@ -108,17 +92,13 @@ class PageTable(Struct, frozen=True):
     @property
     def cut(self) -> str:
         """What the page holds of it, in words; empty where that is all."""
-        parts = []
-        if self.rows_kept < len(self.grid.rows):
-            parts.append(f"{self.rows_kept:,} of {len(self.grid.rows):,} rows")
-        if self.columns_kept < len(self.grid.columns):
-            parts.append(f"{self.columns_kept} of {len(self.grid.columns):,} columns")
-        if not parts:
-            return ""
-        held = " and ".join(parts)
-        return (
-            f"This page holds only the first {held}: sorting, searching and saving use only these."
+        parts = (
+            (self.rows_kept, len(self.grid.rows), "rows"),
+            (self.columns_kept, len(self.grid.columns), "columns"),
         )
+        held = " and ".join(f"{few:,} of {n:,} {what}" for few, n, what in parts if few < n)
+        use = "sorting, searching and saving use only these"
+        return f"This page holds only the first {held}: {use}." if held else ""
 
 
 class Choice(Struct, frozen=True):
@@ -137,7 +117,7 @@ class Card(Struct, frozen=True):
     heading: str
     about: str
     text: str
-    said: str
+    outcomes: str
     choices: tuple[Choice, ...]
 
 
@@ -153,7 +133,7 @@ class Section(Struct):
 
     name: str
     title: str
-    said: Sequence[str] = ()
+    sentences: Sequence[str] = ()
     more: Sequence[str] = ()
     """Sentences that are folded away."""
     facts: Sequence[tuple[str, str]] = ()
@@ -169,7 +149,7 @@ class Section(Struct):
     @property
     def filled(self) -> bool:
         """Whether there is anything in it."""
-        return any((self.said, self.facts, self.figures, self.tables, self.folded, self.decks))
+        return any((self.sentences, self.facts, self.figures, self.tables, self.folded, self.decks))
 
 
 class Page(Struct):
@@ -181,182 +161,69 @@ class Page(Struct):
     about: str = ""
     tiles: Sequence[tuple[str, str]] = ()
     """A few numbers in large type: value, label."""
-    again: Sequence[str] = ()
+    how: Sequence[str] = ()
     """Sentences on how it was made."""
-    again_facts: Sequence[tuple[str, str]] = ()
-    again_tables: Sequence[PageTable] = ()
+    how_facts: Sequence[tuple[str, str]] = ()
+    how_tables: Sequence[PageTable] = ()
     command: str = ""
     digits: int = 4
     in_folder: bool = False
     """Whether the tables lie beside the page, in a folder of their own."""
 
 
-def render(page: Page) -> str:
-    """The page as HTML."""
-    from markupsafe import Markup
+# ------------------------------------------------------------------------------ of any result
 
-    sections = [section for section in page.sections if section.filled]
-    figures = [figure for section in sections for figure in section.figures]
-    tables = [t for section in sections for t in (*section.tables, *section.folded)]
-    colours = run_colours((own.spec for own in figures), _runs_in_order(tables))
-    data = {
-        "digits": page.digits,
-        "colours": {clean(run): colour for run, colour in colours.items()},
-        "tables": {t.name: table_data(t) for t in (*tables, *page.again_tables)},
-        "charts": {
-            own.name: interactive(in_run_colours(own.spec, colours))
-            | {"width": "container", "title": None}
-            for own in figures
-        },
-    }
-    script = _asset("assets/theme.js") + _asset("assets/report.js")
-    library = chart_library() if figures else ""
-    return _filled(
-        "templates/page.html",
-        page=page,
-        sections=sections,
-        filed=[t for t in tables if t.filed],
-        frame=CHART_FRAME,
-        versions=versions(),
-        style=Markup(_asset("assets/report.css")),
-        allowed=Markup(" ".join(_allowed(text) for text in (script, library) if text)),
-        script=Markup(script),
-        library=Markup(library),
-        data=Markup(_harmless_json(data)),
+
+def policy_and_notes(result: Result) -> list[str]:
+    """The policy and the notes of a result, as sentences."""
+    rows: Any = getattr(result, "rows", ())
+    names = {str(row.run) for row in rows if hasattr(row, "run")}
+    notes = (sentence(note, names) for note in result.notes)
+    return [*policy_words(result.policy, result.touched), *notes]
+
+
+def page_of(
+    result: Result,
+    title: str,
+    lead: str,
+    sections: Iterable[Section],
+    *settings: tuple[str, Any],
+    how: Sequence[str] | None = None,
+) -> Page:
+    """The page of a result: what it tells, and how it was made.
+
+    `how` are sentences on that, `settings` what was asked for, as far as it was.
+    """
+    lists = {} if result.settings is None else structs.asdict(result.settings)
+    shown = ", ".join(
+        f"{name} {value}" for name, value in lists.items() if value not in (None, False)
+    )
+    facts = [("written by", f"abstain {result.abstain}"), *settings]
+    facts += [("settings", shown), ("seed", getattr(result, "seed", None))]
+    return Page(
+        title=title,
+        lead=lead,
+        sections=list(sections),
+        how=policy_and_notes(result) if how is None else how,
+        how_facts=[(name, str(value)) for name, value in facts if value not in (None, "")],
+        how_tables=blanks_table(result),
+        command=result.command,
     )
 
 
-def _runs_in_order(tables: Sequence[PageTable]) -> list[str]:
-    """The runs as the first table that names them has them."""
-    for table in tables:
-        names = [column.name for column in table.grid.columns]
-        if "run" in names:
-            at = names.index("run")
-            return [
-                str(row[at]) for n, row in enumerate(table.grid.rows) if n not in table.grid.dim
-            ]
-    return []
-
-
-def render_chart(spec: Mapping[str, Any]) -> str:
-    """A chart as a page of its own."""
-    from markupsafe import Markup
-
-    first = spec["vconcat"][0] if "vconcat" in spec else spec
-    script, library = _asset("assets/chart.js"), chart_library()
-    return _filled(
-        "templates/chart.html",
-        title=str(first["title"]["text"]),
-        spec=Markup(_harmless_json(spec)),
-        allowed=Markup(" ".join(map(_allowed, (script, library)))),
-        script=Markup(script),
-        library=Markup(library),
-    )
-
-
-def _filled(template: str, **values: Any) -> str:
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: clean(value) if type(value) is str else value,
-    )
-    environment.filters["said"] = _said
-    return environment.from_string(_asset(template)).render(**values)
-
-
-def _said(sentence: str) -> Any:
-    """A sentence whose commands look like commands."""
-    from markupsafe import Markup, escape
-
-    text = re.sub(
-        r"`(abstain [a-z]+(?: --[a-z-]+)?)`", r"<code>\1</code>", str(escape(clean(sentence)))
-    )
-    return Markup(text)
-
-
-def versions() -> str:
-    """What a result depends on, with its version."""
-    import platform
-
-    import numpy
-    import polars
-
-    return (
-        f"abstain {__version__}, Python {platform.python_version()}, "
-        f"numpy {numpy.__version__}, polars {polars.__version__}"
-    )
-
-
-@functools.cache
-def _asset(name: str) -> str:
-    return (files("abstain.report") / name).read_text("utf-8")
-
-
-def _allowed(script: str) -> str:
-    """A script as a page's policy names it: no other runs, whatever slipped into the markup."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _harmless_json(data: Any) -> str:
-    """JSON that no HTML parser takes for markup."""
-    text = msgspec.json.encode(data).decode()
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def table_data(table: PageTable) -> dict[str, Any]:
-    """A table as the page's script takes it."""
-    grid = table.grid
-    kept = grid.chosen(range(table.columns_kept))
-    names = [column.name for column in kept.columns]
-    rows = kept.rows[: table.rows_kept]
-    return {
-        "title": clean(table.title),
-        "columns": [_column(column) for column in kept.columns],
-        "rows": [[_cell(cell) for cell in row] for row in rows],
-        "total": len(grid.rows),
-        "cut": bool(table.cut),
-        "dim": sorted(n for n in grid.dim if n < len(rows)),
-        "breaks": sorted(n for n in grid.breaks if n < len(rows)),
-        "filters": [
-            i
-            for i, name in enumerate(names)
-            if name in (*FILTERS, *table.filters)
-            and len(rows) > FEW
-            and 1 < len({row[i] for row in rows if row[i]}) <= MOST_CHOICES
-        ],
-        "variants": [
-            {
-                "group": clean(v.group),
-                "name": clean(v.name),
-                "cells": {str(i): [_cell(cell) for cell in own] for i, own in v.cells.items()},
-            }
-            for v in table.variants
-        ],
-        "late": [i for i, name in enumerate(names) if name in table.late],
-        "beneath": [i for i, name in enumerate(names) if name in table.beneath],
-        "ordered": table.ordered_by,
-        "rising": table.best_is_low,
-        "size": table.page_size,
-    }
-
-
-def _column(column: Column) -> dict[str, str]:
-    found = {"name": clean(column.heading), "kind": column.kind}
-    if column.shown:
-        found["key"] = clean(column.name)
-    if column.means:
-        found["means"] = clean(column.means)
-    return found
-
-
-def _cell(cell: Any) -> Any:
-    if isinstance(cell, str):
-        return clean(cell)
-    if isinstance(cell, float):
-        return round(cell, 6) if math.isfinite(cell) else None
-    return [_cell(part) for part in cell] if isinstance(cell, tuple) else cell
+def blanks_table(result: Result, runs: Sequence[int] = ()) -> list[PageTable]:
+    """How many blanks of each kind, and what became of them; perhaps in how many runs."""
+    if not result.policy:
+        return []
+    columns = [
+        Column("kind of blank", means="why there is no answer"),
+        Column("counts as", means="what the policy makes of it; unanswered: it stays blank"),
+        Column("responses", "count", means="how many there are", plain=True),
+    ]
+    if runs:
+        columns.append(Column("runs that have some", "count", means="how many runs", plain=True))
+    rows: list[list[Cell]] = [
+        [kind, effect, result.touched.get(kind, 0), *runs[at : at + 1]]
+        for at, (kind, effect) in enumerate(result.policy.items())
+    ]
+    return [PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))]

@@ -1,18 +1,25 @@
-"""Tables for a terminal: aligned, within its width, colour only where there is a terminal."""
+"""Tables for a terminal: aligned, within its width, colour only where there is a terminal.
+
+Not rich's Table: a table that is too wide goes on in blocks that repeat the names of its rows, and
+a pipe, where most output goes, should not wait for rich to load.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import takewhile, zip_longest
+from operator import attrgetter
 from typing import IO, TypeAlias
 
-from abstain.report.grid import UNDEFINED, Cell, Column, Grid, cell_text, clean
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.report.grid import LONGEST, UNDEFINED, Cell, Column, Grid, clean
 
 Line: TypeAlias = list[tuple[str, str]]
 """Pieces of a line: a text and its style."""
@@ -21,20 +28,31 @@ BAR = 16
 BLOCKS = (("█", "green"), ("▒", "red"), ("·", "bright_black"))
 PLAIN_BLOCKS = (("#", "green"), ("x", "red"), (".", "bright_black"))
 NAME_WIDTH = 24
+"""Columns that names have at least where they are cut."""
 NOTE_WIDTH = 80
-ABREAST = 60
+NARROW = 60
 """Columns below which a table that can be stacked is."""
-
 PIPE_WIDTH = 80
 """Columns of what is no terminal, unless COLUMNS says another number. Names are never cut there."""
 LEAST = 24
 """Columns that a text keeps when it runs over several lines."""
 
 
+class Strip(Struct, frozen=True):
+    """A column laid out: its heading, its cells, their texts and the width that they take."""
+
+    column: Column
+    head: str
+    texts: list[str]
+    cells: list[Cell]
+    width: int
+    is_text: bool
+
+
 def print_grid(
     grid: Grid, *, digits: int = 4, file: IO[str] | None = None, width: int | None = None
 ) -> None:
-    """Print a table and its notes, within a width: the terminal's unless said."""
+    """Print a table and its notes, within a width: by default the terminal's."""
     stream = file or sys.stdout
     terminal = stream.isatty()
     write = _coloured(stream) if terminal or os.environ.get("FORCE_COLOR") else _plain(stream)
@@ -42,30 +60,66 @@ def print_grid(
     width = width or shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
     if not cut and not os.environ.get("COLUMNS", "").isdecimal():
         width = PIPE_WIDTH
-    blocks = BLOCKS if _speaks_unicode(stream) else PLAIN_BLOCKS
+    for line in _lines(grid, _laid_out(grid, digits), width, cut=cut, blocks=_blocks_for(stream)):
+        write(line)
+
+
+def terminal_text(grid: Grid, digits: int = 4, width: int | None = None) -> str:
+    """A table as a terminal shows it, as text."""
+    out = io.StringIO()
+    print_grid(grid, digits=digits, file=out, width=width)
+    return out.getvalue()
+
+
+def _laid_out(grid: Grid, digits: int) -> list[Strip]:
+    strips = []
+    every = zip(*grid.rows, strict=True) if grid.rows else [()] * len(grid.columns)
+    for column, texts, cells in zip(grid.columns, grid.texts(digits), every, strict=True):
+        joined = "".join(texts)
+        if len(joined) > LONGEST or not joined.isprintable():
+            texts = list(map(clean, texts))
+        head = column.short or column.shown or column.name
+        if not head.isprintable():
+            head = clean(head)
+        least = BAR if column.kind == "bar" and texts else 0
+        width = max(map(len if (head + joined).isascii() else _len, (head, *texts)))
+        is_text = column.kind == "text"
+        strips.append(Strip(column, head, texts, list(cells), max(least, width), is_text))
+    return strips
+
+
+def _lines(
+    grid: Grid,
+    strips: list[Strip],
+    width: int,
+    *,
+    cut: bool,
+    blocks: Sequence[tuple[str, str]],
+) -> Iterator[Line]:
+    """Title, table and notes."""
     if grid.title:
-        write([(clean(grid.title), "bold")])
-        write([])
-    if (grid.stack and width < ABREAST) or _cramped(grid, digits, width):
-        for line in _stacked(grid, digits, width):
-            write(line)
-        parts = []
-    else:
-        parts = _fit(grid, digits, width, cut=cut) if grid.rows else []
-    for number, part in enumerate(parts):
-        if number:
-            write([])
-        for line in _lines(grid.chosen(part), digits, width, blocks, cut=cut):
-            write(line)
-    if grid.rows and grid.notes:
-        write([])
+        yield from ([(clean(grid.title), "bold")], [])
+    wide, texts = _width(strips) > width, all(map(attrgetter("is_text"), strips))
+    # names as long as a file's path leave other texts no room beside them
+    cramped = texts and wide and width - strips[0].width < NARROW // 2
+    if grid.rows and (cramped or (grid.stack and width < NARROW)):
+        yield from _stacked(strips, width)
+    elif grid.rows:
+        wraps = grid.wrap or texts
+        parts = _in_blocks(strips, width, cut=cut) if wide and not texts else [strips]
+        for number, part in enumerate(parts):
+            yield from [[]] if number else []
+            if wide:
+                part = _narrowed(part, width, wraps=wraps, cut=cut)
+            yield from _block(grid, part, blocks, wraps=wraps)
+    yield from [[]] if grid.rows and grid.notes else []
     for note in grid.notes:
         for text in textwrap.wrap(clean(note), min(width, NOTE_WIDTH), break_long_words=False):
-            write([(text, "dim")])
+            yield [(text, "dim")]
 
 
 def _plain(stream: IO[str]) -> Callable[[Line], object]:
-    return lambda line: stream.write("".join(text for text, _ in line).rstrip(" ") + "\n")
+    return lambda line: stream.write("".join([text for text, _ in line]).rstrip(" ") + "\n")
 
 
 def _coloured(stream: IO[str]) -> Callable[[Line], object]:
@@ -82,183 +136,146 @@ def _coloured(stream: IO[str]) -> Callable[[Line], object]:
     return write
 
 
-def _cramped(grid: Grid, digits: int, width: int) -> bool:
-    """Whether texts alone have long names, a file's path say, and little room beside them."""
-    if not grid.rows or any(column.kind != "text" for column in grid.columns):
-        return False
-    first, *rest = _widths(grid, digits)
-    return sum(rest) + 2 * len(rest) > width - first and width - first < ABREAST // 2
+def _blocks_for(stream: IO[str]) -> Sequence[tuple[str, str]]:
+    """The blocks of a bar, in signs that the stream can write."""
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
+    unicode = encoding.startswith("utf") and not os.environ.get("ABSTAIN_ASCII")
+    return BLOCKS if unicode else PLAIN_BLOCKS
 
 
-def _stacked(grid: Grid, digits: int, width: int) -> Iterator[Line]:
+def _width(strips: Sequence[Strip]) -> int:
+    """The columns that they take side by side."""
+    return sum([strip.width + 2 for strip in strips]) - 2
+
+
+def _stacked(strips: Sequence[Strip], width: int) -> Iterator[Line]:
     """Every row as a block: its name, and below it what there is to say."""
-    names = [column.heading for column in grid.columns[1:]]
-    indent = max(map(_len, names)) + 4
-    for number, row in enumerate(grid.texts(digits)):
-        if number:
-            yield []
-        first, *texts = map(clean, row)
+    names = [strip.column.heading for strip in strips[1:]]
+    indent = " " * (max(map(_len, names)) + 4)
+    for number, (first, *texts) in enumerate(zip(*(strip.texts for strip in strips), strict=True)):
+        yield from [[]] if number else []
         yield [(first, "bold")]
         for name, text in zip(names, texts, strict=True):
             if text not in ("", UNDEFINED):
-                label = f"  {name}{' ' * (indent - 2 - _len(name))}"
+                label = f"  {name}{' ' * (len(indent) - 2 - _len(name))}"
                 for line in textwrap.wrap(
-                    text, width, initial_indent=label, subsequent_indent=" " * indent
+                    text, width, initial_indent=label, subsequent_indent=indent
                 ):
                     yield [(line, "")]
 
 
-def _speaks_unicode(stream: IO[str]) -> bool:
-    if os.environ.get("ABSTAIN_ASCII"):
-        return False
-    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
-    return encoding.replace("-", "").startswith("utf")
-
-
-def _fit(grid: Grid, digits: int, width: int, *, cut: bool) -> list[list[int]]:
+def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip]]:
     """The columns in blocks that fit the width; the texts that name a row lead every block.
 
     Where no column fits beside names that may not be cut, the names do not count.
     """
-    widths = _widths(grid, digits)
-    if sum(widths) + 2 * (len(widths) - 1) <= width:
-        return [list(range(len(widths)))]
-    named = takewhile(lambda i: grid.columns[i].kind == "text", range(len(widths)))
-    lead = list(named)
-    rest = list(range(len(lead), len(widths)))
-    base = sum(widths[i] + 2 for i in lead)
+    lead = list(takewhile(lambda strip: strip.is_text, strips))
+    rest = strips[len(lead) :]
+    names = _width(lead) + 2 if lead else 0
     if lead and cut:
-        base -= max(0, max(widths[i] for i in lead) - NAME_WIDTH)
-    bars = [i for i in rest if grid.columns[i].kind == "bar"]
-    if bars and base + sum(widths[i] + 2 for i in rest) - 2 > width:
-        rest = [i for i in rest if i not in bars]
-    whole = width - base
-    if not cut and rest and max(widths[i] for i in rest) > whole:
-        whole = width
-    parts: list[list[int]] = []
-    room = 0
-    for at, i in enumerate(rest):
-        joined = takewhile(lambda k: grid.columns[k].joined, rest[at + 1 :])
-        together = sum(widths[k] + 2 for k in (i, *joined))
-        fits = room >= (widths[i] + 2 if grid.columns[i].joined else together)
-        if not parts or not fits:
-            parts.append([*lead])
-            room = whole + 2
-        parts[-1].append(i)
-        room -= widths[i] + 2
-    return parts or [lead]
+        names -= max(0, max(strip.width for strip in lead) - NAME_WIDTH)
+    if names + _width(rest) > width:
+        rest = [strip for strip in rest if strip.column.kind != "bar"] or rest
+    room = width - names
+    if not cut and max([strip.width for strip in rest]) > room:
+        room = width
+    groups: list[list[Strip]] = []
+    for strip in rest:
+        groups += [] if strip.column.joined and groups else [[]]
+        groups[-1].append(strip)
+    blocks: list[list[Strip]] = []
+    left = 0
+    for group in groups:
+        for at, strip in enumerate(group):
+            if not blocks or (strip.width if at else _width(group)) > left:
+                blocks.append([*lead])
+                left = room
+            blocks[-1].append(strip)
+            left -= strip.width + 2
+    return blocks
 
 
-def _widths(grid: Grid, digits: int) -> list[int]:
-    least = [max(_len(c.brief), BAR if c.kind == "bar" and grid.rows else 0) for c in grid.columns]
-    rows = ([_len(clean(text)) for text in row] for row in grid.texts(digits))
-    return [max(column) for column in zip(least, *rows, strict=True)]
-
-
-def _lines(
-    grid: Grid, digits: int, width: int, blocks: Sequence[tuple[str, str]], *, cut: bool
+def _block(
+    grid: Grid, strips: Sequence[Strip], blocks: Sequence[tuple[str, str]], *, wraps: bool
 ) -> Iterator[Line]:
-    columns, widths = grid.columns, _narrowed(grid, digits, width, cut=cut)
-    yield [("  ".join(_pad(c.brief, c, w) for c, w in zip(columns, widths, strict=True)), "bold")]
+    """The heading, a rule and the rows of columns that stand side by side."""
+    yield [("  ".join([_padded(strip, [strip.head])[0] for strip in strips]), "bold")]
     sign = "─" if blocks is BLOCKS else "-"
-    yield [("  ".join(sign * own for own in widths), "dim")]
-    for number, row in enumerate(grid.rows):
+    yield [("  ".join([sign * strip.width for strip in strips]), "dim")]
+    cells = [_cells(strip, blocks, wraps=wraps) for strip in strips]
+    for number, row in enumerate(zip(*cells, strict=True)):
         if number and number in grid.breaks:
             yield []
-        style = "dim italic" if number in grid.dim else ""
-        for cells in _wrapped(row, columns, widths) if _runs_over(grid) else (row,):
+        for parts in zip_longest(*row):
             line: Line = []
-            for cell, column, own in zip(cells, columns, widths, strict=True):
+            for strip, part in zip(strips, parts, strict=True):
                 line += [("  ", "")] if line else []
-                if column.kind == "bar":
-                    line += [(text, f"{colour} {style}") for text, colour in _bar(cell, blocks)]
-                else:
-                    line.append((_pad(cell_text(cell, column.kind, digits), column, own), style))
+                line += part or [(" " * strip.width, "")]
+            if number in grid.dim:
+                line = [(text, f"{style} dim italic") for text, style in line]
             yield line
 
 
-def _runs_over(grid: Grid) -> bool:
-    """Whether long texts run over several lines: a table of texts alone has no blocks to make."""
-    return grid.wrap or all(column.kind == "text" for column in grid.columns)
+def _cells(strip: Strip, blocks: Sequence[tuple[str, str]], *, wraps: bool) -> list[list[Line]]:
+    """The cells of a column, each in lines."""
+    if strip.column.kind == "bar":
+        return [[_bar(cell, blocks)] for cell in strip.cells]
+    if wraps and strip.is_text:
+        wrapped = [_padded(strip, _wrap(text, strip.width)) for text in strip.texts]
+        return [[[(line, "")] for line in lines] for lines in wrapped]
+    return [[[(text, "")]] for text in _padded(strip, strip.texts)]
 
 
-def _narrowed(grid: Grid, digits: int, width: int, *, cut: bool) -> list[int]:
-    """The widths of the columns, within a whole: texts run over several lines, names are cut."""
-    columns, widths = grid.columns, _widths(grid, digits)
-    over = sum(widths) + 2 * (len(widths) - 1) - width
-    longest = sorted(
-        (i for i, c in enumerate(columns) if c.kind == "text"), key=lambda i: -widths[i]
-    )
-    for i in longest if _runs_over(grid) else ():
-        words = (
-            word for row in grid.rows for word in clean(cell_text(row[i], "text", 0)).split(" ")
-        )
-        least = max(LEAST, _len(columns[i].brief), *map(_len, words))
+def _narrowed(strips: Sequence[Strip], width: int, *, wraps: bool, cut: bool) -> list[Strip]:
+    """The columns within a width: texts run over several lines, the longest name is cut."""
+    widths = [strip.width for strip in strips]
+    over = _width(strips) - width
+    texts = sorted((i for i, s in enumerate(strips) if s.is_text), key=lambda i: -widths[i])
+    for i in texts if wraps and over > 0 else ():
+        words = (word for text in strips[i].texts for word in text.split(" "))
+        least = max(LEAST, _len(strips[i].head), *map(_len, words))
         less = min(max(0, over), max(0, widths[i] - least))
         widths[i], over = widths[i] - less, over - less
-    if over > 0 and longest and cut:
-        most = max(longest, key=lambda i: widths[i])
+    if over > 0 and texts and cut:
+        most = max(texts, key=lambda i: widths[i])
         widths[most] = max(8, widths[most] - over)
-    return widths
-
-
-def _wrapped(row: list[Cell], columns: Sequence[Column], widths: Sequence[int]) -> list[list[Cell]]:
-    """A row as several, so that every text has room."""
-    cells: list[Sequence[Cell]] = [
-        _wrap(clean(cell_text(cell, "text", 0)), own) if column.kind == "text" else [cell]
-        for cell, column, own in zip(row, columns, widths, strict=True)
-    ]
-    return [list(line) for line in zip_longest(*cells, fillvalue="")]
+    return [replace(strip, width=size) for strip, size in zip(strips, widths, strict=True)]
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    if len(text) == _len(text):
-        return textwrap.wrap(text, width) or [""]
+    """A text in lines that keep within a width; a word that is longer is broken."""
+    from rich.cells import chop_cells
+
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and _len(lines[-1]) + 1 + _len(word) > width:
             lines.append("")
-        rest = f"{lines[-1]} {word}" if lines[-1] else word
-        while _len(rest) > width:
-            lines[-1] = _cut(rest, width)
-            rest = rest[len(lines[-1]) :]
-            lines.append("")
-        lines[-1] = rest
+        lines[-1:] = chop_cells(f"{lines[-1]} {word}".lstrip(), width) or [""]
     return lines
 
 
-def _pad(text: str, column: Column, width: int) -> str:
-    text = clean(text)
-    if _len(text) > width:
-        text = _cut(text, width - 1).rstrip() + "…"
-    space = " " * max(0, width - _len(text))
-    return text + space if column.kind in ("text", "bar") else space + text
+def _padded(strip: Strip, texts: Sequence[str]) -> list[str]:
+    """Texts of their column's width; what is longer is cut."""
+    left = strip.column.kind in ("text", "bar")
+    result = []
+    for text in texts:
+        room = strip.width - (len(text) if text.isascii() else _len(text))
+        if room < 0:
+            from rich.cells import set_cell_size
 
-
-def _cut(text: str, width: int) -> str:
-    taken = 0
-    for at, sign in enumerate(text):
-        taken += _columns(sign)
-        if taken > width:
-            return text[:at]
-    return text
+            text = set_cell_size(text, strip.width - 1).rstrip() + "…"
+            room = strip.width - _len(text)
+        result.append(text + " " * room if left else " " * room + text)
+    return result
 
 
 def _len(text: str) -> int:
     """The columns that a text takes on a terminal."""
-    return len(text) if text.isascii() else sum(map(_columns, text))
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
 
-
-@lru_cache(1024)
-def _columns(sign: str) -> int:
-    """The columns that one character takes: none where it joins the one before, two where wide.
-
-    >>> [_columns(sign) for sign in ("a", "é", "漢", "\u0301")]
-    [1, 1, 2, 0]
-    """
-    if unicodedata.category(sign) in ("Mn", "Me", "Mc", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in ("W", "F") else 1
+    return cell_len(text)
 
 
 def _bar(cell: Cell, blocks: Sequence[tuple[str, str]]) -> Line:

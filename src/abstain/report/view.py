@@ -1,28 +1,23 @@
 """`View`: how a result looks, whatever it is shown on.
 
-A kind of result has one view (`views/<kind>.py`), which says its tables, its charts and its page.
+A kind of result has one view (its feature's `view.py`), which says its tables, charts and page.
 Everything else is here and alike for all of them: the terminal, a pipe, Markdown, LaTeX, CSV,
 JSON, a GitHub summary, a page, a notebook. A loaded result looks as the fresh one did.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from msgspec.structs import replace
 
-from abstain.analyses.result import Result
 from abstain.errors import UsageError
-from abstain.io.files import write_text
-from abstain.report.grid import Grid, to_csv, to_github, to_latex, to_markdown
+from abstain.io.output import write_text
+from abstain.report.grid import Grid
+from abstain.report.result import Result
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abstain.report.page import Page
 
 Shared: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "github", "html"]
@@ -68,14 +63,6 @@ class View(Generic[R]):
         """The one table that CSV holds."""
         return self.tables(**options)[0]
 
-    def frame(self, table: str) -> pl.DataFrame:
-        """A table by name as data, for kinds whose tables are made by their view."""
-        raise NotImplementedError
-
-    def frame_names(self) -> tuple[str, ...]:
-        """The names that `frame` knows."""
-        return ()
-
     def charts(self) -> Charts:
         """Its charts by name, the main one first."""
         return {}
@@ -86,8 +73,7 @@ class View(Generic[R]):
 
     def page(self) -> Page:
         """The page: its tables, whole, their notes and its charts; a kind may have more to say."""
-        from abstain.report.page import Figure, PageTable, Section
-        from abstain.report.shared import page_of
+        from abstain.report.page import Figure, PageTable, Section, page_of
 
         grids = self.tables(most=0)
         tables = [
@@ -95,9 +81,9 @@ class View(Generic[R]):
             for n, grid in enumerate(grids, 1)
         ]
         figures = [Figure(name, name, spec, title=name) for name, spec in self.charts().items()]
-        said = [note for grid in grids for note in grid.notes]
-        section = Section("results", "Results", said=said, tables=tables, figures=figures)
-        return page_of(self.result, self.title(), said[0] if said else "", [section])
+        sentences = [note for grid in grids for note in grid.notes]
+        section = Section("results", "Results", sentences=sentences, tables=tables, figures=figures)
+        return page_of(self.result, self.title(), sentences[0] if sentences else "", [section])
 
     def title(self) -> str:
         """What its page is called."""
@@ -118,16 +104,15 @@ class View(Generic[R]):
                 return self.result.to_json()
             case "html":
                 return self.html()
-            case "csv":
-                return to_csv(self.whole(**options))
             case "trec_eval":
                 return self.trec_eval()
+            case "csv":
+                return grid_text(self.whole(**options), format)
+            case "table":
+                grids = self.on_terminal(digits=digits, **options)
             case _:
-                look = LOOKS[format]
-                grids = (self.on_terminal if format == "table" else self.tables)(
-                    digits=digits, **options
-                )
-                return "\n".join(look(grid, digits) for grid in grids)
+                grids = self.tables(digits=digits, **options)
+        return "\n".join(grid_text(grid, format, digits) for grid in grids)
 
     def trec_eval(self) -> str:
         """The result as trec_eval prints scores: measure, query, value."""
@@ -135,18 +120,18 @@ class View(Generic[R]):
 
     def plain(self) -> str:
         """The result as a terminal of 80 columns shows it: what `print` prints."""
-        return "\n".join(_terminal(grid, 4, PRINTED) for grid in self.on_terminal())
+        return "\n".join(grid_text(grid, "table", 4, PRINTED) for grid in self.on_terminal())
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""
-        from abstain.report.page import render
+        from abstain.report.html import render
 
         page = self.page()
         return render(replace(page, title=title) if title else page)
 
     def notebook(self) -> str:
         """The tables as a notebook shows them, with the main chart."""
-        from abstain.report.shared import notebook
+        from abstain.report.html import notebook
 
         return notebook(self.tables(), self.charts())
 
@@ -171,24 +156,15 @@ class View(Generic[R]):
         write_charts(charts, path)
 
 
-def _terminal(grid: Grid, digits: int, width: int | None = None) -> str:
-    from abstain.report.terminal import print_grid
+def grid_text(grid: Grid, look: Format, digits: int = 4, width: int | None = None) -> str:
+    """A table in one of its looks; the width is that of a terminal."""
+    if look == "table":
+        from abstain.report.terminal import terminal_text
 
-    out = io.StringIO()
-    print_grid(grid, digits=digits, file=out, width=width)
-    return out.getvalue()
+        return terminal_text(grid, digits, width)
+    from abstain.report import text_formats
 
-
-LOOKS: dict[str, Callable[[Grid, int], str]] = {
-    "table": _terminal,
-    "csv": lambda grid, _: to_csv(grid),
-    "markdown": lambda grid, digits: to_markdown(grid, digits=digits),
-    "latex": lambda grid, digits: to_latex(grid, digits=digits),
-    "github": lambda grid, digits: to_github(grid, digits=digits),
-}
-
-
-def view_of(result: R) -> View[R]:
-    """The view of a result."""
-    view: type[View[R]] = import_module(f"abstain.report.views.{result.kind}").View
-    return view(result)
+    if look == "csv":
+        return text_formats.to_csv(grid)
+    writers = {"markdown": text_formats.to_markdown, "latex": text_formats.to_latex}
+    return writers.get(look, text_formats.to_github)(grid, digits=digits)

@@ -1,18 +1,23 @@
-"""Paired tests, and p-values of many comparisons adjusted.
+"""Paired tests of clusters and scores, means with their limits, p-values adjusted for many pairs.
 
-Randomisation of whole clusters and of scores. McNemar for right against
-not right; Student's t, Wilcoxon and signs for scores. Holm, or Benjamini and Hochberg.
+Randomisation of clusters and scores, McNemar, Wilcoxon, signs; Holm, or Benjamini and Hochberg.
+Student's t assumes a normal mean; Hall's (1992) transformation removes the skewness from t. Both
+are used together: the wider limits, the larger p-value.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from abstain.measures import Measure
-from abstain.measures.arrays import Array
-from abstain.stats.agreement import rounded
+from abstain.measures.definition import Array, BoolArray
+from abstain.stats.delta_method import effective_clusters
+from abstain.stats.orderings import rounded
 from abstain.stats.randomisation import (
     AT_ONCE,
     BLOCK_BYTES,
@@ -27,13 +32,17 @@ from abstain.stats.randomisation import (
 
 EXACT_UNITS = 16
 CLOSE_SCORES = 1e-9
-"""Of the largest difference: sums nearer than this are equal."""
+"""Sums nearer than this share of the largest difference are equal."""
 MOST_KEPT = 1 << 24
-"""Numbers kept for all runs at once."""
+"""Numbers of flipped tables kept for all runs."""
 DECIMALS = 9
 MOST_EXACT = 50
 ROUNDS = 24
-"""Halvings of the range in which a level is looked for."""
+"""Steps of the bisection for a level."""
+LEAST_DIFFERING = 30
+"""Topics, or clusters of equal size, that a test of a mean difference needs (benchmarks/errors.py):
+with fewer, skewness cannot be estimated."""
+Number = TypeVar("Number", float, Array)
 CORRECTIONS = {
     "holm": "corrected by Holm",
     "bh": "corrected by Benjamini and Hochberg",
@@ -42,10 +51,8 @@ CORRECTIONS = {
 
 
 class Flips:
-    """Rows of ±1, one a cluster: all of them where there are few (up to a change of all signs).
-
-    They are made block by block, the same each time: memory stays bounded.
-    """
+    """Rows of ±1 with a sign for each cluster: all of them where clusters are few (up to a change
+    of all signs), else random ones, the same in each pass."""
 
     def __init__(self, groups: int, *, trials: int, seed: int) -> None:
         self.groups, self.seed = groups, seed
@@ -77,61 +84,54 @@ def randomise_clusters(
     flips: Flips,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[PValue]:
-    """p of pairs by swapping whole clusters; `tables` (runs, groups, k) holds cell counts.
-
-    What the flips make of a run is the same in all its pairs, and is kept where memory allows.
-    """
-    divided = measure.definition.studentised
+    """p of pairs by swapping whole clusters; `tables` (runs, groups, k) holds cell counts."""
+    studentised = measure.definition.studentised
     sums = tables.sum(axis=1)
-    kept = not divided and flips.trials * sums.size <= MOST_KEPT
-    flipped = [flips @ own for own in tables] if kept else []
-    found = []
+    kept = not studentised and flips.trials * sums.size <= MOST_KEPT
+    flipped = [flips @ table for table in tables] if kept else []
+    p_values = []
     for i, j in wanted:
-        if divided:
-            drawn, seen = cluster_statistics(measure, tables[i], tables[j], flips)
+        if studentised:
+            drawn, observed = cluster_statistics(measure, tables[i], tables[j], flips)
         else:
             moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
-            drawn = _moved(measure, sums[i] + sums[j], moved)
-            seen = float(score_difference(measure, sums[i], sums[j]))
-        close = CLOSE_STUDENTISED if divided else CLOSE
-        found.append(_counted(drawn, seen, exact=flips.exact, close=close))
+            total = sums[i] + sums[j]
+            half = (total + moved) / 2
+            drawn = score_difference(measure, total - half, half)
+            observed = float(score_difference(measure, sums[i], sums[j]))
+        close = CLOSE_STUDENTISED if studentised else CLOSE
+        p_values.append(_counted(drawn, observed, exact=flips.exact, close=close))
         progress(1)
-    return found
+    return p_values
 
 
 def cluster_statistics(
-    measure: Measure, own: Array, other: Array, flips: Flips
+    measure: Measure, run: Array, other: Array, flips: Flips
 ) -> tuple[Array, float]:
-    """A difference over its standard error (trials) by swaps of whole clusters, and as seen."""
-    drawn = [of_clusters(measure, own, other, signs) for signs in flips.blocks()]
-    seen = of_clusters(measure, own, other, np.ones((1, flips.groups)))
-    return np.concatenate(drawn), float(seen[0])
-
-
-def _moved(measure: Measure, total: Array, moved: Array) -> Array:
-    """Differences when both runs have so much in total, and `moved` is their difference."""
-    half = (total + moved) / 2
-    return score_difference(measure, total - half, half)
+    """The studentised difference by swaps of whole clusters (trials), and the observed one."""
+    drawn = [of_clusters(measure, run, other, signs) for signs in flips.blocks()]
+    observed = of_clusters(measure, run, other, np.ones((1, flips.groups)))
+    return np.concatenate(drawn), float(observed[0])
 
 
 def randomise_scores(differences: Array, flips: Flips) -> PValue:
-    """p of a mean of paired differences (already summed by cluster where there are some)."""
+    """p of a mean of paired differences, summed by cluster where there are some."""
     return counted_scores((flips @ differences[:, None])[:, 0], differences, exact=flips.exact)
 
 
 def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
-    """p from the sums after flips; what differs by less than rounding is equal."""
+    """p from the sums after flips; sums that differ by rounding are equal."""
     close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
     return _counted(drawn, float(differences.sum()), exact=exact, close=close)
 
 
-def _counted(drawn: Array, seen: float, *, exact: bool, close: float = CLOSE) -> PValue:
-    hits = int(np.count_nonzero(extreme(drawn, seen, close)))
+def _counted(drawn: Array, observed: float, *, exact: bool, close: float) -> PValue:
+    hits = int(np.count_nonzero(extreme(drawn, observed, close)))
     return PValue(float(p_of(hits, len(drawn), exact=exact)), exact=exact)
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
-    """McNemar's exact p: are the questions that just one run got right split evenly?
+    """McNemar's exact p by the questions that only one of two runs got right.
 
     >>> mcnemar(0, 5)
     0.0625
@@ -143,10 +143,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def signed_gaps(differences: Array) -> Array:
-    """The differences that exist, rounded so that those which only rounding tells apart are equal.
-
-    A difference of 0 is a tie.
-    """
+    """The defined differences, rounded so that rounding error does not break ties."""
     return rounded(differences[~np.isnan(differences)], DECIMALS)
 
 
@@ -168,7 +165,7 @@ def student(mean: float, error: float, degrees: float) -> float:
 
 
 def sign_test(differences: Array) -> float:
-    """The exact sign test's p: is either run ahead as often as the other? Ties are dropped."""
+    """The exact sign test's p; ties are dropped."""
     known = signed_gaps(differences)
     return mcnemar(int(np.count_nonzero(known > 0)), int(np.count_nonzero(known < 0)))
 
@@ -191,8 +188,170 @@ def wilcoxon(differences: Array) -> PValue:
     size = np.abs(known)
     untied = len(np.unique(size)) == len(size)
     exact = untied and len(known) <= MOST_EXACT
-    found = signed_rank(known, method="exact" if exact else "asymptotic")
-    return PValue(float(found.pvalue), exact=exact)
+    result = signed_rank(known, method="exact" if exact else "asymptotic")
+    return PValue(float(result.pvalue), exact=exact)
+
+
+def without_skewness(t: Number, k: Number) -> Number:
+    """Hall's statistic: t of a mean with skewness k, mapped to nearly Student's distribution.
+
+    >>> without_skewness(2.0, 0.0), round(without_skewness(2.0, 0.3), 4)
+    (2.0, 2.4767)
+    """
+    return t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
+
+
+class Mean(Struct, frozen=True):
+    """A mean with its standard error, skewness and degrees of freedom."""
+
+    value: float
+    error: float
+    skewness: float
+    """Of the mean: Σ r³ / (Σ r²)^1.5 of deviations r."""
+    degrees: float
+
+    @classmethod
+    def of(cls, totals: Array, sizes: Array) -> Mean:
+        """The mean of totals by cluster, with cluster sizes; of single values the sizes are 1.
+
+        CR2 (Bell and McCaffrey 2002), with residuals r_g and shares w_g of clusters:
+        SE² = Σ_g r_g² / (1 − 2 w_g + Σ w²) / n², which for equal sizes is G/(G−1) Σ_g r_g² / n².
+        """
+        n = float(sizes.sum())
+        value = float(totals.sum() / n) if n else math.nan
+        if len(totals) < 2:
+            return cls(value, math.nan, 0.0, 1.0)
+        off, share = totals - value * sizes, sizes / n
+        size = float(np.abs(off).max()) or 1.0
+        scaled = off / size  # powers of very small or very large scores leave the range of numbers
+        error = size * math.sqrt((scaled**2 / (1 - 2 * share + (share**2).sum())).sum()) / n
+        square = float((scaled**2).sum())
+        skewness = float((scaled**3).sum()) / square**1.5 if square else 0.0
+        return cls(value, error, skewness, max(float(effective_clusters(sizes)) - 1, 1.0))
+
+    @property
+    def varies(self) -> bool:
+        """Whether there is a spread beyond rounding."""
+        return self.error > CLOSE_SCORES * abs(self.value)
+
+    def p(self) -> float:
+        """Student's p."""
+        return student(self.value, self.error, self.degrees)
+
+    def p_of_skewed(self) -> float:
+        """Hall's p; NaN without spread."""
+        from scipy.special import stdtr
+
+        if not self.varies:
+            return math.nan
+        t = without_skewness(self.value / self.error, self.skewness)
+        return 2 * float(stdtr(self.degrees, -abs(t)))
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Student's limits."""
+        reach = self._quantile(level) * self.error
+        return self.value - reach, self.value + reach
+
+    def limits_of_skewed(self, level: float) -> tuple[float, float]:
+        """Hall's limits; NaN without spread.
+
+        >>> even = Mean(0.0, 1.0, 0.0, 9.0)
+        >>> even.limits_of_skewed(0.95) == even.limits(0.95)
+        True
+        >>> tuple(round(end, 2) for end in Mean(0.0, 1.0, 0.3, 9.0).limits_of_skewed(0.95))
+        (-1.85, 3.26)
+        """
+        if not self.varies:
+            return math.nan, math.nan
+        quantile, k = self._quantile(level), self.skewness
+        ends = (quantile, -quantile)
+        if abs(k) > CLOSE_SCORES:
+            low, high = (3 / k * (math.cbrt(1 + k * (end - k / 6)) - 1) for end in ends)
+            ends = low, high
+        return self.value - self.error * ends[0], self.value - self.error * ends[1]
+
+    def _quantile(self, level: float) -> float:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.degrees, (1 + level) / 2))
+
+
+class Paired(Struct, frozen=True):
+    """A mean of paired differences over all topics, and over those that differ: tied topics would
+    hide the skewness of the others."""
+
+    whole: Mean
+    part: Mean
+    share: float
+    """Of topics that differ."""
+    differing: float
+    """The (effective) number of topics or clusters that differ."""
+
+    @classmethod
+    def of(cls, totals: Array, sizes: Array, differs: BoolArray) -> Paired:
+        """From differences summed by cluster, and which of the clusters differ."""
+        whole = Mean.of(totals, sizes)
+        if differs.all():
+            return cls(whole, whole, 1.0, float(effective_clusters(sizes)))
+        some = sizes[differs]
+        worth = float(effective_clusters(some)) if len(some) else 0.0
+        return cls(whole, Mean.of(totals[differs], some), float(some.sum() / sizes.sum()), worth)
+
+    def p(self) -> float:
+        """Of no difference; NaN where differences do not vary, 1 where there are none."""
+        return _larger(self.whole.p(), self.part.p_of_skewed(), max)
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Of the mean difference: they leave out 0 where p is not above 1 − level."""
+        low, high = self.whole.limits(level)
+        lower, higher = (self.share * end for end in self.part.limits_of_skewed(level))
+        return _larger(low, lower, min), _larger(high, higher, max)
+
+
+def _larger(known: float, other: float, choose: Callable[[float, float], float]) -> float:
+    return known if math.isnan(other) or math.isnan(known) else choose(known, other)
+
+
+class Difference(Struct, frozen=True):
+    """The means of two groups and their difference, with its interval where there is one."""
+
+    with_mean: float
+    without_mean: float
+    difference: float
+    low: float
+    high: float
+
+
+def difference_of_groups(
+    scores: Array, inside: BoolArray, clusters: Sequence[object], level: float
+) -> Difference:
+    """The mean score inside less that outside, with a cluster-robust t interval.
+
+    Its degrees of freedom are one less than the clusters of the smaller group, which needs two.
+
+    >>> scores = np.array([0.2, 0.4, 0.5, 0.7])
+    >>> inside = np.array([False, False, True, True])
+    >>> result = difference_of_groups(scores, inside, "abcd", 0.95)
+    >>> round(result.difference, 3), round(result.low, 3), round(result.high, 3)
+    (0.3, -1.497, 2.097)
+    """
+    from scipy.special import stdtrit
+
+    known = ~np.isnan(scores)
+    numbers = np.unique(list(map(str, clusters)), return_inverse=True)[1]
+    groups = known & inside, known & ~inside
+    means = [float(scores[group].mean()) if group.any() else math.nan for group in groups]
+    counts = [len(np.unique(numbers[group])) for group in groups]
+    one, other = means
+    difference, variance = one - other, 0.0
+    if min(counts) < 2:
+        return Difference(one, other, difference, math.nan, math.nan)
+    for group, mean, count in zip(groups, means, counts, strict=True):
+        spread = np.where(group, scores - mean, 0.0) / group.sum()
+        sums = np.bincount(numbers, weights=np.nan_to_num(spread))
+        variance += count / (count - 1) * float((sums**2).sum())
+    reach = float(stdtrit(min(counts) - 1, (1 + level) / 2)) * variance**0.5
+    return Difference(one, other, difference, difference - reach, difference + reach)
 
 
 def bootstrap_p(values: Array) -> float:
@@ -203,7 +362,7 @@ def bootstrap_p(values: Array) -> float:
 
 
 def interval_p(limits: Callable[[float], tuple[Array, Array]]) -> float:
-    """The p of no difference by an interval of any level: what is left of that which reaches 0.
+    """p by inverting an interval: 1 minus the level at which it first contains 0.
 
     >>> from scipy.special import ndtri
     >>> round(interval_p(lambda level: (1.96 - ndtri((1 + level) / 2), np.array(np.inf))), 3)
@@ -218,29 +377,27 @@ def interval_p(limits: Callable[[float], tuple[Array, Array]]) -> float:
 
 
 def holm(p: Array) -> Array:
-    """Holm's step-down: the i-th smallest times (m − i + 1), never falling.
+    """Holm's step-down: the i-th smallest times (m − i + 1), monotone.
 
     >>> [float(x) for x in holm(np.array([0.01, 0.04, 0.03])).round(4)]
     [0.03, 0.06, 0.06]
     """
     order = np.argsort(p, kind="stable")
     scaled = p[order] * np.arange(len(p), 0, -1)
-    found = np.empty(len(p))
-    found[order] = np.minimum(np.maximum.accumulate(scaled), 1)
-    return found
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1)
+    return adjusted
 
 
 def benjamini_hochberg(p: Array) -> Array:
-    """Benjamini and Hochberg's step-up: the i-th smallest times m/i, never falling.
+    """Benjamini and Hochberg's step-up: the i-th smallest times m/i, monotone.
 
     >>> [float(x) for x in benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(4)]
     [0.03, 0.04, 0.04]
     """
-    order = np.argsort(p, kind="stable")
-    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
-    found = np.empty(len(p))
-    found[order] = np.minimum.accumulate(scaled[::-1])[::-1]  # the largest is as it was
-    return found
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p, method="bh"))
 
 
 ADJUSTED: dict[str, Callable[[Array], Array]] = {
@@ -251,8 +408,8 @@ ADJUSTED: dict[str, Callable[[Array], Array]] = {
 
 
 def adjust(p: Array, correction: str) -> Array:
-    """Adjusted p-values; what is NaN stays so and is not counted among the comparisons."""
-    found = np.array(p, np.float64)
-    known = ~np.isnan(found)
-    found[known] = ADJUSTED[correction](found[known])
-    return found
+    """Adjusted p-values; NaN stays and is not counted among the comparisons."""
+    adjusted = np.array(p, np.float64)
+    known = ~np.isnan(adjusted)
+    adjusted[known] = ADJUSTED[correction](adjusted[known])
+    return adjusted

@@ -8,19 +8,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from abstain.errors import UnknownNameError, UsageError, option
-from abstain.measures import Measure, Proportion, definitions
-from abstain.measures.arrays import Array
+from abstain.measures import Measure, definitions
+from abstain.measures.definition import Array
 from abstain.outcomes import Counts, CountsArray
-from abstain.stats.functional import Functional, beta, cells_of, delta, effective, logit, one_run
+from abstain.stats.delta_method import (
+    Functional,
+    beta,
+    beta_limits,
+    cells_of,
+    delta,
+    effective,
+    logit,
+    one_run,
+)
 
 IntervalMethod: TypeAlias = Literal[
     "beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson"
 ]
+
+Ends: TypeAlias = tuple[float, float]
 
 METHODS: dict[str, str] = {
     "beta": "beta quantiles by the effective number of questions",
@@ -32,20 +44,22 @@ METHODS: dict[str, str] = {
     "wilson": "Wilson's score interval of a proportion",
     "clopper-pearson": "Clopper and Pearson's exact interval of a proportion",
 }
+MOST_CROSS_FITS = 1_000
 DEFAULT = "beta"
 SMOOTH = {"beta": beta, "logit": logit, "delta": delta}
-"""Those that take many samples at once and draw nothing."""
+"""Deterministic methods, vectorised over samples."""
 RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
 BLOCK = 1 << 22
 """Numbers held at once."""
+ONE_CLUSTER = "there is only one cluster"
 NO_WIDTH = "almost all resamples are the same, so a bootstrap interval has no width"
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From low to high, by a method; NaN with a reason where there is none."""
+    """An interval by a method; NaN with a reason where it is undefined."""
 
     low: float
     high: float
@@ -80,12 +94,8 @@ def check_level(level: float) -> float:
     return level
 
 
-MOST_CROSS_FITS = 1_000
-"""Cross-fits that somebody may ask for: more change no digit that is shown."""
-
-
 def check_repeats(repeats: int) -> None:
-    """Refuse a number of cross-fits that is none, or would not end."""
+    """A number of cross-fits from 1 to the most."""
     if not 1 <= repeats <= MOST_CROSS_FITS:
         raise UsageError(f"{option('repeats')} is from 1 to {MOST_CROSS_FITS:,} (got {repeats})")
 
@@ -103,47 +113,37 @@ def interval(
     """An interval for the measure of some counts; `clusters` holds the counts of each cluster.
 
     >>> from abstain.measures import measure
-    >>> found = interval(measure("c@1"), Counts(right=138, wrong=87, unanswered_empty=59))
-    >>> 0.5869 in found, found.method
+    >>> result = interval(measure("c@1"), Counts(right=138, wrong=87, unanswered_empty=59))
+    >>> 0.5869 in result, result.method
     (True, 'beta')
     """
     method = check_method(method)
-    row = (
-        np.array([getattr(counts, f) for f in Counts.__slots__], np.float64)
-        if isinstance(counts, Counts)
-        else np.asarray(counts, np.float64)
-    )
-    own = Counts(*(float(x) for x in row))
-    reason = measure.why_undefined(own)
+    if isinstance(counts, Counts):
+        row = np.array([getattr(counts, f) for f in Counts.__slots__], np.float64)
+    else:
+        row = np.asarray(counts, np.float64)
+    reason = measure.why_undefined(Counts(*row.tolist()))
     if reason is not None:
         return Interval.none(method, reason)
-    groups = None if clusters is None else np.asarray(clusters, np.float64)
-    if groups is not None:
-        groups = groups[groups.sum(axis=-1) > 0]
+    cells, share = cells_of(measure), measure.definition.proportion
+    merged, groups = cells.merge(row), None
+    if clusters is not None:
+        groups = cells.merge(clusters[clusters.sum(axis=-1) > 0])
         if len(groups) < 2:
-            return Interval.none(method, "there is only one cluster")
-    cells = cells_of(measure)
-    share = measure.definition.proportion
-    if method in OF_ONE_PROPORTION or (method == "jeffreys" and share is not None):
-        if share is None:
-            others = ", ".join(m for m in METHODS if m not in OF_ONE_PROPORTION)
-            known = definitions("counts", strict=False).values()
-            ratios = ", ".join(own.name for own in known if own.proportion is not None)
-            raise UsageError(
-                f"{method} works only for proportions, and {measure} is not a proportion; use one "
-                f"of {others}, or a measure that is a proportion ({ratios})"
-            )
-        low, high = proportion(measure, share, row, groups, method=method, level=level)
-        return Interval(low, high, method)
-    return cell_interval(
-        one_run(measure),
-        cells.merge(row),
-        clusters=None if groups is None else cells.merge(groups),
-        method=method,
-        level=level,
-        trials=trials,
-        seed=seed,
-    )
+            return Interval.none(method, ONE_CLUSTER)
+    one_proportion = method in OF_ONE_PROPORTION
+    if one_proportion and share is None:
+        known = definitions("counts", strict=False).values()
+        ratios = ", ".join(d.name for d in known if d.proportion is not None)
+        raise UsageError(f"{method} works only for proportions ({ratios}), not for {measure}")
+    f = one_run(measure)
+    if share is not None and (one_proportion or method == "jeffreys"):
+        worth = effective(f, merged, groups, level=level) / merged.sum()
+        x, n = (float(of * worth) for of in share.of(CountsArray(row)))
+        low, high = PROPORTIONS[method](x, n, level=level)
+        return Interval(float(low), float(high), method)
+    options: Any = {"method": method, "level": level, "trials": trials, "seed": seed}
+    return cell_interval(f, merged, clusters=groups, **options)
 
 
 def cell_interval(
@@ -157,10 +157,8 @@ def cell_interval(
     seed: int = 0,
 ) -> Interval:
     """An interval for a function of cells: one run's measure or a difference of two."""
-    if method in OF_ONE_PROPORTION:
-        raise UsageError(f"{method} is for one proportion; a difference takes beta, delta, bca, …")
     if clusters is not None and len(clusters) < 2:
-        return Interval.none(method, "there is only one cluster")
+        return Interval.none(method, ONE_CLUSTER)
     if cells.sum() < 2:
         return Interval.none(method, "there is only one question")
     if math.isnan(float(f.value(cells))):
@@ -179,9 +177,7 @@ def cell_interval(
     return between(values, tails, method)
 
 
-def between(
-    values: Array, tails: tuple[float, float], method: str, *, close: float = 0.0
-) -> Interval:
+def between(values: Array, tails: Ends, method: str, *, close: float = 0.0) -> Interval:
     """An interval between two quantiles of drawn values; ends so `close` show no width."""
     known = values[~np.isnan(values)]
     if not len(known):
@@ -202,7 +198,7 @@ def posterior(
     level: float,
     generator: np.random.Generator,
 ) -> Array:
-    """Values drawn from the posterior: cells under a Dirichlet prior of ½ an outcome."""
+    """Draws from the posterior under a Dirichlet prior of ½ an outcome."""
     worth = effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
@@ -216,10 +212,10 @@ def resampled(
     trials: int,
     generator: np.random.Generator,
 ) -> Array:
-    """The value of each of `trials` resamples of questions, or of clusters where there are some.
+    """The value of each of `trials` resamples of questions, or of clusters.
 
-    Resampling questions with replacement makes the cell counts multinomial, no question is touched;
-    resampling clusters is one matrix product of their multiplicities with their counts.
+    The cell counts of resampled questions are multinomial; those of resampled clusters are a matrix
+    product of their multiplicities with their counts.
     """
     if clusters is None:
         n = round(float(cells.sum()))
@@ -227,13 +223,11 @@ def resampled(
             raise UsageError("a bootstrap needs whole numbers of questions; take beta or delta")
         shares = cells / cells.sum()
         return value(generator.multinomial(n, shares, size=trials).astype(np.float64))
-    groups = len(clusters)
-    size = max(1, BLOCK // max(groups, 1))
-    parts = []
+    groups, parts = len(clusters), []
+    size = max(1, BLOCK // groups)
+    even = np.full(groups, 1 / groups)
     for start in range(0, trials, size):
-        weights = generator.multinomial(
-            groups, np.full(groups, 1 / groups), size=min(size, trials - start)
-        )
+        weights = generator.multinomial(groups, even, size=min(size, trials - start))
         parts.append(value(weights.astype(np.float64) @ clusters))
     return np.concatenate(parts)
 
@@ -245,71 +239,47 @@ def bca_levels(
     values: Array,
     *,
     level: float,
-) -> tuple[float, float]:
+) -> Ends:
     """The quantiles that BCa reads (Efron 1987): corrected for bias and acceleration.
 
     Leaving out one question changes one cell: the jackknife has as many values as cells.
     """
     if clusters is None:
-        left = cells - np.eye(len(cells))
-        weights = cells
+        left, weights = cells - np.eye(len(cells)), cells
     else:
-        left = cells - clusters
-        weights = np.ones(len(clusters))
+        left, weights = cells - clusters, np.ones(len(clusters))
     used = weights > 0
-    jackknife, weights = value(left[used]), weights[used]
-    return levels_from_jackknife(float(value(cells)), values, jackknife, weights, level=level)
+    observed = float(value(cells))
+    return levels_from_jackknife(observed, values, value(left[used]), weights[used], level=level)
 
 
 def levels_from_jackknife(
     observed: float, values: Array, jackknife: Array, weights: Array, *, level: float
-) -> tuple[float, float]:
-    """BCa's quantiles from resamples and leave-one-out values with their multiplicities."""
+) -> Ends:
+    """BCa's quantiles from resamples and jackknife values with their multiplicities."""
     from scipy.special import ndtr, ndtri
 
-    plain = ((1 - level) / 2, (1 + level) / 2)
+    plain = (1 - level) / 2, (1 + level) / 2
     known = values[~np.isnan(values)]
     keep = ~np.isnan(jackknife)
     jackknife, weights = jackknife[keep], weights[keep]
     if not len(known) or not len(jackknife):
         return plain
     close = 1e-12 * max(float(np.abs(known).max()), abs(observed))
-    below = (known < observed - close).mean()
     equal = (np.abs(known - observed) <= close).mean()
-    share = below + equal / 2
-    if share <= 0 or share >= 1:
+    share = (known < observed - close).mean() + equal / 2
+    if not 0 < share < 1:
         return plain
     bias = float(ndtri(share))
     off = (weights * jackknife).sum() / weights.sum() - jackknife
     second = float((weights * off**2).sum())
     acceleration = float((weights * off**3).sum()) / (6 * second**1.5) if second > close**2 else 0.0
-    found = []
-    for tail in plain:
-        reach = bias + float(ndtri(tail))
-        found.append(float(ndtr(bias + reach / (1 - acceleration * reach))))
-    return found[0], found[1]
+    reach = bias + ndtri(plain)
+    low, high = ndtr(bias + reach / (1 - acceleration * reach))
+    return float(low), float(high)
 
 
-def proportion(
-    measure: Measure,
-    share: Proportion,
-    counts: Array,
-    clusters: Array | None,
-    *,
-    method: str,
-    level: float,
-) -> tuple[float, float]:
-    """The ends of a proportion's interval; six counts, clusters by their effective size."""
-    x, n = share.of(CountsArray(counts))
-    if clusters is not None:
-        cells = cells_of(measure)
-        merged, groups = cells.merge(counts), cells.merge(clusters)
-        worth = float(effective(one_run(measure), merged, groups, level=level) / merged.sum())
-        x, n = x * worth, n * worth
-    return PROPORTIONS[method](float(x), float(n), level=level)
-
-
-def wilson(x: float, n: float, *, level: float) -> tuple[float, float]:
+def wilson(x: float, n: float, *, level: float) -> Ends:
     """Wilson's score interval of x successes in n trials."""
     from scipy.special import ndtri
 
@@ -319,27 +289,10 @@ def wilson(x: float, n: float, *, level: float) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def clopper_pearson(x: float, n: float, *, level: float) -> tuple[float, float]:
-    """Clopper and Pearson's exact interval; x and n need not be whole."""
-    return _by_beta(x, n, (0.0, 1.0), level)
-
-
-def jeffreys(x: float, n: float, *, level: float) -> tuple[float, float]:
-    """The posterior Beta(x + ½, n − x + ½), to the end where nothing or everything succeeded.
-
-    So Brown, Cai and DasGupta (2001): without it the score itself would lie outside.
-    """
-    return _by_beta(x, n, (0.5, 0.5), level)
-
-
-def _by_beta(x: float, n: float, added: tuple[float, float], level: float) -> tuple[float, float]:
-    """Quantiles of Beta(x + low, n − x + high), with what is added turned round above."""
-    from scipy.special import betaincinv
-
-    tail, (less, more) = (1 - level) / 2, added
-    low = 0.0 if x <= 0 else float(betaincinv(x + less, n - x + more, tail))
-    high = 1.0 if x >= n else float(betaincinv(x + more, n - x + less, 1 - tail))
-    return low, high
-
-
-PROPORTIONS = {"wilson": wilson, "clopper-pearson": clopper_pearson, "jeffreys": jeffreys}
+PROPORTIONS: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "wilson": wilson,
+    "clopper-pearson": partial(beta_limits, added=(0.0, 1.0)),
+    # up to 0 or 1 without successes or failures (Brown, Cai and DasGupta 2001)
+    "jeffreys": partial(beta_limits, added=(0.5, 0.5)),
+}
+"""Intervals of x successes in n trials, which need not be whole."""

@@ -1,14 +1,12 @@
-"""What a test set can show: power, the smallest visible difference, the questions it takes.
+"""Power analysis: power, the smallest detectable difference, the number of questions needed.
 
-With the standard error that the paired differences have here, x/SE is held against a quantile of t
-whose degrees of freedom are the questions, or clusters, less one; SE falls with the square root of
-their number.
+A paired difference x with standard error SE has power by the noncentral t of x/SE, whose degrees of
+freedom are the questions, or clusters, less one; SE falls with the square root of their number.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 
@@ -20,11 +18,10 @@ ROUNDS = 50
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What it takes to find a difference, with the standard error that was seen."""
+    """What it takes to find a difference, by the standard error observed."""
 
     visible: float | None
-    """The smallest difference that the test set shows with the power asked for; None: so few
-    questions or clusters that no difference would."""
+    """The smallest detectable difference at the power asked for; None: too few units for any."""
     power_asked: float
     detect: float | None = None
     power: float | None = None
@@ -32,7 +29,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     needed: int | None = None
     """The questions that find `detect` with the power asked for."""
     visible_range: tuple[float, float] | None = None
-    """Of clusters: between which `visible` lies, as sure as they make the standard error."""
+    """With clusters: the range of `visible`, by the χ² interval of the standard error."""
     needed_range: tuple[int, int] | None = None
     """The same of `needed`."""
 
@@ -45,12 +42,12 @@ def least_units(alpha: float) -> int:
 def check_plan(
     *, detect: float | None, power: float, level: float, widest: float = math.inf
 ) -> None:
-    """Refuse a power that chance has, and a difference that there cannot be."""
+    """Refuse a power that chance has, and a difference beyond the measure's range."""
     alpha = 1 - level
-    if power <= alpha + 1e-12:
+    if not alpha + 1e-12 < power < 1:
         raise UsageError(
-            f"the power must be above {alpha:.4g}, which a test at this level reaches by chance "
-            f"(got {power:g})"
+            f"the power must be above {alpha:.4g}, which a test at this level reaches by chance, "
+            f"and below 1 (got {power:g})"
         )
     if detect is not None and not (0 < detect <= widest and math.isfinite(detect)):
         most = f" and at most {widest:g}" if math.isfinite(widest) else ""
@@ -63,86 +60,63 @@ def plan(
     error: float,
     questions: int,
     *,
-    units: int | None = None,
+    clusters: int | None = None,
     least_units: int = 2,
     detect: float | None = None,
     power: float = 0.8,
     level: float = 0.95,
 ) -> Plan | None:
-    """A plan from the standard error of a paired difference; None where it has none.
+    """A plan from the standard error of a paired difference; None where it is 0 or undefined.
 
-    `units` are the clusters, or the questions where there are none; with fewer than `least_units`
-    nothing shows.
+    With fewer than `least_units` questions or clusters nothing is detectable.
 
     >>> round(plan(0.02, 300).visible, 3)
     0.056
     """
-    if not 0 < power < 1:
-        raise UsageError(f"a power lies between 0 and 1, such as 0.8 (got {power:g})")
+    from scipy.special import chdtri
+
     if not math.isfinite(error) or error <= 0:
         return None
-    units = questions if units is None else units
-    enough = units >= least_units
-    visible = _reach(units, power, level) * error if enough else None
-    if detect is None:
-        return Plan(visible=visible, power_asked=power)
-    chance = _power(units, detect / error, level) if enough else 0.0
-    needed = float(questions)
-    for _ in range(ROUNDS):
-        then = max(needed * units / questions, least_units)
-        before = needed
-        needed = questions * (_reach(then, power, level) * error / detect) ** 2
-        needed = max(needed, questions * least_units / units)
-        if abs(needed - before) < 1e-6 * needed:
-            break
+    units = questions if clusters is None else clusters
+    enough, factors = units >= least_units, [1.0]
+    if clusters is not None and clusters > 1:
+        tails = (1 - level) / 2, (1 + level) / 2
+        factors += [math.sqrt((clusters - 1) / chdtri(clusters - 1, tail)) for tail in tails]
+    visible = [_reach(units, power, level) * (error * factor) for factor in factors]
+    needed = [
+        _needed(error * factor / detect, questions, units, least_units, power, level)
+        for factor in factors
+        if detect is not None
+    ]
+    chance = None if detect is None else _power(units, detect / error, level) if enough else 0.0
     return Plan(
-        visible=visible,
+        visible=visible[0] if enough else None,
         power_asked=power,
         detect=detect,
         power=chance,
-        needed=math.ceil(needed - 1e-9),
+        needed=needed[0] if needed else None,
+        visible_range=(visible[1], visible[2]) if enough and len(visible) > 1 else None,
+        needed_range=(needed[1], needed[2]) if len(needed) > 1 else None,
     )
 
 
-def plan_range(
-    error: float,
-    questions: int,
-    *,
-    units: int,
-    least_units: int = 2,
-    detect: float | None = None,
-    power: float = 0.8,
-    level: float = 0.95,
-) -> Plan | None:
-    """A plan with the range that a standard error from few clusters leaves (χ², at the level)."""
-    from scipy.special import chdtri
-
-    given: Any = {
-        "units": units,
-        "least_units": least_units,
-        "detect": detect,
-        "power": power,
-        "level": level,
-    }
-    whole = plan(error, questions, **given)
-    if whole is None or units < 2:
-        return whole
-    scales = (math.sqrt((units - 1) / chdtri(units - 1, tail)) for tail in _tails(level))
-    low, high = (plan(error * scale, questions, **given) for scale in scales)
-    if low is None or high is None:
-        return whole
-    seen = None if low.visible is None or high.visible is None else (low.visible, high.visible)
-    needed = None if low.needed is None or high.needed is None else (low.needed, high.needed)
-    return msgspec.structs.replace(whole, visible_range=seen, needed_range=needed)
-
-
-def _tails(level: float) -> tuple[float, float]:
-    """The upper tails at which the smallest and the largest standard error are read."""
-    return (1 - level) / 2, (1 + level) / 2
+def _needed(
+    relative_error: float, questions: int, units: int, least_units: int, power: float, level: float
+) -> int:
+    """The questions needed by the standard error over the difference, found by iteration."""
+    needed = float(questions)
+    for _ in range(ROUNDS):
+        before = needed
+        then = max(needed * units / questions, least_units)
+        needed = questions * (_reach(then, power, level) * relative_error) ** 2
+        needed = max(needed, questions * least_units / units)
+        if abs(needed - before) < 1e-6 * needed:
+            break
+    return math.ceil(needed - 1e-9)
 
 
 def _reach(units: float, power: float, level: float) -> float:
-    """How many standard errors a difference must be to be found with a power."""
+    """The standard errors that a difference must have to be detected with a power."""
     from scipy.special import nctdtrinc, ndtri, stdtrit
 
     tail = (1 + level) / 2

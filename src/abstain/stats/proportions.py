@@ -1,13 +1,11 @@
-"""Differences of two proportions whose trials are not the same questions: precision, recall, …
+"""Differences of two proportions with different trials: precision, recall, …
 
-Where a run answers few questions, a standard error says little and neither swaps nor resamples hold
-their level. Given which questions each run answered, what varies is which answers are right. So the
-joint outcomes are fitted to the null, in which both runs have the pooled proportion and hang
-together as seen; tables are drawn from that, with the questions that each run answered kept; and a
-difference is compared over the standard error that it has under the null (a score statistic).
+Where a run answers few questions, standard errors are unreliable, and neither permutation tests nor
+the bootstrap hold their level. So the test is conditional on which questions each run answered: a
+parametric bootstrap of the score statistic under the null, in which both runs have the pooled
+proportion and the observed association.
 
-A table has a row and a column for success, failure and no trial: rows of the other run, columns of
-the run itself.
+A table has a row (the other run) and a column (the run) for success, failure and no trial.
 """
 
 from __future__ import annotations
@@ -18,33 +16,36 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.errors import UsageError
 from abstain.measures import Measure
-from abstain.stats.functional import JEFFREYS, beta_limits, cells_of
+from abstain.outcomes import CountsArray
+from abstain.stats.delta_method import JEFFREYS, beta_limits, cells_of
 from abstain.stats.randomisation import PValue
 
 if TYPE_CHECKING:
-    from abstain.measures.arrays import Array, IntArray
+    from abstain.measures.definition import Array, IntArray
 
 FEW = 10
-"""Trials of a run below which what it shares with another cannot be estimated: there p is at least
-Fisher's exact one, which takes both for independent."""
+"""Trials of a run below which p is at least Fisher's, which assumes independent runs."""
 ROUNDS = 60
 BLOCK = 1 << 21
 LEAST_SPREAD = 0.05
-"""Of what independent runs have: what two share is not taken to explain more than that."""
+"""The smallest variance of a difference, as a share of that of independent runs."""
 CLOSE = 1e-9
 PATTERNS = (tuple(product((0, 1), (0, 1))), ((2, 0), (2, 1)), ((0, 2), (1, 2)))
-"""The cells of questions that both runs tried, only the run itself, only the other."""
+"""The cells of questions with a trial of both runs, of the run alone, of the other alone."""
 
 
 def table_of(measure: Measure) -> Array:
-    """Cells (k) to success, failure and no trial (3): a matrix to multiply counts with."""
-    share = measure.definition.proportion
-    if share is None:
-        raise UsageError(f"{measure} is not a proportion")
+    """A matrix (k, 3) that maps cell counts to success, failure and no trial."""
     cells = cells_of(measure)
-    x, n = share.of(cells.counts(np.eye(len(cells))))
+    return successes(measure, cells.counts(np.eye(len(cells))))
+
+
+def successes(measure: Measure, counts: CountsArray) -> Array:
+    """Counts of a proportion as success, failure and no trial, for one question each."""
+    share = measure.definition.proportion
+    assert share is not None
+    x, n = share.of(counts)
     return np.stack([x, n - x, 1 - n], axis=-1)
 
 
@@ -55,41 +56,43 @@ def tables(measure: Measure, joint: IntArray | Array) -> Array:
 
 
 def _sides(table: Array) -> tuple[Array, Array, Array, Array]:
-    """Successes and trials of the run itself, and of the other."""
-    own, other = table.sum(axis=-2), table.sum(axis=-1)
-    return own[..., 0], own[..., 0] + own[..., 1], other[..., 0], other[..., 0] + other[..., 1]
+    """Successes and trials of the run, and of the other."""
+    run, other = table.sum(axis=-2), table.sum(axis=-1)
+    return run[..., 0], run[..., 0] + run[..., 1], other[..., 0], other[..., 0] + other[..., 1]
 
 
 def statistic(table: Array) -> Array:
-    """The difference over its standard error where both have the pooled proportion.
-
-    ½ an outcome is added, as for other tests; no trials of a run: no value.
-    """
+    """The score statistic; NaN where a run has no trials. ½ an outcome is added to the pool."""
     x, n, y, m = _sides(table)
     with np.errstate(divide="ignore", invalid="ignore"):
         pooled = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
-        off = np.stack([1 - pooled, -pooled, np.zeros_like(pooled)], axis=-1)
+        off = _residuals(pooled)
         moved = off[..., None, :] / n[..., None, None] - off[..., :, None] / m[..., None, None]
         spread = ((table + JEFFREYS / 3) * moved**2).sum(axis=(-2, -1))
         return np.asarray((x / n - y / m) / np.sqrt(spread))
 
 
-def alike(table: Array) -> Array:
-    """Chances (…, 3, 3) in which both runs have the pooled proportion and share what they share.
+def _residuals(p: Array) -> Array:
+    """The residual of success, failure and no trial at a proportion (…, 3)."""
+    return np.stack([1 - p, -p, np.zeros_like(p)], axis=-1)
 
-    The margins are fitted by turns to the table with 1/6 of a question in each cell.
+
+def alike(table: Array) -> Array:
+    """Probabilities (…, 3, 3) under the null: the pooled proportion, the observed association.
+
+    Iterative proportional fitting of the margins to the table with 1/6 of a question per cell.
     """
     x, n, y, m = _sides(table)
     total = table.sum(axis=(-2, -1))
     pooled = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
-    own, other = (np.stack([of * pooled, of * (1 - pooled), total - of], axis=-1) for of in (n, m))
-    found = table + JEFFREYS / 3
+    run, other = (np.stack([of * pooled, of * (1 - pooled), total - of], axis=-1) for of in (n, m))
+    fitted = table + JEFFREYS / 3
     for _ in range(ROUNDS):
-        found = found * (own / found.sum(axis=-2))[..., None, :]
-        sums = found.sum(axis=-1)
-        found = found * (other / np.where(sums > 0, sums, 1))[..., :, None]
-        found += np.finfo(float).tiny
-    return np.asarray(found / found.sum(axis=(-2, -1), keepdims=True))
+        fitted = fitted * (run / fitted.sum(axis=-2))[..., None, :]
+        sums = fitted.sum(axis=-1)
+        fitted = fitted * (other / np.where(sums > 0, sums, 1))[..., :, None]
+        fitted += np.finfo(float).tiny
+    return np.asarray(fitted / fitted.sum(axis=(-2, -1), keepdims=True))
 
 
 def p_values(
@@ -106,31 +109,31 @@ def p_values(
     0.057
     """
     whole = np.rint(table).astype(np.int64)
-    seen, chances = np.abs(statistic(whole.astype(np.float64))), alike(whole.astype(np.float64))
-    found = []
-    for own, z, chance in zip(whole, seen, chances, strict=True):
-        drawn = np.abs(statistic(_drawn(own, chance, trials, np.random.default_rng([seed, 16]))))
+    observed = np.abs(statistic(whole.astype(np.float64)))
+    results = []
+    for counts, z, chance in zip(whole, observed, alike(whole.astype(np.float64)), strict=True):
+        drawn = np.abs(statistic(_drawn(counts, chance, trials, np.random.default_rng([seed, 16]))))
         p = float(np.count_nonzero(~(drawn < z - CLOSE)) + 1) / (trials + 1)
-        x, n, y, m = (int(of) for of in _sides(own))
+        x, n, y, m = (int(of) for of in _sides(counts))
         if min(n, m) < FEW:
             p = max(p, fisher(x, n, y, m))
-        found.append(PValue(p, exact=False))
+        results.append(PValue(p, exact=False))
         progress(1)
-    return found
+    return results
 
 
-def _drawn(own: IntArray, chance: Array, trials: int, generator: np.random.Generator) -> Array:
+def _drawn(counts: IntArray, chance: Array, trials: int, generator: np.random.Generator) -> Array:
     """Tables (trials, 3, 3) with the trials of each run as they are, drawn from chances."""
-    found = np.zeros((trials, 3, 3))
-    found[:, 2, 2] = own[2, 2]
+    drawn = np.zeros((trials, 3, 3))
+    drawn[:, 2, 2] = counts[2, 2]
     for cells in PATTERNS:
         rows, columns = zip(*cells, strict=True)
-        number, shares = int(own[rows, columns].sum()), chance[rows, columns]
+        number, shares = int(counts[rows, columns].sum()), chance[rows, columns]
         if number:
-            found[:, rows, columns] = generator.multinomial(
+            drawn[:, rows, columns] = generator.multinomial(
                 number, shares / shares.sum(), size=trials
             )
-    return found
+    return drawn
 
 
 def fisher(x: int, n: int, y: int, m: int) -> float:
@@ -139,53 +142,42 @@ def fisher(x: int, n: int, y: int, m: int) -> float:
     >>> round(fisher(5, 5, 30, 60), 4)
     0.0566
     """
-    from scipy.special import gammaln
+    from scipy.stats import fisher_exact
 
-    if not n or not m:
-        return 1.0
-    total = x + y
-    k = np.arange(max(0, total - m), min(n, total) + 1)
-    parts = ((n, k), (m, total - k))
-    logs = sum(gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1) for a, b in parts)
-    chances = np.exp(logs - np.max(logs))
-    chances /= chances.sum()
-    return float(min(1.0, chances[chances <= chances[x - k[0]] * (1 + 1e-7)].sum()))
+    return float(fisher_exact([[x, n - x], [y, m - y]]).pvalue)
 
 
 def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, seed: int) -> Array:
-    """p of all pairs together: which tables (pairs, 3, 3) have a difference that is too large.
+    """p of each pair (pairs, 3, 3), adjusted for all pairs together.
 
-    Tukey's test by standard errors: the largest difference of any two runs over its standard error,
-    where all have the proportion of all together and as many trials as they have.
+    Tukey's test: the largest studentised difference of any two runs, where all runs have the pooled
+    proportion and keep their numbers of trials.
     """
     x, n, y, m = _sides(tables)
     runs = int(max(pairs[0].max(), pairs[1].max())) + 1
     successes, tried = np.zeros(runs), np.zeros(runs)
-    successes[pairs[0]], tried[pairs[0]] = x, n
-    successes[pairs[1]], tried[pairs[1]] = y, m
-    seen = np.abs(_over_pooled(x, n, y, m, _shared(tables)))
-    alone = np.abs(_over_pooled(x, n, y, m, np.zeros_like(x)))
-    seen = np.where(np.minimum(n, m) < FEW, np.fmin(seen, alone), seen)
-    has = tried > 0
+    for run, of, out_of in ((pairs[0], x, n), (pairs[1], y, m)):
+        successes[run], tried[run] = of, out_of
+    observed = np.abs(_over_pooled(x, n, y, m, _covariance(tables)))
+    independent = np.abs(_over_pooled(x, n, y, m, 0.0))
+    observed = np.where(np.minimum(n, m) < FEW, np.fmin(observed, independent), observed)
     common = (successes.sum() + JEFFREYS) / (tried.sum() + 2 * JEFFREYS)
     generator = np.random.default_rng([seed, 17])
-    usable = has[pairs[0]] & has[pairs[1]]
+    usable = (tried[pairs[0]] > 0) & (tried[pairs[1]] > 0)
     first, second = pairs[0][usable], pairs[1][usable]
     largest = np.zeros(trials)
     at_once = max(1, BLOCK // max(1, len(first)))
     for start in range(0, trials, at_once):
-        some = min(at_once, trials - start)
-        counts = generator.binomial(tried.astype(np.int64), common, size=(some, runs))
-        drawn = counts.astype(np.float64)
-        one, two = drawn[:, first], drawn[:, second]
-        apart = np.abs(_over_pooled(one, tried[first], two, tried[second], 0.0))
-        largest[start : start + some] = apart.max(axis=1, initial=0)
-    above = np.searchsorted(np.sort(largest), seen - CLOSE, side="left")
+        size = min(at_once, trials - start), runs
+        drawn = generator.binomial(tried.astype(np.int64), common, size=size).astype(np.float64)
+        t = _over_pooled(drawn[:, first], tried[first], drawn[:, second], tried[second], 0.0)
+        largest[start : start + len(t)] = np.abs(t).max(axis=1, initial=0)
+    above = np.searchsorted(np.sort(largest), observed - CLOSE, side="left")
     return np.where(usable, (trials - above + 1) / (trials + 1), np.nan)
 
 
-def _shared(table: Array) -> Array:
-    """The sum of products of what both runs got above the pooled proportion."""
+def _covariance(table: Array) -> Array:
+    """The sum of products of the deviations of both runs from the pooled proportion."""
     x, n, y, m = _sides(table)
     p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
     right, wrong = table[..., 0, 0], table[..., 1, 1]
@@ -194,11 +186,11 @@ def _shared(table: Array) -> Array:
     )
 
 
-def _over_pooled(x: Array, n: Array, y: Array, m: Array, shared: Array | float) -> Array:
+def _over_pooled(x: Array, n: Array, y: Array, m: Array, covariance: Array | float) -> Array:
     """A difference over its standard error at the pooled proportion."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
-        spread = p * (1 - p) * (1 / n + 1 / m) - 2 * shared / (n * m)
+        spread = p * (1 - p) * (1 / n + 1 / m) - 2 * covariance / (n * m)
         least = LEAST_SPREAD * p * (1 - p) * (1 / n + 1 / m)
         return np.asarray((x / n - y / m) / np.sqrt(np.maximum(spread, least)))
 
@@ -208,8 +200,8 @@ def mover(
 ) -> tuple[Array, Array]:
     """Intervals of differences from an interval of each proportion (MOVER, Zou and Donner 2008).
 
-    `worth` is what a question of each run counts for where they are clustered, `together` how the
-    two proportions vary together.
+    `worth` is the effective sample size over the sample size of each run, `together` the
+    correlation of the two proportions.
     """
     x, n, y, m = _sides(table)
     with np.errstate(invalid="ignore"):
@@ -224,19 +216,19 @@ def mover(
 
 
 def correlation(table: Array, clusters: Array | None = None) -> Array:
-    """How two proportions vary together; 0 where one does not vary.
+    """The correlation of two proportions; 0 where one does not vary.
 
     `clusters` (…, groups, 3, 3) hold the tables of each cluster.
     """
     x, n, y, m = _sides(table)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = x / n, y / m
-    one, two = (np.stack([1 - p, -p, np.zeros_like(p)], axis=-1) for p in shares)
+    one, two = map(_residuals, shares)
     if clusters is None:
         both = (table * one[..., None, :] * two[..., :, None]).sum(axis=(-2, -1))
         squares = (table.sum(axis=-2) * one**2).sum(-1) * (table.sum(axis=-1) * two**2).sum(-1)
     else:
-        own = (clusters.sum(axis=-2) * one[..., None, :]).sum(-1)
+        run = (clusters.sum(axis=-2) * one[..., None, :]).sum(-1)
         other = (clusters.sum(axis=-1) * two[..., None, :]).sum(-1)
-        both, squares = (own * other).sum(-1), (own**2).sum(-1) * (other**2).sum(-1)
+        both, squares = (run * other).sum(-1), (run**2).sum(-1) * (other**2).sum(-1)
     return np.where(squares > 0, both / np.sqrt(np.where(squares > 0, squares, 1)), 0.0)

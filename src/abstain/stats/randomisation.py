@@ -1,13 +1,13 @@
 """Paired randomisation: if two runs were alike, each question's outcomes could as well be swapped.
 
-A count measure sees only how many questions of each pair of different outcomes are swapped, and
-that is binomial. So a trial draws three numbers (ten where candidates matter), whatever the
-number of questions; and with three outcomes the whole null distribution is one matrix product.
+The numbers of swapped questions by pair of different outcomes are binomial. So a trial draws three
+numbers (ten where candidates matter), whatever the number of questions; and with three outcomes the
+whole null distribution is one matrix product.
 
-Swapping questions makes two runs alike in everything. Where one run answers all and the other one
-in ten, the precision of mixtures of both is far less uncertain than that of the shy run: the plain
-difference would be called extreme although the precisions are equal. Divided by its own standard
-error, a difference is compared with what is like it (Janssen 1997; Chung and Romano 2013).
+Swapping makes two runs exchangeable, not only equal in one measure. Where one run answers all and
+the other one in ten, the precision of mixtures of both varies far less than that of the shy run:
+the plain difference would be called extreme although the precisions are equal. So it is studentised
+(Janssen 1997; Chung and Romano 2013).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from itertools import combinations
 import numpy as np
 
 from abstain.measures import Measure
-from abstain.measures.arrays import Array, BoolArray, IntArray, Words
-from abstain.stats.functional import JEFFREYS, cells_of, influence, one_run
+from abstain.measures.definition import Array, BoolArray, IntArray, Words
+from abstain.stats.delta_method import JEFFREYS, cells_of, influence, one_run
 
 CLOSE = 1e-12
 CLOSE_STUDENTISED = 1e-6
-"""Statistics hold numerical derivatives: nearer than this they are equal."""
+"""Looser, since statistics hold numerical derivatives."""
 LEAST_SPREAD = 1e-12
 AT_ONCE = 1 << 16
 MOST_LISTED = 600
-"""Questions up to which all counts of right and blank are computed beforehand."""
+"""Questions up to which scores and influences of all counts are tabulated."""
 EXACT_STATES = 400_000
 STUDENTISED_STATES = 20_000
 UNLIKELY = 1e-26
 WHOLE = 40
-"""Tosses whose chances are whole numbers over 2^m without rounding."""
+"""Tosses up to which probabilities are exact multiples of 2^−m."""
 BEYOND = 3 * 2 * math.exp(-50)
-"""At most so much lies more than ten standard deviations out, of three binomials (Hoeffding)."""
+"""Hoeffding's bound for three binomials beyond ten standard deviations."""
 BLOCK_BYTES = 1 << 26
 
 
@@ -50,36 +50,37 @@ def statistic(measure: Measure, joint: Array) -> Array:
     if joint.ndim == 3 and len(joint) > AT_ONCE:
         parts = range(0, len(joint), AT_ONCE)
         return np.concatenate([statistic(measure, joint[at : at + AT_ONCE]) for at in parts])
-    other, own = joint.sum(axis=-1), joint.sum(axis=-2)
+    other, run = joint.sum(axis=-1), joint.sum(axis=-2)
     value_other, psi_other = _looked_up(measure, other)
-    value_own, psi_own = _looked_up(measure, own)
-    both = ((joint + JEFFREYS / joint.shape[-1]) @ psi_own[..., None])[..., 0]
+    value_run, psi_run = _looked_up(measure, run)
+    both = ((joint + JEFFREYS / joint.shape[-1]) @ psi_run[..., None])[..., 0]
     spread = (
-        ((own + JEFFREYS) * psi_own**2).sum(axis=-1)
+        ((run + JEFFREYS) * psi_run**2).sum(axis=-1)
         + ((other + JEFFREYS) * psi_other**2).sum(axis=-1)
         - 2 * (psi_other * both).sum(axis=-1)
     )
-    return _over(value_own - value_other, spread, own)
+    return _over(value_run - value_other, spread, run)
 
 
-def of_clusters(measure: Measure, own: Array, other: Array, signs: Array) -> Array:
+def of_clusters(measure: Measure, run: Array, other: Array, signs: Array) -> Array:
     """The same with whole clusters swapped: cell counts (groups, k), signs (trials, groups)."""
-    total = own.sum(axis=0) + other.sum(axis=0)
-    first = (total + signs @ (own - other)) / 2
+    total = run.sum(axis=0) + other.sum(axis=0)
+    first = (total + signs @ (run - other)) / 2
     second = total - first
     value_second, psi_second = _looked_up(measure, second)
     value_first, psi_first = _looked_up(measure, first)
-    straight = psi_first @ own.T - psi_second @ other.T
-    swapped = psi_first @ other.T - psi_second @ own.T
+    straight = psi_first @ run.T - psi_second @ other.T
+    swapped = psi_first @ other.T - psi_second @ run.T
     sums = np.where(signs > 0, straight, swapped)
-    groups = len(own)
+    groups = len(run)
     spread = groups / max(groups - 1, 1) * (sums**2).sum(axis=-1)
     apart = psi_first[..., None, :] - psi_second[..., :, None]
-    spread += JEFFREYS / own.shape[-1] * (apart**2).sum(axis=(-2, -1))
+    spread += JEFFREYS / run.shape[-1] * (apart**2).sum(axis=(-2, -1))
     return _over(value_first - value_second, spread, first)
 
 
 def _over(value: Array, spread: Array, counts: Array) -> Array:
+    """n times the value over the square root of the spread of influences."""
     return np.asarray(value * counts.sum(axis=-1) / np.sqrt(np.maximum(spread, LEAST_SPREAD)))
 
 
@@ -90,10 +91,7 @@ def _computed(measure: Measure, counts: Array) -> tuple[Array, Array]:
 
 
 def _looked_up(measure: Measure, counts: Array) -> tuple[Array, Array]:
-    """The same, from a table of all counts where there are three cells and not too many questions.
-
-    All trials of all pairs have the same number of questions, and meet the same counts again.
-    """
+    """The same, from a table of all counts for three cells and few questions."""
     n = round(float(counts[(0,) * (counts.ndim - 1)].sum()))
     few = counts.shape[-1] == 3 and n <= MOST_LISTED and counts.ndim > 1
     if not few or not np.all(counts.sum(axis=-1) == n):
@@ -116,35 +114,31 @@ def _listed(measure: Measure, n: int) -> tuple[Array, Array]:
 
 def swappable(joint: IntArray | Array) -> Array:
     """How many questions of each kind of disagreement two runs have."""
-    first, second = _both(len(joint))
+    first, second = np.triu_indices(len(joint), 1)
     return np.asarray(joint[first, second] + joint[second, first])
 
 
-@lru_cache
-def _both(size: int) -> tuple[IntArray, IntArray]:
-    """Every two outcomes that two runs may have, by their positions."""
-    return np.triu_indices(size, 1)
-
-
 def after_swaps(joint: IntArray | Array, stay: Sequence[Array | IntArray] | Array) -> Array:
-    """Joint tables (trials, k, k) when so many of each kind of disagreement stay as they are."""
-    found = np.empty((len(stay[0]), *joint.shape))
-    found[:] = np.diag(np.diag(joint))
+    """Joint tables (trials, k, k), with the numbers of each disagreement that are not swapped."""
+    tables = np.empty((len(stay[0]), *joint.shape))
+    tables[:] = np.diag(np.diag(joint))
     for (a, b), x in zip(combinations(range(len(joint)), 2), stay, strict=True):
-        found[:, a, b] = x
-        found[:, b, a] = joint[a, b] + joint[b, a] - x
-    return found
+        tables[:, a, b] = x
+        tables[:, b, a] = joint[a, b] + joint[b, a] - x
+    return tables
 
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value, and whether it is exact or from random trials; NaN where there is none."""
+    """A p-value, and whether it is exact or Monte Carlo; NaN with a reason where undefined."""
 
     p: float
     exact: bool
     why_not: str = ""
     of_interval: bool = False
     """Whether it is the p of an interval, where swaps or resamples would say less."""
+    undefined: int = 0
+    """Swaps that left a run without a value."""
 
 
 def randomise(
@@ -158,27 +152,22 @@ def randomise(
 ) -> list[PValue]:
     """Two-sided p of many pairs: `joint` (pairs, k, k) counts outcomes of one run by the other's.
 
-    Of a studentised measure the difference over its standard error is compared, of the others
-    the difference. Exact where the distribution is small enough to write down
-    (`exact` forces either way).
+    The statistic is the difference, studentised where the measure's definition says so. Exact where
+    the distribution is small enough to enumerate (`exact` forces either way).
     """
-    found: list[PValue | None] = [None] * len(joint)
-    drawn: list[int] = []
-    for number, table in enumerate(joint):
-        if exact is not False and (exact or _few(measure, table)):
-            found[number] = PValue(exact_p(measure, table), exact=True)
-            progress(1)
-        else:
-            drawn.append(number)
-    if drawn:
-        sampled = sampled_p(measure, joint[drawn], trials=trials, seed=seed, progress=progress)
-        for number, p in zip(drawn, sampled, strict=True):
-            found[number] = PValue(float(p), exact=False)
-    return [item for item in found if item is not None]
+    few = [_few(measure, table) if exact is None else exact for table in joint]
+    drawn = np.flatnonzero(~np.array(few, np.bool_))
+    p = np.empty(len(joint))
+    for number in np.flatnonzero(few):
+        p[number] = exact_p(measure, joint[number])
+        progress(1)
+    if len(drawn):
+        p[drawn] = sampled_p(measure, joint[drawn], trials=trials, seed=seed, progress=progress)
+    return [PValue(float(value), exact=known) for value, known in zip(p, few, strict=True)]
 
 
 def _few(measure: Measure, table: IntArray) -> bool:
-    """Whether the whole distribution, without its far tails, is small enough to write down."""
+    """Whether the distribution, without its far tails, is small enough to enumerate."""
     swaps = swappable(table)
     if measure.definition.studentised:
         return math.prod(float(len(_likely(int(m)))) for m in swaps) <= STUDENTISED_STATES
@@ -188,15 +177,15 @@ def _few(measure: Measure, table: IntArray) -> bool:
 
 
 def exact_p(measure: Measure, table: IntArray) -> float:
-    """The share of all ways of swapping whose difference is at least as large as the one seen.
+    """The share of all swaps whose difference is at least as large as the observed one.
 
-    Ways so unlikely that they are not looked at (fewer than 1e-18 of all) count as extreme.
+    Unlikely swaps that are not enumerated (fewer than 1e-18 of all) count as extreme.
     """
     unseen = 0.0
     if measure.definition.studentised:
         weights, tables = _tables(table)
-        drawn, seen = statistic(measure, tables), statistic(measure, table.astype(np.float64))
-        loud = extreme(drawn, seen, CLOSE_STUDENTISED)
+        drawn, observed = statistic(measure, tables), statistic(measure, table.astype(np.float64))
+        loud = extreme(drawn, observed, CLOSE_STUDENTISED)
     else:
         if len(table) == 3:
             weights, first, unseen = _lattice(table)
@@ -205,8 +194,8 @@ def exact_p(measure: Measure, table: IntArray) -> float:
             first = tables.sum(axis=2)
         total = table.sum(axis=0) + table.sum(axis=1)
         drawn = score_difference(measure, first, total - first)
-        seen = score_difference(measure, table.sum(axis=1), table.sum(axis=0))
-        loud = extreme(drawn, seen)
+        observed = score_difference(measure, table.sum(axis=1), table.sum(axis=0))
+        loud = extreme(drawn, observed)
     if loud.all():
         return 1.0
     return min(1.0, float(weights[loud].sum()) + unseen + BEYOND)
@@ -219,11 +208,10 @@ def _likely(m: int) -> IntArray:
 
 
 def _lattice(table: IntArray) -> tuple[Array, Array, float]:
-    """Three outcomes: the chances of (right, blank) of a run after the swaps, as one product.
+    """Three outcomes: the probabilities of (right, blank) after the swaps, as one product.
 
-    The last number is the share of the ways that are left out as unlikely.
-
-    Of the right–blank questions y go one way; right − y and blank + y are binomials of the others.
+    The last number is the share of the swaps left out as unlikely. Of the right–blank questions y
+    go one way; right − y and blank + y are binomials of the others.
     """
     (right_wrong, right_blank, wrong_blank) = (int(m) for m in swappable(table))
     i = _likely(right_wrong + right_blank)
@@ -282,11 +270,12 @@ def sampled_p(
     generators = [np.random.default_rng([seed, kind]) for kind in range(len(kinds))]
     hits = np.zeros(len(joint), np.int64)
     first_margin, second_margin = joint.sum(axis=2), joint.sum(axis=1)
-    divided = measure.definition.studentised
-    if divided:
-        seen = statistic(measure, joint.astype(np.float64))
+    studentised = measure.definition.studentised
+    if studentised:
+        observed = statistic(measure, joint.astype(np.float64))
     else:
-        seen = score_difference(measure, first_margin, second_margin)
+        observed = score_difference(measure, first_margin, second_margin)
+    close = CLOSE_STUDENTISED if studentised else CLOSE
     for start in range(0, trials, block):
         some = min(block, trials - start)
         tosses = [
@@ -295,23 +284,20 @@ def sampled_p(
         ]
         for number, table in enumerate(joint):
             swaps = swappable(table)
-            heads = [own.heads(int(m)) for own, m in zip(tosses, swaps, strict=True)]
-            if divided:
+            heads = [coins.heads(int(m)) for coins, m in zip(tosses, swaps, strict=True)]
+            if studentised:
                 drawn = statistic(measure, after_swaps(table, heads))
-                loud = extreme(drawn, seen[number], CLOSE_STUDENTISED)
             else:
-                first = np.empty((size, some))
-                first[:] = np.diag(table)[:, None]
+                first = np.repeat(np.diag(table)[:, None].astype(np.float64), some, axis=1)
                 for (i, j), m, x in zip(kinds, swaps, heads, strict=True):
                     first[i] += x
                     first[j] += m - x
                 total = first_margin[number] + second_margin[number]
                 drawn = score_difference(measure, first.T, total - first.T)
-                loud = extreme(drawn, seen[number])
-            hits[number] += int(np.count_nonzero(loud))
+            hits[number] += int(np.count_nonzero(extreme(drawn, observed[number], close)))
             if start + some == trials:
                 progress(1)
-    return np.asarray((hits + 1) / (trials + 1))
+    return np.asarray(p_of(hits, trials, exact=False))
 
 
 class Tosses:
@@ -322,18 +308,13 @@ class Tosses:
         counts = np.bitwise_count(words)
         self.before = np.zeros((words.shape[1] + 1, words.shape[0]), np.int32)
         np.cumsum(counts.T, axis=0, out=self.before[1:])
-        self.known: dict[int, Array] = {}
 
     def heads(self, m: int) -> Array:
         """How many of the first m coins of each trial show heads."""
-        if m not in self.known:
-            whole, rest = divmod(m, 64)
-            mask = np.uint64((1 << rest) - 1)
-            heads = self.before[whole] + np.bitwise_count(self.words[:, whole] & mask)
-            if len(self.known) > 500:
-                self.known.clear()
-            self.known[m] = heads.astype(np.float64)
-        return self.known[m]
+        whole, rest = divmod(m, 64)
+        mask = np.uint64((1 << rest) - 1)
+        heads = self.before[whole] + np.bitwise_count(self.words[:, whole] & mask)
+        return np.asarray(heads, np.float64)
 
 
 def score_difference(measure: Measure, first: Array, second: Array) -> Array:
@@ -342,11 +323,11 @@ def score_difference(measure: Measure, first: Array, second: Array) -> Array:
     return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
 
 
-def extreme(drawn: Array, seen: Array | float, close: float = CLOSE) -> BoolArray:
-    """At least as far from 0 as what was seen; what has no value speaks for the null."""
-    return ~(np.abs(drawn) < np.abs(seen) - close)
+def extreme(drawn: Array, observed: Array | float, close: float = CLOSE) -> BoolArray:
+    """Which statistics are at least as far from 0 as the observed one, or undefined."""
+    return ~(np.abs(drawn) < np.abs(observed) - close)
 
 
-def p_of(hits: Array | float, trials: int, *, exact: bool) -> Array | float:
-    """The p of so many extreme trials; what was seen is one of those that are random."""
+def p_of(hits: Array | IntArray | float, trials: int, *, exact: bool) -> Array | float:
+    """p from the number of extreme trials; a Monte Carlo p counts the observed one too."""
     return hits / trials if exact else (hits + 1) / (trials + 1)

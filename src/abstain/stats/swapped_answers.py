@@ -1,13 +1,11 @@
-"""Measures of confidence: what swapping units makes of two runs.
+"""Randomisation tests of measures of confidence: units are swapped between two runs.
 
-Most go by the order of answers. Those of both runs are sorted once, together. A swap says to which
-of the two an answer belongs, so a block of swaps is a block of resamples in which an answer is
-there once or not. Differences are taken on a scale without bounds, where a run of few answers does
-not seem to be far from another more often than the level says.
+Most measures depend on the order of answers. Those of both runs are sorted once, together; a block
+of swaps is a block of resamples with multiplicities of 0 and 1. Differences are taken on the logit
+scale, on which the test holds its level for runs with few answers too.
 
-Some are a sum over questions by another: Brier, log score, K1, K, MRR. A resample or a swap of
-questions is then a product of matrices, for all runs at once. With x and y what a question adds
-above and below, swaps need the sums of x, y and of their products alone.
+Others are ratios of sums over questions: Brier, log score, K1, K, MRR. With x and y the terms of a
+question in numerator and denominator, resamples and swaps are matrix products.
 """
 
 from __future__ import annotations
@@ -19,19 +17,19 @@ import numpy as np
 
 from abstain.measures import MeanOf, Measure
 from abstain.measures.answers import Answers, Resamples
-from abstain.measures.arrays import Array, BoolArray, IntArray
+from abstain.measures.definition import Array, BoolArray, IntArray
 from abstain.measures.influence import influence_of
-from abstain.stats.functional import JEFFREYS
-from abstain.stats.of_confidence import Sample, Scale, blocks_of, towards
+from abstain.stats.confidence_intervals import Sample, Scale, blocks_of, towards
+from abstain.stats.delta_method import JEFFREYS
 
 LEAST_SPREAD = 1e-24
 SHARE = 1 / 8
-"""Of the answers of both runs: a value weighs as much against one answer of both together. More
-would leave a run of few answers, all in the best order, at a bound and so farther than it is."""
+"""The weight of a value, as a share of the answers of both runs, against one answer of the pooled
+value: with more, a run of few well-ordered answers would stay at a bound."""
 
 
 def answers_of(measure: Measure, samples: Sequence[Sample]) -> MeansOfAnswers | SortedAnswers:
-    """The answers of several runs as a measure sees them: as sums, or in their order."""
+    """The answers of several runs, as the measure needs them."""
     is_sum = measure.definition.mean is not None
     return MeansOfAnswers(measure, samples) if is_sum else SortedAnswers(measure, samples)
 
@@ -45,72 +43,72 @@ class SortedAnswers:
         self.has_influence = measure.definition.influence is not None
 
     def moved(self, run: int) -> Array:
-        """How much each unit moves the measure of a run."""
-        own = self.samples[run]
-        there = own.resamples(np.ones((own.size, 1), np.int64))
+        """The influence of each unit on the measure of a run."""
+        sample = self.samples[run]
+        there = sample.resamples(np.ones((sample.size, 1), np.int64))
         score: Any = self.measure
         by_answer, by_question = influence_of(self.measure, there, score(there))
-        return _by_unit(by_answer, own.unit, own.size)[:, 0] + own.asked * by_question
+        return _by_unit(by_answer, sample.unit, sample.size)[:, 0] + sample.asked * by_question
 
     def resampled(self, times: IntArray) -> Array:
         """The measure of each run (resamples, runs)."""
-        return np.stack([own.values(self.measure, times) for own in self.samples], axis=1)
+        return np.stack([sample.values(self.measure, times) for sample in self.samples], axis=1)
 
-    def pair(self, own: int, other: int) -> TwoRuns:
+    def pair(self, run: int, other: int) -> TwoRuns:
         """Two of the runs."""
-        return TwoRuns(self.measure, self.samples[own], self.samples[other])
+        return TwoRuns(self.measure, self.samples[run], self.samples[other])
 
 
 class TwoRuns:
     """The answers of two runs in one order."""
 
-    def __init__(self, measure: Measure, own: Sample, other: Sample) -> None:
-        self.measure, self.asked = measure, own.asked
-        pieces = own.answers, other.answers
+    def __init__(self, measure: Measure, run: Sample, other: Sample) -> None:
+        self.measure, self.asked = measure, run.asked
+        pieces = run.answers, other.answers
         confidence = np.concatenate([a.confidence for a in pieces])
         order = np.argsort(-confidence, kind="stable")
         self.confidence = confidence[order]
         self.right = np.concatenate([a.right for a in pieces])[order]
-        self.given = np.concatenate([a.given for a in pieces if a.given is not None])[order]
-        self.unit = np.concatenate([own.unit, other.unit])[order]
-        self.is_own = order < len(own.unit)
+        self.submitted = np.concatenate([a.submitted for a in pieces if a.submitted is not None])[
+            order
+        ]
+        self.unit = np.concatenate([run.unit, other.unit])[order]
+        self.is_first = order < len(run.unit)
         self.scale = Scale.of(measure)
         self.middle, self.pooled = 0.0, None
         if measure.definition.studentised:
             self.middle, self.pooled = self._pooled()
 
     def swapped(self, signs: Array) -> Array:
-        """The difference, perhaps over its standard error, when units are swapped at −1."""
+        """The difference, perhaps studentised, after swapping the units with sign −1."""
         parts = blocks_of(len(signs), len(self.unit))
         return np.concatenate([self._block((signs[some] > 0).T) for some in parts])
 
     def _block(self, stays: BoolArray) -> Array:
-        first = np.ascontiguousarray(stays)[self.unit] == self.is_own[:, None]
+        first = np.ascontiguousarray(stays)[self.unit] == self.is_first[:, None]
         asked = np.full(stays.shape[1], int(self.asked.sum()))
         sides = [self._side(where.astype(np.int64), asked) for where in (first, ~first)]
         score: Any = self.measure
-        one, two = (score(side) for side in sides)
+        values = [score(side) for side in sides]
         if self.pooled is None:
-            return np.asarray(one - two)
+            return np.asarray(values[0] - values[1])
         (by_one, question_one), (by_two, question_two) = (
             influence_of(self.measure, side, value)
-            for side, value in zip(sides, (one, two), strict=True)
+            for side, value in zip(sides, values, strict=True)
         )
-        answers = SHARE * len(self.unit)
-        one, two = (towards(value, self.middle, answers) for value in (one, two))
-        steep_one, steep_two = (self.scale.slope(value) for value in (one, two))
-        by_answer = np.where(first, by_one * steep_one, -by_two * steep_two)
+        one, two = (towards(value, self.middle, SHARE * len(self.unit)) for value in values)
+        slope_one, slope_two = self.scale.slope(one), self.scale.slope(two)
+        by_answer = np.where(first, by_one * slope_one, -by_two * slope_two)
         moved = _by_unit(by_answer, self.unit, len(self.asked))
-        moved += self.asked[:, None] * (question_one * steep_one - question_two * steep_two)
-        spread = (moved**2).sum(axis=0)
-        apart = self.scale.to(one) - self.scale.to(two)
-        return over_error(apart, spread, len(self.asked), self.pooled)
+        moved += self.asked[:, None] * (question_one * slope_one - question_two * slope_two)
+        difference = self.scale.to(one) - self.scale.to(two)
+        return over_error(difference, (moved**2).sum(axis=0), len(self.asked), self.pooled)
 
     def _side(self, numbers: IntArray, asked: IntArray) -> Resamples:
-        return Resamples(self.right, self.confidence, asked, self.given, numbers=numbers)
+        return Resamples(self.right, self.confidence, asked, self.submitted, numbers=numbers)
 
     def _pooled(self) -> tuple[float, float]:
-        """The value of both runs together, and what half a unit adds to the squared error."""
+        """The value of the pooled runs, and what half a unit adds to the squared standard error."""
         units = len(self.asked)
         ones = np.ones((len(self.unit), 1), np.int64)
         pool = self._side(ones, np.array([2 * int(self.asked.sum())]))
@@ -118,7 +116,7 @@ class TwoRuns:
         value = score(pool)
         by_answer, by_question = influence_of(self.measure, pool, value)
         middle = self.scale.inside(float(value[0]), len(self.unit))
-        whose = self.unit + np.where(self.is_own, 0, units)
+        whose = self.unit + np.where(self.is_first, 0, units)
         moved = _by_unit(by_answer, whose, 2 * units)
         moved += np.tile(self.asked, 2)[:, None] * by_question
         moved *= self.scale.slope(middle)
@@ -134,17 +132,14 @@ def _by_unit(values: Array, unit: IntArray, units: int) -> Array:
 
 
 def over_error(difference: Array, spread: Array, units: int, pooled: float) -> Array:
-    """A difference over its standard error: Σ over units of squared influences, and half a unit.
-
-    The half unit of both runs together is the same for all swaps: it keeps a swap by which two
-    runs happen to vary in nothing from counting as infinitely far.
-    """
+    """A studentised difference; its variance is the sum of squared influences of units and half a
+    unit of the pool, which keeps the statistic finite."""
     squared = np.maximum(spread, 0) * units / max(units - 1, 1) + pooled
     return np.asarray(difference / np.sqrt(np.maximum(squared, LEAST_SPREAD)))
 
 
 class MeansOfAnswers:
-    """What each unit adds above and below (runs, units)."""
+    """The terms of each unit in numerator and denominator (runs, units)."""
 
     has_influence = True
 
@@ -156,12 +151,12 @@ class MeansOfAnswers:
         self.above = np.stack([above for above, _ in terms])
         self.below = np.stack([below for _, below in terms])
 
-    def pair(self, own: int, other: int) -> MeansOfTwo:
+    def pair(self, run: int, other: int) -> MeansOfTwo:
         """Two of the runs."""
-        return MeansOfTwo(self, own, other)
+        return MeansOfTwo(self, run, other)
 
     def moved(self, run: int) -> Array:
-        """How much each unit moves the measure of a run."""
+        """The influence of each unit on the measure of a run."""
         above, below = self.above[run], self.below[run]
         return np.asarray((above - above.sum() / below.sum() * below) / below.sum())
 
@@ -173,12 +168,12 @@ class MeansOfAnswers:
 
 
 class MeansOfTwo:
-    """What swaps need of two runs."""
+    """The sums over two runs that swaps need."""
 
-    def __init__(self, of: MeansOfAnswers, own: int, other: int) -> None:
+    def __init__(self, of: MeansOfAnswers, run: int, other: int) -> None:
         self.studentised = of.studentised
-        self.x, self.u = of.above[own], of.above[other]
-        self.y, self.v = of.below[own], of.below[other]
+        self.x, self.u = of.above[run], of.above[other]
+        self.y, self.v = of.below[run], of.below[other]
         x, u, y, v = self.x, self.u, self.y, self.v
         columns = [(x, u), (y, v), (x * x, u * u), (x * y, u * v), (y * y, v * v), (x * v, u * y)]
         columns = columns if self.studentised else columns[:2]
@@ -186,7 +181,7 @@ class MeansOfTwo:
         self.apart = np.stack([a - b for a, b in columns], axis=1)
 
     def swapped(self, signs: Array) -> Array:
-        """The difference, perhaps over its standard error, when units are swapped at −1."""
+        """The difference, perhaps studentised, after swapping the units with sign −1."""
         first = ((self.totals + signs @ self.apart) / 2).T
         second = self.totals[:, None] - first
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -212,11 +207,11 @@ def _squares(sums: Array, value: Array) -> Array:
 
 
 def used_by(measure: Measure, answers: Answers) -> BoolArray:
-    """Which answers a measure takes."""
+    """The answers that a measure uses."""
     if measure.definition.uses == "stated":
         return answers.stated
-    if measure.definition.uses == "given" and answers.given is not None:
-        return answers.given
+    if measure.definition.uses == "submitted" and answers.submitted is not None:
+        return answers.submitted
     return np.ones(answers.size, np.bool_)
 
 

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.io.archive import Archive
-from abstain.io.files import open_plain
+from abstain.io.archive import open_archive
+from abstain.io.files import open_file
 from tests.helpers import Here
+from tests.snapshots import says
 
 CAREFUL, BOLD = 3 / 6 * (1 + 2 / 6), 3 / 6
 DATA = Path(__file__).parent / "data" / "inspect_runs"
@@ -119,7 +120,7 @@ def test_two_tasks_are_one_run_or_two(here: Here) -> None:
 def test_a_run_that_failed_lacks_what_it_cancelled(here: Here) -> None:
     """Right, declined, wrong; the fourth fails, Inspect cancels the fifth and skips the sixth."""
     line = here.refuses("score", "--judged", str(DATA / "failed.eval"))
-    assert "1 response failed (error), the first in run 'mockllm/failed'" in line
+    says(line, "1", "'mockllm/failed'")
     scored, compared = both(here, "failed", "once", policy=("error=wrong",))
     assert scores(scored) == pytest.approx(
         {"mockllm/failed": 1 / 6 * (1 + 3 / 6), "mockllm/once": BOLD}
@@ -153,16 +154,12 @@ def test_a_failed_sample_and_a_limit(here: Here) -> None:
 
 def test_a_folder_with_a_task_twice_says_what_to_do(here: Here) -> None:
     line = here.refuses("score", "--judged", str(DATA))
-    assert line.startswith("model 'mockllm/model' has two logs of task 'sums' (")
-    assert line.endswith(
-        "as well as other tasks; give only one of the two, or put the logs of each run in a folder "
-        "of their own"
-    )
+    says(line, "'mockllm/model'", "'sums'")
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.eval")), ids=lambda path: path.stem)
 def test_the_logs_say_nothing_of_the_machine_that_made_them(path: Path) -> None:
-    with Archive(open_plain(path)) as archive:
+    with open_archive(open_file(path)) as archive:
         text = b"".join(bytes(archive.read(name)) for name in archive.entries).decode()
     assert '"status":"' in text
     assert re.findall(r"/(?:home|root|tmp|usr|work|opt|Users)/[^\s\"]*", text) == []

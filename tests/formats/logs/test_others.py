@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.io import log_rows as rows
-from abstain.io.log_rows import plain_text
+from abstain.io.readers import plain_text
 from abstain.io.tables import json_text, read_table
 from tests.formats.logs.helpers import JUDGED, counts
-from tests.formats.logs.test_openai_evals import MATCHES, REPORT, SPEC, event
+from tests.formats.logs.test_openai_evals import SPEC, event
 from tests.formats.logs.test_promptfoo import promptfoo, result
 from tests.helpers import Here, counts_of
+from tests.snapshots import says
 
 # ------------------------------------------------------------------------------ AbstentionBench
 
@@ -83,10 +83,10 @@ def test_abstentionbench_pairs_by_what_is_asked(here: Here) -> None:
 @pytest.mark.parametrize(
     ("responses", "expected"),
     [
-        ([response(None, True, None)], "row 1: has no 'should_abstain'"),
-        ([response(True, None, None)], "has no 'is_abstention' in any response"),
+        ([response(None, True, None)], "$.responses[0].prompt.should_abstain"),
+        ([response(True, None, None)], "1 response got no verdict"),
         ([{"response": "x"}], "missing required field `prompt`"),
-        ([], "has no 'is_abstention' in any response"),
+        ([], "has no responses"),
     ],
 )
 def test_broken_abstentionbench(here: Here, responses: Any, expected: str) -> None:
@@ -162,7 +162,7 @@ def test_deepeval_says_nothing_a_metric_does_not(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ({"testCases": [case(None)]}, "the metric 'Exact' has neither 'success' nor 'score'"),
+        ({"testCases": [case(None)]}, "1 response got no verdict"),
         ({"testCase": []}, "missing required field `testCases`"),
         ({"testCases": []}, "has no responses"),
         ({"testCases": [{"metricsData": [{"score": 1}]}]}, "missing required field `name`"),
@@ -184,19 +184,19 @@ HUGE = "1" * 401
         (
             "lm-eval",
             '{"doc_id": 0, "filtered_resps": ["x"], "acc": %s}',
-            "the score inf is neither",
+            "1…' is neither",
         ),
         (
             "inspect",
             '{"eval": {"model": "m"}, "samples": [{"id": 1, "scores": {"s": {"value": %s}}}]}',
-            "the score inf is neither",
+            "1…' is neither",
         ),
-        ("pan", '{"id": "a", "value": %s}', "'value' is inf, expected 0 to 1"),
-        ("pan", '{"id": "a", "value": -%s}', "'value' is -inf, expected 0 to 1"),
+        ("pan", '{"id": "a", "value": %s}', "expected a number from 0 to 1"),
+        ("pan", '{"id": "a", "value": -%s}', "expected a number from 0 to 1"),
         (
             "openai-evals",
             SPEC + '{"type": "metrics", "sample_id": "s", "data": {"score": %s}}',
-            "the score inf is neither",
+            "1…' is neither",
         ),
         (
             "deepeval",
@@ -212,30 +212,6 @@ def test_a_number_that_is_too_large_is_refused(
     assert expected in here.refuses("score", "--judged", "x", "--from", format)
 
 
-def test_rows_are_the_same_however_many_are_packed_at_once(
-    here: Here, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Cells that begin late, attributes of several types, blanks: a chunk changes nothing."""
-    tests = [
-        result(n, n % 3 > 0, None if n == 5 else f"x{n}", failureReason=2 if n == 7 else 0)
-        for n in range(11)
-    ]
-    for n, own in enumerate(tests):
-        own["testCase"]["metadata"] = {"part": n if n < 6 else "late"} if n > 3 else {}
-    here.write("r.json", promptfoo(tests))
-    whole = read_table("r.json").frame.collect()
-    assert whole["part"].to_list() == [None] * 4 + ["4", "5"] + ["late"] * 5
-    for size in (1, 2, 3, 4, 5, 11, 12):
-        monkeypatch.setattr(rows, "AT_ONCE", size)
-        assert read_table("r.json").frame.collect().equals(whole), size
-
-
-def test_an_accuracy_that_is_too_large_is_told(here: Here) -> None:
-    here.write("log.jsonl", SPEC + MATCHES + REPORT.replace("0.3", HUGE))
-    said = here("score", "--judged", "log.jsonl", *JUDGED)
-    assert any("its own accuracy is inf" in note for note in said.data["notes"])
-
-
 @pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (2.5, "2.5"), (" x ", "x"), (None, "")])
 def test_a_whole_number_reads_as_in_a_table(value: Any, text: str) -> None:
     assert plain_text(value) == text
@@ -243,10 +219,10 @@ def test_a_whole_number_reads_as_in_a_table(value: Any, text: str) -> None:
 
 
 def test_half_a_document_is_refused_by_every_reader(here: Here) -> None:
-    from abstain.io.readers import READERS
+    from abstain.io.readers import log_readers
 
     here.write("x.json", '{"version": 2, "responses": [{"a": ')
-    for name in READERS:
+    for name in log_readers():
         line = here.refuses("score", "--judged", "x.json", "--from", name)
         assert line.startswith("x.json"), (name, line)
 
@@ -263,7 +239,7 @@ def test_a_document_that_is_too_large_is_refused(
     monkeypatch.setenv("ABSTAIN_MAX_BYTES", "1000")
     here.write("x.json", json.dumps({"testCases": [case(True)] * 100}))
     line = here.refuses("score", "--judged", "x.json", "--from", "deepeval")
-    assert "more than the 1,000 that one JSON document may have" in line
+    says(line, "1,000")
 
 
 @pytest.mark.parametrize("strange", ["a\ud800b", "\x1b[31mred"])
@@ -314,9 +290,7 @@ def test_what_is_not_needed_takes_no_memory(here: Here, name: str) -> None:
 
 
 def test_a_large_document_with_nan(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
-    from abstain.io import documents
 
-    monkeypatch.setattr(documents, "LARGE", 10)
     own = {"id": "a NaN", "scores": {"s": {"value": float("nan"), "explanation": "-Infinity"}}}
     here.write("x.json", json.dumps({"eval": {"model": "m"}, "samples": [own]}))
     frame = read_table("x.json", format="inspect").frame.collect()

@@ -10,6 +10,7 @@ import pytest
 from abstain.io.tables import read_table
 from tests.formats.logs.helpers import counts
 from tests.helpers import Here
+from tests.snapshots import says
 
 
 def result(test: int, success: bool, output: Any = "x", **more: Any) -> dict[str, Any]:
@@ -129,9 +130,7 @@ def test_promptfoo_errors_of_older_versions(here: Here) -> None:
 def test_promptfoo_says_what_nothing_checked(here: Here) -> None:
     here.write("r.json", promptfoo([result(0, True), result(1, True, testCase={"vars": {}})]))
     notes = read_table("r.json").notes
-    assert any(
-        "1 response passed without a check, because the test has no assertion" in n for n in notes
-    )
+    assert any("1 response passed without an assertion" in n for n in notes)
 
 
 @pytest.mark.parametrize(
@@ -139,18 +138,17 @@ def test_promptfoo_says_what_nothing_checked(here: Here) -> None:
     [
         (
             promptfoo({"a": 1}),
-            "Expected `array`, got `object` - at `$.results.results` (version 3;",
+            (),
         ),
         (
             promptfoo([{"testIdx": 1}]),
-            "field `success` - at `$.results.results[0]` (version 3",
+            ("0",),
         ),
-        (promptfoo([result(0, True), result(0, True, testIdx=None)]), "row 2: has no 'testIdx'"),
-        (promptfoo([result(0, True), result(0, True)]), "has question '0' again"),
-        (promptfoo([]), "has no responses"),
-        (promptfoo([result(0, True)])[:-30], "is not complete JSON"),
+        (promptfoo([result(0, True), result(0, True)]), ("'0'",)),
+        (promptfoo([]), ()),
+        (promptfoo([result(0, True)])[:-30], ()),
     ],
 )
-def test_broken_promptfoo(here: Here, text: str, expected: str) -> None:
+def test_broken_promptfoo(here: Here, text: str, expected: tuple[str, ...]) -> None:
     here.write("r.json", text)
-    assert expected in here.refuses("score", "--judged", "r.json", "--from", "promptfoo")
+    says(here.refuses("score", "--judged", "r.json", "--from", "promptfoo"), *expected)

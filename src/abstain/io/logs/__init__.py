@@ -1,1 +1,9 @@
-"""Other tools' logs: one file a tool, all of them in one registry."""
+"""Other tools' logs."""
+
+from abstain.io.logs import benchmarks, eval_tools, inspect, lm_eval, simpleqa
+
+READERS = (
+    *(benchmarks.ABSTENTIONBENCH, eval_tools.DEEPEVAL, inspect.READER, lm_eval.READER),
+    *(eval_tools.OPENAI_EVALS, benchmarks.PAN, eval_tools.PROMPTFOO),
+    *(simpleqa.READER, benchmarks.SQUAD),
+)

@@ -1,7 +1,7 @@
 """SimpleQA style grades: CORRECT, INCORRECT, NOT_ATTEMPTED or A, B, C, as a judge wrote them.
 
 A judge asked for one letter may answer in a sentence, and "the correct answer is Lima" is no
-CORRECT. So a grade counts where it is all of the cell, a line of its own, a line such as
+CORRECT. So a grade counts where it is all of the cell, a whole line, a line such as
 "Grade: A", or the grade of a JSON object; what else a cell says is unscored, never a verdict.
 """
 
@@ -17,12 +17,11 @@ import msgspec
 
 from abstain.errors import InputError, nearest, option, shown
 from abstain.io.files import Opened
-from abstain.io.log_rows import RIGHT, WRONG, LogRows, accepted, numbered, plain_text
-from abstain.io.readers import Reader
+from abstain.io.readers import LogRows, Reader, Verdict, accepted, numbered, plain_text
 from abstain.io.tables import ROW, Table, read_table
 
-MEANINGS = {"A": RIGHT, "B": WRONG, "C": "declined"}
-WORDS = {"CORRECT": RIGHT, "INCORRECT": WRONG, "NOTATTEMPTED": "declined"}
+MEANINGS = {"A": "right", "B": "wrong", "C": "declined"}
+WORDS = {"CORRECT": "right", "INCORRECT": "wrong", "NOTATTEMPTED": "declined"}
 LETTER = r"(?P<letter{0}>[ABC])"
 WORD = r"(?P<word{0}>NOT[ _-]?ATTEMPTED|INCORRECT|CORRECT)"
 OPENS, CLOSES = r"[\s\"'“‘(\[{*_`<#>]*", r"[\s\"'”’)\]}*_`>.,;!]*"
@@ -45,10 +44,11 @@ MOST_LINE = 200
 KNOWN_FORMS = "A, B, C, CORRECT, INCORRECT or NOT_ATTEMPTED, alone or in a line 'Grade: A'"
 
 GRADES = ("grade", "grader_response", "judgement", "judgment", "grade_letter", "outcome")
-FLAGS = {"is_correct": RIGHT, "is_incorrect": WRONG, "is_not_attempted": "declined"}
-QUESTIONS = ("question_id", "id", "qid", "index", "original_index", "question", "problem")
+FLAGS = {"is_correct": "right", "is_incorrect": "wrong", "is_not_attempted": "declined"}
+TRUE = ("true", "1", "1.0", "yes")
 EXACT = ("question_id", "id", "qid", "index", "original_index")
 """Columns that name a question once."""
+QUESTIONS = (*EXACT, "question", "problem")
 ANSWERS = ("predicted_answer", "prediction", "response", "model_answer", "model_response", "answer")
 TARGETS = ("target", "correct", "gold", "reference", "answer")
 
@@ -61,8 +61,8 @@ def grade_of(text: str) -> str | None:
     >>> grade_of("not correct"), grade_of("A or B"), grade_of("The correct answer is Lima.")
     (None, None, None)
     """
-    found = {grade for part in _parts(text) for grade in _graded(part)}
-    return found.pop() if len(found) == 1 else None
+    grades = {grade for part in _parts(text) for grade in _graded(part)}
+    return grades.pop() if len(grades) == 1 else None
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -73,21 +73,21 @@ def _parts(text: str) -> Iterator[str]:
         yield from text.splitlines()
         return
     try:
-        own = msgspec.json.decode(body)
+        verdict = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return
-    for key, value in own.items():
+    for key, value in verdict.items():
         if key.strip().lower() in KEYS and isinstance(value, str):
             yield value
 
 
 def _graded(line: str) -> Iterator[str]:
     """The grades of a line that says nothing else: a letter, a word, or both."""
-    if len(line) > MOST_LINE or not (found := VERDICT.fullmatch(line)):
+    if len(line) > MOST_LINE or not (match := VERDICT.fullmatch(line)):
         return
-    if letter := found["letter1"] or found["letter2"]:
+    if letter := match["letter1"] or match["letter2"]:
         yield MEANINGS[letter.upper()]
-    if word := found["word1"] or found["word2"]:
+    if word := match["word1"] or match["word2"]:
         yield WORDS[re.sub(r"[ _-]", "", word.upper())]
 
 
@@ -99,56 +99,53 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     flags = [c for c in FLAGS if c in raw.columns]
     column = _column(raw, picks.get("grade"), GRADES)
     if column is None and not flags:
-        have = ", ".join(raw.columns[:20])
-        raise InputError(
-            f"has no column of grades (its columns: {have}); name it: "
-            f"{option('pick', {'grade': 'NAME'})}",
-            opened.name,
-        )
-    own = _column(raw, picks.get("question"), QUESTIONS)
+        have, how = ", ".join(raw.columns[:20]), option("pick", {"grade": "NAME"})
+        raise InputError(f"has no column of grades (its columns: {have}); name it: {how}", raw.name)
+    id_column = _column(raw, picks.get("question"), QUESTIONS)
     answer = _column(raw, None, ANSWERS)
     target = next((c for c in TARGETS if c in raw.columns and c != answer), None)
-    used = {ROW, column, own, answer, target, *flags, "run", "confidence"}
-    others = [c for c in raw.columns if c not in used]
+    used = {ROW, column, id_column, answer, target, *flags, "run", "confidence"}
     rows = LogRows(opened, "simpleqa")
     seen: Counter[tuple[str, str]] = Counter()
     unread: list[tuple[int, str]] = []
     for number, row in enumerate(raw.frame.collect().iter_rows(named=True)):
-        text = plain_text(row[column]) if column else None
-        outcome = grade_of(text) if text is not None else _flagged(row, flags)
-        reason = None
-        if outcome is None:
-            reason = "the flags read " + ", ".join(f"{f} {row[f]}" for f in flags)
-            if text is not None:
-                reason = f"the grade reads {shown(text, most=40)}"
-            unread.append((row[ROW], reason))
-        said = plain_text(row[answer]) if answer else ""
-        question = plain_text(row[own]) if own else str(number + 1)
-        run = plain_text(row["run"]) if "run" in raw.columns else ""
+        outcome, reason = _graded_row(row, column, flags)
+        if outcome == "unscored":
+            unread.append((row[ROW], reason or ""))
+        question = plain_text(row[id_column]) if id_column else str(number + 1)
+        run = plain_text(row.get("run"))
         seen[run, question] += 1
-        if seen[run, question] > 1:
-            if "question" in picks or own in EXACT:
-                raise InputError(f"question {shown(question)} appears twice", raw.place(row[ROW]))
-            question = numbered(question, seen[run, question])  # a text may well be asked twice
+        if seen[run, question] > 1 and ("question" in picks or id_column in EXACT):
+            raise InputError(f"question {shown(question)} appears twice", raw.place(row[ROW]))
         rows.add(
-            question,
-            outcome or "unscored",
-            said=said,
+            numbered(question, seen[run, question]),  # a text may well be asked twice
+            outcome,
+            text=plain_text(row[answer]) if answer else "",
             reason=reason,
             correct=accepted([row[target]]) if target else None,
             confidence=_confidence(row, raw),
             run=run or None,
-            attributes={c: row[c] for c in others},
+            metadata={c: row[c] for c in raw.columns if c not in used},
         )
     if unread:
         at, reason = unread[0]
-        place = raw.place(at)
-        where = f"row {place.row}" if place.line is None else f"line {place.line}"
         rows.notes.append(
             f"{len(unread):,} of {rows.height:,} grades cannot be read as one grade and are "
-            f"unscored (expected {KNOWN_FORMS}; the first, {where}: {reason})"
+            f"unscored (expected {KNOWN_FORMS}; the first, {raw.place(at)}: {reason})"
         )
     return rows.table()
+
+
+def _graded_row(row: Mapping[str, Any], column: str | None, flags: list[str]) -> Verdict:
+    """What the grade of a row says, or its only flag that is set."""
+    if column is not None:
+        text = plain_text(row[column])
+        outcome, reason = grade_of(text), f"the grade reads {shown(text, most=40)}"
+    else:
+        yes = [FLAGS[f] for f in flags if str(row[f]).strip().lower() in TRUE]
+        outcome = yes[0] if len(yes) == 1 else None
+        reason = "the flags read " + ", ".join(f"{f} {row[f]}" for f in flags)
+    return (outcome, None) if outcome else ("unscored", reason)
 
 
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
@@ -160,25 +157,15 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
     return picked or next((c for c in usual if c in raw.columns), None)
 
 
-def _flagged(row: Mapping[str, Any], flags: list[str]) -> str | None:
-    true = [FLAGS[f] for f in flags if str(row[f]).strip().lower() in ("true", "1", "1.0", "yes")]
-    return true[0] if len(true) == 1 else None
-
-
 def _confidence(row: Mapping[str, Any], raw: Table) -> float | None:
-    """A number from 0 to 1, or an empty cell: what else stands there is refused, as elsewhere."""
-    cell = row.get("confidence")
-    text = plain_text(cell)
-    if not text:
-        return None
+    text = plain_text(row.get("confidence"))
     try:
-        value = float(text)
+        value = float(text) if text else None
     except ValueError:
         value = math.nan
-    if not 0 <= value <= 1:
-        raise InputError(
-            f"the confidence is {shown(text)}, expected a number from 0 to 1", raw.place(row[ROW])
-        )
+    if value is not None and not 0 <= value <= 1:
+        what = f"the confidence is {shown(text)}, expected a number from 0 to 1"
+        raise InputError(what, raw.place(row[ROW]))
     return value
 
 

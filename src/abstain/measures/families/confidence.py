@@ -1,6 +1,6 @@
-"""Measures of what a confidence is good for: safer answers first, right told from wrong.
+"""Measures of confidence: does it separate right from wrong answers, and is it calibrated?
 
-They take answers that are right or wrong, each with a confidence from 0 to 1. N answers, n
+They take answers that are right or wrong, each with a confidence s from 0 to 1. N answers, n
 questions, C(i) right among the i surest. Candidates behind blanks are answers too.
 """
 
@@ -20,17 +20,19 @@ from abstain.measures.definition import (
     NO_CONFIDENCE,
     ONE_POINT,
     TIES,
+    WITHOUT_LEFT_OUT,
+    MeanOf,
     Numeric,
     Parameter,
 )
-from abstain.measures.lazy import numpy as np
+from abstain.measures.definition import numpy as np
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:
-    from abstain.outcomes import IntArray
+    from abstain.measures.definition import Array, IntArray
 
 COVERAGE = Parameter("c", "the share of the questions to answer", low=0, high=1, low_open=True)
-RISK = Parameter("r", "the largest share of the given answers that may be wrong", low=0, high=1)
+RISK = Parameter("r", "the largest share of the answers that may be wrong", low=0, high=1)
 ONE_SIDED = (ALL_RIGHT, ALL_WRONG)
 
 
@@ -55,8 +57,7 @@ def aurc(a: Answers) -> Numeric:
     latex=r"\mathrm{AURC}-\mathrm{AURC}^{*}",
     source="Geifman, Uziel & El-Yaniv 2019, Bias-Reduced Uncertainty Estimation",
     aliases=("excess-aurc",),
-    convention="AURC*, the best order, puts every right answer first (an exact sum); otherwise "
-    "as AURC",
+    convention="AURC*, the best order: every right answer first, summed exactly; otherwise as AURC",
     higher_is_better=False,
     influence=influence.excess_aurc,
     note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
@@ -70,17 +71,15 @@ def excess_aurc(a: Answers) -> Numeric:
     "AUGRC",
     formula="∫ W/N d coverage",
     latex=r"\int \frac{W(v)}{N}\,dv",
-    source="Traub et al. 2024, Overcoming Common Flaws in the Evaluation of Selective "
-    "Classification Systems",
-    convention=f"{ONE_POINT}; the curve starts where nothing is answered; trapezoid rule; "
-    f"{MISSING_LAST}",
+    source="Traub et al. 2024, Overcoming Common Flaws in Selective Classification",
+    convention=f"{ONE_POINT}; starts where nothing is answered; trapezoid rule; {MISSING_LAST}",
     bounds=(0.0, 0.5),
     higher_is_better=False,
     influence=influence.augrc,
     note="It mixes accuracy with ranking: at accuracy a it is (1 − AUROC)·a·(1 − a) + (1 − a)²/2.",
 )
 def augrc(a: Answers) -> Numeric:
-    """The share of all answers that are given and wrong, averaged over coverage."""
+    """The share of all answers that are submitted and wrong, averaged over coverage."""
     g = a.groups
     sizes, wrong = g.each(g.answered), g.each(g.wrong)
     return (sizes * (g.wrong - wrong / 2)).sum(axis=0) / a.size**2
@@ -90,11 +89,9 @@ def augrc(a: Answers) -> Numeric:
     "PRR",
     formula="(W/N − AURC)/(W/N − AURC*)",
     latex=r"\frac{\bar w-\mathrm{AURC}}{\bar w-\mathrm{AURC}^{*}}",
-    source="Malinin & Gales 2021; the risk is that of the answers that are kept, as in "
-    "LM-Polygraph (Fadeeva et al. 2023)",
+    source="Malinin & Gales 2021; of the answers kept, as LM-Polygraph (Fadeeva et al. 2023)",
     aliases=("prediction-rejection-ratio",),
-    convention="AURC*: every right answer first; a random order has an AURC of W/N; if rejected "
-    "answers counted as right instead of being left out, PRR would be 2·AUROC − 1",
+    convention="AURC*: every right answer first; a random order has an AURC of W/N",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     bounds=(float("-inf"), 1.0),
     influence=influence.rejection_ratio,
@@ -113,8 +110,8 @@ def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
         reach = a.size / a.questions
         return Undefined(f"the run's answers reach no more than {reach:.2%} of the questions")
     place = np.asarray(at)[None]
-    found, answered = (np.take_along_axis(x, place, 0)[0] for x in (cumulated, a.groups.answered))
-    return np.where(there, found / answered, np.nan)
+    part, answered = (np.take_along_axis(x, place, 0)[0] for x in (cumulated, a.groups.answered))
+    return np.where(there, part / answered, np.nan)
 
 
 at_coverage = partial(
@@ -158,11 +155,10 @@ def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
     source="Geifman & El-Yaniv 2017, Selective Classification for Deep Neural Networks",
     parameters=(RISK,),
     convention=f"{ONE_POINT}; 0 where no point is that safe; {MISSING_LAST}",
-    note="It is optimistic, because the threshold is chosen in hindsight: `abstain tune --risk` "
-    "finds a threshold whose risk holds on new questions.",
+    note="Optimistic: the threshold is chosen in hindsight. `abstain tune --risk` bounds the risk.",
 )
 def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
-    """The largest coverage at which at most a share r of the given answers is wrong."""
+    """The largest coverage at which at most a share r of the answers is wrong."""
     g = a.groups
     safe = g.wrong <= r * g.answered * (1 + 1e-12)
     return np.where(safe, g.answered, 0).max(axis=0) / a.questions
@@ -186,9 +182,9 @@ def auroc(a: Answers) -> Numeric:
     return (right * (below + wrong / 2)).sum(axis=0) / (g.right[-1] * g.wrong[-1])
 
 
-def _average_precision(answered: IntArray, found: IntArray) -> Numeric:
-    precision = found / np.maximum(answered, 1)
-    return (np.diff(found, prepend=0, axis=0) * precision).sum(axis=0) / found[-1]
+def _average_precision(answered: IntArray, hits: IntArray) -> Numeric:
+    precision = hits / np.maximum(answered, 1)
+    return (np.diff(hits, prepend=0, axis=0) * precision).sum(axis=0) / hits[-1]
 
 
 @confident(
@@ -212,15 +208,123 @@ def aupr_success(a: Answers) -> Numeric:
     formula="Σ Δrecall·precision, of wrong answers",
     latex=r"\sum_k (R_k-R_{k-1})\,P_k",
     source="Hendrycks & Gimpel 2017, A Baseline for Detecting Misclassified Examples",
-    convention=f"average precision (step rule, as scikit-learn), from the least sure up; "
-    f"{ONE_POINT}; {MISSING_LAST}",
+    convention=f"average precision (step rule), least sure first; {ONE_POINT}; {MISSING_LAST}",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, ALL_RIGHT),
     influence=influence.aupr_error,
-    note="A random order scores about the share of wrong answers: a system that makes more errors "
-    "starts higher.",
+    note="A random order scores about the share wrong: more errors start higher.",
 )
 def aupr_error(a: Answers) -> Numeric:
     """Precision averaged over recall, for finding wrong answers from the least sure up."""
     g = a.groups
     answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
     return _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1])
+
+
+# ------------------------------------------------------------------------------- calibration
+
+EPSILON = 2.0**-52
+WORST_LOG = 36.04365338911715
+BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)
+
+
+calibrating = partial(confident, higher_is_better=False, uses="stated")
+binning = partial(
+    calibrating,
+    formula="Σ_b (N_b/N)·|share right − mean s|",
+    latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
+    parameters=(BINS,),
+    bootstrap_biased=True,
+)
+
+
+def width_bins(confidence: Array, bins: int) -> IntArray:
+    """The bin of each confidence among equally wide ones: (0, 1/b], (1/b, 2/b], …"""
+    edges = np.arange(1, bins) / bins
+    return np.searchsorted(edges, confidence, side="left")
+
+
+def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> IntArray:
+    """The bin of each confidence among equally full ones; ties share a bin, that of their middle.
+
+    `times` says how often each resample contains each answer; the bins of resamples differ.
+    """
+    _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
+    if times is not None:
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        sizes = np.add.reduceat(times[np.argsort(group, kind="stable")], starts, axis=0)
+    upto = np.cumsum(sizes, axis=0)
+    middle = (2 * upto - sizes) * bins // np.maximum(2 * upto[-1], 1)
+    return np.asarray(np.minimum(middle, bins - 1)[group], np.int64)
+
+
+def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
+    return np.abs(a.binned(a.right - a.confidence, bin_of, bins)).sum(axis=0) / a.size
+
+
+@binning(
+    "ECE",
+    source="Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, On Calibration of Neural Networks",
+    convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
+    gaming="Always state your accuracy: calibrated, and useless. Few bins hide errors.",
+)
+def ece(a: Answers, *, bins: float) -> Numeric:
+    """How far confidence is from the share of right answers, on average, in bins of equal width."""
+    a = a.calibrated
+    return _calibration_error(a, width_bins(a.confidence, int(bins)), int(bins))
+
+
+@binning(
+    "ECE-mass",
+    source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
+    convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
+    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
+)
+def ece_mass(a: Answers, *, bins: float) -> Numeric:
+    """How far confidence is from the share of right answers, on average, in bins of equal size."""
+    a = a.calibrated
+    return _calibration_error(a, mass_bins(a.confidence, int(bins), a.times), int(bins))
+
+
+def squares(a: Answers) -> Array:
+    """(s − right)² of each answer."""
+    return (a.confidence - a.right) ** 2
+
+
+def surprises(a: Answers) -> Array:
+    """−ln p(outcome) of each answer."""
+    sure = np.clip(a.confidence, EPSILON, 1 - EPSILON)
+    return np.asarray(-np.log(np.where(a.right, sure, 1 - sure)))
+
+
+@calibrating(
+    "Brier",
+    formula="(1/N) Σ (s − right)²",
+    latex=r"\frac{1}{N}\sum (s-e)^2",
+    source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
+    convention=f"uses only the probability that the answer is right; {WITHOUT_LEFT_OUT}",
+    mean=MeanOf(squares, "answers"),
+    studentised=True,
+    note="Proper: the honest chance of being right scores best.",
+)
+def brier(a: Answers) -> Numeric:
+    """The mean squared distance of the confidence from the outcome (1 right, 0 wrong)."""
+    a = a.calibrated
+    return a.total(squares(a)) / a.size
+
+
+@calibrating(
+    "log-score",
+    formula="−(1/N) Σ ln p(outcome)",
+    latex=r"-\frac{1}{N}\sum \ln p",
+    source="Good 1952, Rational Decisions",
+    aliases=("log-loss", "cross-entropy"),
+    convention=f"natural logarithm; confidences stay 2.2e−16 away from 0 and 1; {WITHOUT_LEFT_OUT}",
+    bounds=(0.0, WORST_LOG),
+    mean=MeanOf(surprises, "answers"),
+    studentised=True,
+    note="Proper; a wrong answer with confidence 1 costs 36, so systems avoid stating 1.",
+)
+def log_score(a: Answers) -> Numeric:
+    """The mean negative log-probability of the outcome, in nats."""
+    a = a.calibrated
+    return a.total(surprises(a)) / a.size

@@ -9,7 +9,9 @@ with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/�
 
 from __future__ import annotations
 
-from abstain.measures.declare import Worth, credit
+from typing import Any
+
+from abstain.measures.declare import credit
 from abstain.measures.definition import (
     NOTHING_ANSWERED,
     Numeric,
@@ -38,8 +40,8 @@ LIKE_CREDIT = {
 """What orders runs as a fixed credit does, by the credit."""
 
 
-def worth(text: str, share: Shares) -> Worth:
-    """Where κ and p* are the same."""
+def worth(text: str, share: Shares) -> dict[str, Any]:
+    """The declaration of κ and p* where both are the same."""
     return {"kappa": share, "kappa_text": text, "break_even": share, "break_even_text": text}
 
 
@@ -51,8 +53,7 @@ def worth(text: str, share: Shares) -> Worth:
     proportion=Proportion("R"),
     **worth("0", lambda c, w, u: 0 * u),
     ranks_like=lambda: ("credit(t=0)", "S(t=0)", "qa-accuracy"),
-    gaming="Never leave a blank: any guess is free, so the measure cannot tell knowing from "
-    "guessing.",
+    gaming="Never leave a blank: a guess is free, so knowing and guessing score alike.",
 )
 def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     """Right answers over all questions; a blank is worth nothing."""
@@ -71,7 +72,7 @@ def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     break_even_text="c/(1 + u)",
     gaming=(
         "Leave blank what you are least sure of: a blank pays if the chance of being right is "
-        "below p*, which never exceeds your own accuracy. Blanking everything gives 0, so silence "
+        "below p*, which never exceeds your accuracy. Blanking everything gives 0, so silence "
         "alone wins nothing."
     ),
 )
@@ -197,10 +198,7 @@ def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric
     "credit",
     formula="c + t·u",
     latex="c + t\\,u",
-    source=(
-        f"{PENAS_RODRIGO}, §3 in general; Chow 1970 (loss 1 − t for a rejection); "
-        "formula scoring with k options is t = 1/k"
-    ),
+    source=f"{PENAS_RODRIGO}, §3; Chow 1970; formula scoring with k options is t = 1/k",
     parameters=(T,),
     **worth("t", lambda c, w, u, t: 0 * u + t),
     ranks_like=lambda t: (*((f"S(t={number_text(t)})",) if t < 1 else ()), *LIKE_CREDIT.get(t, ())),
@@ -223,10 +221,7 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Num
     break_even=lambda c, w, u, t: 0 * u + t,
     break_even_text="t",
     ranks_like=lambda t: (f"credit(t={number_text(t)})", *LIKE_CREDIT.get(t, ())),
-    gaming=(
-        "Blank whatever has a chance below t. That is its purpose: t says how costly a wrong "
-        "answer is, and answering nothing gives exactly 0."
-    ),
+    gaming="Blank whatever has a chance below t; that is its purpose. Silence gives exactly 0.",
 )
 def penalised(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
     """Right answers minus a penalty per wrong one, such that answering pays above a chance of t."""

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName, Undefinedness
-from abstain.measures.gains import listed_and_ideal
-from abstain.measures.lazy import numpy as np
-from abstain.measures.libm import log2
+from abstain.measures.definition import numpy as np
+from abstain.measures.gains import listed_and_ideal, log2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,11 +30,11 @@ LONGER_IS_FREE = (
 )
 
 K = Parameter("k", "how many documents count", low=1, whole=True, cutoff=True)
-K_IF_ANY = replace(K, meaning="how many documents count (if not given: all)", optional=True)
+K_IF_ANY = replace(K, meaning="how many documents count (default: all)", optional=True)
 REL = Parameter("rel", "the lowest grade that is relevant", low=0, low_open=True, default=1)
 REL_IF_ANY = Parameter(
     "rel",
-    "grades from this one on have a gain of 1 (if not given: gain = grade / top grade)",
+    "grades from this one on have a gain of 1 (default: gain = grade / top grade)",
     low=0,
     low_open=True,
     optional=True,
@@ -66,13 +65,26 @@ COUNTED = ("official", "set", "all_trec")
 
 
 def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
-    """A measure that trec_eval gives at its nine cutoffs, or at those that are named."""
+    """A measure that trec_eval computes at its nine cutoffs, or at others that are requested."""
     usual = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
     return TrecName(name, place, "cutoffs", ("k",), usual, sets=sets or ("all_trec",))
 
 
-of_relevant = partial(ranked, source=TREC_EVAL, undefined=(NO_RELEVANT,), leaves_out_nil=True)
-number = partial(ranked, source=TREC_EVAL, bounds=(0.0, math.inf), total=True)
+of_relevant = partial(
+    ranked,
+    source=TREC_EVAL,
+    gaming=LONGER_IS_FREE,
+    parameters=(REL,),
+    undefined=(NO_RELEVANT,),
+    leaves_out_nil=True,
+)
+number = partial(
+    ranked,
+    source=TREC_EVAL,
+    bounds=(0.0, math.inf),
+    total=True,
+    note="It is a count, not a score: it rewards nothing.",
+)
 
 
 @ranked(
@@ -98,7 +110,6 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    gaming=LONGER_IS_FREE,
     aliases=("recall", "set_recall", "SetR"),
     parameters=(REL, K_IF_ANY),
     trec=(
@@ -148,7 +159,6 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
     formula="(1/R) Σ P@i over the ranks i of relevant documents",
     example="AP = (1/1 + 2/3) / 3 = 0.5556",
     latex=r"\frac1R\sum_{i:\,r_i\ge \mathrm{rel}}\mathrm{P@}i",
-    gaming=LONGER_IS_FREE,
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("map", 5, sets=OFFICIAL), at_cutoffs("map_cut", 25)),
@@ -156,8 +166,8 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
 def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
     chosen = found_relevant(rankings, rel, k)
-    found = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
-    return ratio(found, num_rel(rankings, rel=rel))
+    total = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
+    return ratio(total, num_rel(rankings, rel=rel))
 
 
 @of_relevant(
@@ -182,8 +192,8 @@ def r_precision(rankings: RankedLists, *, rel: float = 1, mult: float = 1) -> Fl
     relevant = num_rel(rankings, rel=rel)
     length = np.trunc(mult * relevant + 0.9)
     early = found_relevant(rankings, rel) & (rankings.rank <= length[rankings.row])
-    found = ratio(rankings.count(early).astype(np.float64), length, empty=0.0)
-    return np.where(relevant > 0, found, np.nan)
+    share = ratio(rankings.count(early).astype(np.float64), length, empty=0.0)
+    return np.where(relevant > 0, share, np.nan)
 
 
 @ranked(
@@ -207,8 +217,8 @@ def ndcg(
     """
     listed, pool = listed_and_ideal(rankings, gains)
     ideal = pool.total(_discounted(pool.grade, pool.place, k))
-    found = rankings.total(_discounted(listed, rankings.rank, k))
-    return ratio(found, rankings.per_row(ideal))
+    dcg = rankings.total(_discounted(listed, rankings.rank, k))
+    return ratio(dcg, rankings.per_row(ideal))
 
 
 @of_relevant(
@@ -218,10 +228,8 @@ def ndcg(
     "judged not relevant",
     example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
     latex=r"\frac1R\sum_{r}1-\frac{\min(n_r,R)}{\min(N,R)}",
-    source="Buckley & Voorhees 2004, Retrieval Evaluation with Incomplete Information; as in "
-    "trec_eval",
+    source="Buckley & Voorhees 2004, Retrieval Evaluation with Incomplete Information; trec_eval",
     gaming="Documents that nobody judged cost nothing: put what was not in the pools at the top.",
-    parameters=(REL,),
     trec=(TrecName("bpref", 8, sets=OFFICIAL),),
 )
 def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
@@ -263,8 +271,7 @@ def rbp(
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
     source=RBP_PAPER,
-    note="Not a score: it says how far the full RBP(p) could lie above RBP(p)@k if all documents "
-    "were judged and listed.",
+    note="Not a score: how far RBP(p) of a complete list could lie above RBP(p)@k.",
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )
@@ -289,7 +296,6 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
         r"\frac{C(i)+\beta\,\mathrm{cg}(i)}{i+\beta\,\mathrm{cg}^{*}(i)}"
     ),
     source="Sakai 2004, New Performance Metrics Based on Multigrade Relevance (NTCIR-4)",
-    gaming=LONGER_IS_FREE,
     aliases=("Q-measure",),
     parameters=(BETA, REL),
 )
@@ -297,13 +303,13 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     """Average precision in which the grades of the relevant documents count too, weighted by β."""
     pool = rankings.pool
     chosen = found_relevant(rankings, rel)
-    found = rankings.running(chosen)
+    hits = rankings.running(chosen)
     gained = rankings.running(np.where(chosen, rankings.grade, 0.0))
     ideal = pool.running(np.where(pool.grade >= rel, pool.grade, 0.0))
     query = rankings.query[rankings.row]
     place = np.minimum(rankings.rank, np.diff(pool.offsets)[query])
     best = ideal[pool.offsets[query] + place - 1]  # who is listed here is in the pool
-    blended = (found + beta * gained) / (rankings.rank + beta * best)
+    blended = (hits + beta * gained) / (rankings.rank + beta * best)
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
@@ -312,7 +318,6 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     formula="d",
     example="NumRet = 3",
     latex="d",
-    note="It is a count, not a score: it rewards nothing.",
     aliases=("num_ret",),
     trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
@@ -345,6 +350,7 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     aliases=("num_rel_ret",),
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
+    note="",
 )
 def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
     """The number of relevant documents in the list."""

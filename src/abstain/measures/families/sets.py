@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName
+from abstain.measures.definition import numpy as np
 from abstain.measures.families.ranking import (
     COUNTED,
     EMPTY_LIST,
@@ -25,7 +26,6 @@ from abstain.measures.families.ranking import (
     of_relevant,
     ratio,
 )
-from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, RankedLists
@@ -70,7 +70,6 @@ def set_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     gaming=STOP_EARLY,
     undefined=(NO_RELEVANT, EMPTY_LIST),
     aliases=("set_relative_P",),
-    parameters=(REL,),
     trec=(TrecName("set_relative_P", 29, sets=SETS),),
 )
 def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
@@ -87,13 +86,13 @@ def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     note="It is precision times recall: a list of medium length pays.",
     undefined=(NO_RELEVANT, EMPTY_LIST),
     aliases=("set_map",),
-    parameters=(REL,),
     trec=(TrecName("set_map", 31, sets=SETS),),
+    gaming="",
 )
 def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Precision times recall of the list as a set."""
-    found = num_rel_ret(rankings, rel=rel)
-    return ratio(found * found, num_ret(rankings) * num_rel(rankings, rel=rel))
+    hits = num_rel_ret(rankings, rel=rel)
+    return ratio(hits * hits, num_ret(rankings) * num_rel(rankings, rel=rel))
 
 
 @ranked(
@@ -108,9 +107,9 @@ def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
 )
 def set_f(rankings: RankedLists, *, x: float = 1, rel: float = 1) -> Floats:
     """F of precision and recall as in trec_eval: x is β²; F is 0 if nothing relevant is listed."""
-    found = num_rel_ret(rankings, rel=rel)
-    precision = ratio(found, num_ret(rankings), empty=0.0)
-    recall = ratio(found, num_rel(rankings, rel=rel), empty=0.0)
+    hits = num_rel_ret(rankings, rel=rel)
+    precision = ratio(hits, num_ret(rankings), empty=0.0)
+    recall = ratio(hits, num_rel(rankings, rel=rel), empty=0.0)
     return ratio((x + 1.0) * precision * recall, x * precision + recall, empty=0.0)
 
 
@@ -156,10 +155,10 @@ def utility(
     n: float = 0,
 ) -> Floats:
     """The worth of the list: each document has a weight (relevant or not, listed or not)."""
-    found, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
+    hits, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
     listed = num_ret(rankings)
-    others = n + found - listed - there
-    return a * found + b * (listed - found) + c * (there - found) + d * others
+    others = n + hits - listed - there
+    return a * hits + b * (listed - hits) + c * (there - hits) + d * others
 
 
 # ------------------------------------------------------------------------ what was judged at all
@@ -186,7 +185,6 @@ def judged(rankings: RankedLists, *, k: float | None = None) -> Floats:
     formula="Σ_{i ≤ k} [i not judged]",
     example="NumUnjudged = 0",
     latex=r"\sum_{i\le k}[i\ \mathrm{not\ judged}]",
-    note="It is a count, not a score: it rewards nothing.",
     parameters=(K_IF_ANY,),
     higher_is_better=False,
 )
@@ -208,7 +206,6 @@ def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
     formula="Σ_i [i judged, r_i < rel]",
     example="NumNonRelRet = 1",
     latex=r"\sum_i[r_i< \mathrm{rel}]",
-    note="It is a count, not a score: it rewards nothing.",
     aliases=("num_nonrel_judged_ret",),
     parameters=(REL,),
     higher_is_better=False,
@@ -224,7 +221,6 @@ def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
     formula="1 for each query",
     example="NumQ = 1",
     latex="1",
-    note="It is a count, not a score: it rewards nothing.",
     aliases=("num_q",),
     trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )

@@ -1,8 +1,8 @@
 """Measures that know where a list stops (Liu, Moffat, Baldwin and Zhang 2016).
 
 A list that its system ended after d documents is read as if a terminal document stood at
-d + 1. Its gain r_t is what was found of what there is, Σ r / R, and 1 where there was nothing
-to find. A list that only ended because it reached the limit has no terminal document and
+d + 1. Its gain r_t is the share of the gain that was retrieved, Σ r / R, and 1 where nothing is
+relevant. A list that only ended because it reached the limit has no terminal document and
 keeps the unmodified measure, which is 0 where there was nothing to find: were such a list left
 out of a mean, filling it up to the limit would pay.
 
@@ -17,8 +17,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
-from abstain.measures.families.ranking import REL_IF_ANY, P, gains, ratio, with_first_rank
-from abstain.measures.lazy import numpy as np
+from abstain.measures.definition import Parameter
+from abstain.measures.definition import numpy as np
+from abstain.measures.families.ranking import (
+    REL,
+    REL_IF_ANY,
+    P,
+    gains,
+    num_rel,
+    num_rel_ret,
+    ratio,
+    with_first_rank,
+)
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
@@ -41,7 +51,7 @@ class _Gains:
     """Gain of each judged document."""
     running: Floats
     """Gain up to and with it."""
-    found: Floats
+    total: Floats
     """Gain of each row's list."""
     there: Floats
     """R, the gain of each row's pool."""
@@ -54,7 +64,7 @@ class _Gains:
 
 def _terminal(cut: Prefixes) -> Floats:
     """r_t of a list that ends at each depth."""
-    return ratio(cut.found, cut.there[..., None], empty=1.0)
+    return ratio(cut.cumulative, cut.there[..., None], empty=1.0)
 
 
 def _rr_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
@@ -78,8 +88,8 @@ def _ndcg_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
 
 def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
     terminal, whole = _terminal(cut), cut.there[..., None] + 1
-    ended = terminal * (cut.found + terminal) / ((cut.depth + 1) * whole)
-    return cut.scored(ended, cut.gain * cut.found[..., 1:] / (cut.rank * whole))
+    ended = terminal * (cut.cumulative + terminal) / ((cut.depth + 1) * whole)
+    return cut.scored(ended, cut.gain * cut.cumulative[..., 1:] / (cut.rank * whole))
 
 
 @primed(
@@ -91,7 +101,6 @@ def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
     original="RR",
     parameters=(REL_IF_ANY,),
     by_depth=_rr_by_depth,
-    by_depth_text="np.append(0, np.maximum.accumulate((r > 0) / k[1:])) if R else 1 / (k + 1)",
 )
 def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Reciprocal rank that rewards stopping at once where there is nothing to find.
@@ -115,7 +124,6 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     lower_grades_cost=True,
     parameters=(P, REL_IF_ANY),
     by_depth=_rbp_by_depth,
-    by_depth_text="(1 - {p}) * S(r * {p} ** (k[1:] - 1)) + t * {p} ** k",
 )
 def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """Rank-biased precision with the list's end as one more document."""
@@ -137,8 +145,6 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
     parameters=(REL_IF_ANY,),
     bounds=lambda rel=None: (0.0, math.inf if rel is None else 1.0),
     by_depth=_ndcg_by_depth,
-    by_depth_text="(S(r / np.log2(1 + k[1:])) + t / np.log2(2 + k)) / (R / max(n, 1) * "
-    "np.cumsum((k < n) / np.log2(2 + k)) + (n < k + 1) / np.log2(2 + n))",
 )
 def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
@@ -173,7 +179,6 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     lower_grades_cost=True,
     parameters=(REL_IF_ANY,),
     by_depth=_ap_by_depth,
-    by_depth_text="(S(r * c[1:] / k[1:]) + t * (c + t) / (k + 1)) / (R + 1)",
 )
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document.
@@ -182,7 +187,7 @@ def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> F
     """
     gain = _gains(rankings, rel)
     listed = rankings.total(gain.listed * gain.running / rankings.rank)
-    terminal = gain.terminal * (gain.found + gain.terminal) / (rankings.depth + 1)
+    terminal = gain.terminal * (gain.total + gain.terminal) / (rankings.depth + 1)
     ended = (listed + terminal) / (gain.there + 1)
     return np.where(rankings.stopped, ended, ratio(listed, gain.there, empty=0.0))
 
@@ -191,18 +196,119 @@ def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
     """The gains of every list.
 
     Sums of grades, which are exact, are turned into gains only at the end, so that r_t is exactly 1
-    if everything was found.
+    if everything was retrieved.
     """
     pool = rankings.pool
     top = pool.top if rel is None and pool.top > 0 else 1.0
     grade = rankings.grade if rel is None else gains(rankings.grade, pool, rel)
     ideal = pool.grade if rel is None else gains(pool.grade, pool, rel)
-    found = rankings.total(grade)
+    total = rankings.total(grade)
     there = rankings.per_row(pool.total(ideal))
     return _Gains(
         listed=grade / top,
         running=rankings.running(grade) / top,
-        found=found / top,
+        total=total / top,
         there=there / top,
-        terminal=ratio(found, there, empty=1.0),
+        terminal=ratio(total, there, empty=1.0),
     )
+
+
+# ------------------------------------------- the listed set, and a price for each document
+
+BETA = Parameter(
+    "beta",
+    "how much more recall counts than precision",
+    low=0,
+    high=1e6,
+    low_open=True,
+    default=1,
+    always=True,
+)
+EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, default=0.1, always=True)
+NOT_WORTH_IT = (
+    "Stop where the next document is so unlikely to be relevant that it is not worth its cost."
+)
+
+
+def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDepth:
+    b, there = beta * beta, cut.there[..., None]
+    return cut.scored(ratio((1 + b) * cut.cumulative, cut.depth + b * there, empty=1.0))
+
+
+@ranked(
+    "SetF",
+    family="truncated",
+    formula="(1 + β²) · retrieved / (d + β² R); where R = 0: 1 for an empty list, else 0",
+    example="SetF(beta=1) = 2 · 2 / (3 + 3) = 0.6667",
+    latex=r"\frac{(1+\beta^2)\sum_i [r_i\ge \mathrm{rel}]}{d+\beta^2 R}",
+    source="van Rijsbergen 1979, Information Retrieval, chapter 7; the set measure of ir_measures",
+    gaming=NOT_WORTH_IT + " The order of the list does not matter.",
+    aliases=("SetF1",),
+    parameters=(BETA, REL),
+    by_depth=_set_f_by_depth,
+)
+def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
+    """F of the listed set: precision and recall in one number, whatever the order.
+
+    Where nothing is relevant an empty list has 1, any other 0.
+    """
+    b = beta * beta
+    there, depth = num_rel(rankings, rel=rel), rankings.depth.astype(np.float64)
+    return ratio((1 + b) * num_rel_ret(rankings, rel=rel), depth + b * there, empty=1.0)
+
+
+def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:
+    return cut.scored(0.0, (2 * cut.gain - 1) / np.log2(1.0 + cut.rank))
+
+
+@ranked(
+    "pDCG",
+    family="truncated",
+    formula="Σ_{i ≤ d} s_i / log2(1 + i), s = 1 if relevant, else −1",
+    example="pDCG = 1 − 0.6309 + 1/2 = 0.8691",
+    latex=r"\sum_{i\le d}\frac{s_i}{\log_2(1+i)},\ s_i=\pm1",
+    source="Bahri et al. 2020, Choppy: Cut Transformer for Ranked List Truncation",
+    gaming="Stop where a document is more likely not relevant than relevant: an empty list has 0.",
+    aliases=("penalised-DCG", "DCG-penalised"),
+    parameters=(REL,),
+    bounds=(-math.inf, math.inf),
+    by_depth=_penalised_dcg_by_depth,
+)
+def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Discounted gain, where a document that is not relevant costs what a relevant one earns.
+
+    What nobody judged is not relevant.
+    """
+    longest = int(rankings.depth.max(initial=0))
+    costs = np.concatenate(([0.0], np.cumsum(1 / np.log2(2.0 + np.arange(longest)))))
+    relevant = gains(rankings.grade, rankings.pool, rel)
+    return rankings.total(2 * relevant / np.log2(1.0 + rankings.rank)) - costs[rankings.depth]
+
+
+def _rbp_effort_by_depth(
+    cut: Prefixes, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
+) -> ByDepth:
+    return cut.scored(0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0))
+
+
+@ranked(
+    "RBP-effort",
+    family="truncated",
+    formula="(1 − p) Σ_{i ≤ d} p^(i−1) (r_i − e), r = grade / top grade",
+    example="RBP-effort(p=0.8,e=0.1) = 0.3280 − 0.1 · (1 − 0.512) = 0.2792",
+    latex=r"(1-p)\sum_{i\le d} p^{i-1}(r_i-e)",
+    source="RBP (Moffat & Zobel 2008) with a price for each document",
+    gaming="Stop where the gain expected of a document falls below e: an empty list has 0.",
+    aliases=("RBPe",),
+    parameters=(P, EFFORT, REL_IF_ANY),
+    bounds=lambda e=0.1, **_: (-e, 1.0),
+    scales_grades=True,
+    by_depth=_rbp_effort_by_depth,
+)
+def rbp_effort(
+    rankings: RankedLists, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
+) -> Floats:
+    """Rank-biased precision less the effort of reading each document."""
+    gain = gains(rankings.grade, rankings.pool, rel)
+    listed = (1 - p) * rankings.total(gain * np.power(p, rankings.rank - 1.0))
+    return listed - e * (1 - np.power(p, rankings.depth.astype(np.float64)))

@@ -9,11 +9,12 @@ Sums run over all ranks, those after the end of the list too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter
+from abstain.measures.definition import numpy as np
 from abstain.measures.families.ranking import (
     K_IF_ANY,
     LONGER_IS_FREE,
@@ -24,7 +25,6 @@ from abstain.measures.families.ranking import (
     ratio,
     rbp,
 )
-from abstain.measures.lazy import numpy as np
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
@@ -53,14 +53,13 @@ T = Parameter(
     example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
     latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
     source=ERR_PAPER,
-    gaming="Put the documents that are most likely the best at the top: after one that satisfies "
-    "the user, the rest counts little.",
+    gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
 )
 def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
     """Expected reciprocal rank of the document that satisfies the user.
 
-    The top grade is the largest in the judgments, unless another is given.
+    The top grade is the largest in the judgments, unless another is set.
     """
     satisfied = _satisfied(rankings.grade, rankings.pool.top)
     return _reciprocal(rankings, rankings.rank, satisfied, k)
@@ -72,8 +71,7 @@ def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
     latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
     source=ERR_PAPER,
-    gaming="Put the documents that are most likely the best at the top: after one that satisfies "
-    "the user, the rest counts little.",
+    gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     undefined=(NO_GAIN,),
     leaves_out_nil=True,
     parameters=(K_IF_ANY,),
@@ -141,15 +139,10 @@ def rbp_total(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None
 # ----------------------------------------------------------------------------------- INST
 
 
-@dataclass(frozen=True)
-class _Read:
-    """What INST's user is expected to read."""
-
-    depth: Floats
-    gain: Floats
+of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, REL_IF_ANY))
 
 
-@ranked(
+@of_inst(
     "INST",
     formula="Σ r_i V_i / Σ V_i, V_(i+1) = V_i ((i + t + t_i − 1)/(i + t + t_i))², t_i = t − gain "
     "up to i",
@@ -158,49 +151,41 @@ class _Read:
     r"V_{i+1}=V_i\Bigl(\frac{i+t+t_i-1}{i+t+t_i}\Bigr)^2",
     source=INST_PAPER,
     gaming=LONGER_IS_FREE,
-    scales_grades=True,
-    parameters=(T, REL_IF_ANY),
 )
 def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
     """The gain per document read, for a user who looks for a gain of t and then stops."""
-    read = _read(rankings, t, rel)
-    return read.gain / read.depth
+    depth, gain = _read(rankings, t, rel)
+    return gain / depth
 
 
-@ranked(
+@of_inst(
     "INST-depth",
     formula="Σ V_i",
     example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
     latex=r"\sum_i V_i",
-    source=CWL_PAPER,
     note=NO_SCORE,
     bounds=(1.0, math.inf),
-    scales_grades=True,
     higher_is_better=False,
-    parameters=(T, REL_IF_ANY),
 )
 def inst_depth(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
     """How many documents INST's user is expected to read."""
-    return _read(rankings, t, rel).depth
+    return _read(rankings, t, rel)[0]
 
 
-@ranked(
+@of_inst(
     "INST-total",
     formula="Σ r_i V_i",
     example="INST-total(t=1) = 1 + 1/9 = 1.1111",
     latex=r"\sum_i r_iV_i",
-    source=CWL_PAPER,
     gaming=LONGER_IS_FREE,
     bounds=(0.0, math.inf),
-    scales_grades=True,
-    parameters=(T, REL_IF_ANY),
 )
 def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
     """The gain that INST's user is expected to collect: INST times its expected depth."""
-    return _read(rankings, t, rel).gain
+    return _read(rankings, t, rel)[1]
 
 
-@ranked(
+@of_inst(
     "INST-residual",
     formula="INST if every rank that is not judged had a gain of 1, minus INST",
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
@@ -208,17 +193,15 @@ def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None)
     source=INST_PAPER,
     note="Not a score: it says how much INST could rise if all documents were judged and listed.",
     bounds=(-1.0, 1.0),
-    scales_grades=True,
     higher_is_better=False,
-    parameters=(T, REL_IF_ANY),
 )
 def inst_residual(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
     """How far INST would rise if all that is not judged, or not listed, had a gain of 1."""
     return _at_best(rankings, t, rel) - inst(rankings, t=t, rel=rel)
 
 
-def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
-    """Sums over all ranks, unjudged ones without a gain.
+def _read(rankings: RankedLists, t: float, rel: float | None) -> tuple[Floats, Floats]:
+    """Expected depth and gain: sums over all ranks, unjudged ones without a gain.
 
     Between two documents with a gain, t_i stays the same, and the product of the chances is
     V_i = A / (i + a − 1)², a = t + t_i. So a stretch adds A (ψ'(first + a − 1) − ψ'(last + a)), ψ'
@@ -242,7 +225,7 @@ def _read(rankings: RankedLists, t: float, rel: float | None) -> _Read:
     depth = base * float(polygamma(1, 2 * t)) + np.bincount(
         row, ended + begun, minlength=rankings.size
     )
-    return _Read(np.asarray(depth, np.float64), rankings.total(gain * reach))
+    return np.asarray(depth, np.float64), rankings.total(gain * reach)
 
 
 def _at_best(rankings: RankedLists, t: float, rel: float | None) -> Floats:

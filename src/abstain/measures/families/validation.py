@@ -7,6 +7,7 @@ UR and UW are blanks whose candidate was right and wrong, UE blanks without one.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from abstain.measures.declare import counting
 from abstain.measures.definition import (
@@ -21,6 +22,20 @@ from abstain.measures.definition import (
 
 validation = partial(counting, family="validation")
 by_candidates = partial(validation, needs_candidates=True)
+
+
+def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
+    """Declare a proportion, which says how it is computed."""
+
+    def function(k: CountsLike) -> Numeric:
+        successes, trials = proportion.of(k)
+        return successes / trials
+
+    function.__doc__, function.__qualname__ = summary, name
+    validation(name, proportion=proportion, **facts)(function)
+
+
+share_by_candidates = partial(share, needs_candidates=True)
 
 QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
 AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Exercise 2008"
@@ -41,82 +56,56 @@ NOTHING_TO_VALIDATE = Undefinedness(
     lambda k: k.answered + k.unanswered_right == 0,
     "no question was answered and no candidate is right",
 )
-
-
-@validation(
+share(
     "coverage",
+    "The share of the questions that were answered, right or wrong.",
+    Proportion("R + W"),
     source="share of the questions answered; attempted, in SimpleQA",
-    proportion=Proportion("R + W"),
     aliases=("attempted",),
     gaming="Answer everything. The measure says how much was answered, not how well.",
 )
-def coverage(k: CountsLike) -> Numeric:
-    """The share of the questions that were answered, right or wrong."""
-    return k.answered / k.n
-
-
-@validation(
+share(
     "selective-risk",
+    "Of the answers, the share that is wrong.",
+    Proportion("W", "R + W"),
     source="selective risk (El-Yaniv and Wiener 2010); 1 − precision",
-    proportion=Proportion("W", "R + W"),
     undefined=(NOTHING_ANSWERED,),
     studentised=True,
     higher_is_better=False,
     gaming="Answer only the surest question: what was left out costs nothing.",
 )
-def selective_risk(k: CountsLike) -> Numeric:
-    """Of the answers given, the share that is wrong."""
-    return k.wrong / k.answered
-
-
-@validation(
+share(
     "wrong-rate",
-    source="share of the questions answered wrongly; called hallucination rate by users of "
-    "SimpleQA",
-    proportion=Proportion("W"),
+    "The share of the questions that were answered wrongly.",
+    Proportion("W"),
+    source="share of the questions answered wrongly; hallucination rate of SimpleQA's users",
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
-def wrong_share(k: CountsLike) -> Numeric:
-    """The share of the questions that were answered wrongly."""
-    return k.wrong / k.n
-
-
-@by_candidates(
+share_by_candidates(
     "forced-accuracy",
+    "The accuracy if every candidate behind a blank had been submitted.",
+    Proportion("R + UR"),
     source=f"{QA4MRE} (there called accuracy)",
-    proportion=Proportion("R + UR"),
     gaming="Give a candidate with every blank: it costs nothing here.",
 )
-def forced_accuracy(k: CountsLike) -> Numeric:
-    """The accuracy if every candidate behind a blank had been given as the answer."""
-    return (k.right + k.unanswered_right) / k.n
-
-
-@by_candidates(
+share_by_candidates(
     "correctly-discarded",
+    "Of the blanks, the share whose candidate was not right (rightly left blank).",
+    Proportion("UW + UE", "U"),
     source=QA4MRE,
-    proportion=Proportion("UW + UE", "U"),
     aliases=("abstention-precision",),
     undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
-def correctly_discarded(k: CountsLike) -> Numeric:
-    """Of the blanks, the share whose candidate was not right (rightly left blank)."""
-    return (k.unanswered_wrong + k.unanswered_empty) / k.unanswered
-
-
-@by_candidates(
+share_by_candidates(
     "abstention-recall",
+    "Of the questions that the system could not get right, the share that was left blank.",
+    Proportion("UW + UE", "UW + UE + W"),
     source=f"{ABSTENTION}, judged against the candidates",
-    proportion=Proportion("UW + UE", "UW + UE + W"),
     undefined=(NOTHING_TO_DISCARD,),
     gaming="Blank everything: it gives 1.",
 )
-def abstention_recall(k: CountsLike) -> Numeric:
-    """Of the questions that the system could not get right, the share that was left blank."""
-    discarded = k.unanswered_wrong + k.unanswered_empty
-    return discarded / (discarded + k.wrong)
 
 
 @by_candidates(
@@ -137,64 +126,46 @@ def abstention_f(k: CountsLike) -> Numeric:
     return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
 
 
-@by_candidates(
+share_by_candidates(
     "over-abstention",
+    "Of the questions that the system would have got right, the share that was left blank.",
+    Proportion("UR", "R + UR"),
     source=f"{ABSTENTION}; 1 − validation-recall",
-    proportion=Proportion("UR", "R + UR"),
     undefined=(NOTHING_RIGHT_TO_FIND,),
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
 )
-def over_abstention(k: CountsLike) -> Numeric:
-    """Of the questions that the system would have got right, the share that was left blank."""
-    return k.unanswered_right / (k.right + k.unanswered_right)
-
-
-@by_candidates(
+share_by_candidates(
     "under-abstention",
+    "Of the questions that the system could not get right, the share that it still answered.",
+    Proportion("W", "W + UW + UE"),
     source=f"{ABSTENTION}; 1 − abstention-recall",
-    proportion=Proportion("W", "W + UW + UE"),
     undefined=(NOTHING_TO_DISCARD,),
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
-def under_abstention(k: CountsLike) -> Numeric:
-    """Of the questions that the system could not get right, the share that it still answered."""
-    return k.wrong / (k.wrong + k.unanswered_wrong + k.unanswered_empty)
-
-
-@validation(
+share(
     "qa-accuracy",
+    "Questions with a right answer selected, over all questions.",
+    Proportion("R"),
     source=AVE_2008,
-    proportion=Proportion("R"),
     ranks_like=lambda: ("accuracy", "credit(t=0)", "S(t=0)"),
     gaming="Never leave a blank.",
 )
-def qa_accuracy(k: CountsLike) -> Numeric:
-    """Questions with a right answer selected, over all questions."""
-    return k.right / k.n
-
-
-@by_candidates(
+share_by_candidates(
     "qa-rej-accuracy",
+    "Questions correctly rejected (no right candidate, left blank), over all questions.",
+    Proportion("UW + UE"),
     source=AVE_2008,
-    proportion=Proportion("UW + UE"),
     gaming="Reject everything: it gives the share of questions that cannot be answered right.",
 )
-def qa_rej_accuracy(k: CountsLike) -> Numeric:
-    """Questions correctly rejected (no right candidate, left blank), over all questions."""
-    return (k.unanswered_wrong + k.unanswered_empty) / k.n
-
-
-@by_candidates(
+share_by_candidates(
     "qa-performance",
+    "Right decisions over all questions: right answers plus wrong candidates rejected.",
+    Proportion("R + UW + UE"),
     source=AVE_2008,
-    proportion=Proportion("R + UW + UE"),
     gaming="Hand in candidates that are surely wrong and reject them: each counts as a success.",
 )
-def qa_performance(k: CountsLike) -> Numeric:
-    """Right decisions over all questions: right answers given plus wrong candidates rejected."""
-    return (k.right + k.unanswered_wrong + k.unanswered_empty) / k.n
 
 
 @by_candidates(
@@ -209,29 +180,23 @@ def estimated_qa_performance(k: CountsLike) -> Numeric:
     return k.right / k.n * (1 + (k.unanswered_wrong + k.unanswered_empty) / k.n)
 
 
-@validation(
+share(
     "validation-precision",
+    "Of the candidates validated (submitted), the share that is right.",
+    Proportion("R", "R + W"),
     source=AVE_2006,
-    proportion=Proportion("R", "R + W"),
     undefined=(NOTHING_ANSWERED,),
     ranks_like=lambda: ("precision",),
     gaming="Validate the one candidate that you are sure of.",
 )
-def validation_precision(k: CountsLike) -> Numeric:
-    """Of the candidates validated (given as answers), the share that is right."""
-    return k.right / k.answered
-
-
-@by_candidates(
+share_by_candidates(
     "validation-recall",
+    "Of the right candidates, the share that was validated (submitted).",
+    Proportion("R", "R + UR"),
     source=AVE_2006,
-    proportion=Proportion("R", "R + UR"),
     undefined=(NOTHING_RIGHT_TO_FIND,),
     gaming="Validate everything: it gives 1.",
 )
-def validation_recall(k: CountsLike) -> Numeric:
-    """Of the right candidates, the share that was validated (given as an answer)."""
-    return k.right / (k.right + k.unanswered_right)
 
 
 @by_candidates(

@@ -1,1 +1,1 @@
-"""Other samples of the questions: what is drawn, and what is counted of it."""
+"""Resampling questions: stability, sensitivity and discriminative power of measures."""

@@ -2,7 +2,7 @@
 
 Sakai 2006: a paired bootstrap test of every pair; the achieved significance levels, sorted, are the
 ASL curve. Carterette 2012: Tukey's honestly significant difference by randomisation, which holds
-for all pairs together: the largest difference among runs that swapped their cells at random.
+for all pairs together: the largest difference among runs that were permuted on each question.
 """
 
 from __future__ import annotations
@@ -14,37 +14,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from abstain.measures.arrays import Array, IntArray
-from abstain.stats.resampling.draws import (
-    BLOCK,
-    HELD,
-    SAME,
-    Plan,
-    all_pairs,
-    in_blocks,
-    permutations,
-)
-from abstain.stats.resampling.sensitivity import EDGE
-from abstain.stats.resampling.sources import Pairs, Scores, Source, random_multiplicities, stream
+from abstain.measures.definition import Array, BoolArray, IntArray
+from abstain.stats.hypotheses import without_skewness
+from abstain.stats.resampling.draws import BLOCK, HELD, SAME, Plan, all_pairs, cut, in_blocks
+from abstain.stats.resampling.reversals import EDGE
+from abstain.stats.resampling.samplers import Pairs, Scores, Source, random_multiplicities, stream
 
 RESAMPLES = 1000
 POINTS = 1000
 """Points of an ASL curve that are kept."""
+LEAST_TOPICS = 40
+"""Topics that Tukey's test of means needs (benchmarks/errors.py): fewer do not show skewness."""
+CLOSE = 1e-9
+"""Relative differences below this are ties."""
 
 
-def honest_difference(largest: Array, alpha: float) -> float | None:
-    """The largest difference that at least alpha of the permutations reach.
-
-    Whatever exceeds it fewer of them reach: it is separated.
-
-    >>> honest_difference(np.arange(1.0, 11.0), 0.2)
-    9.0
-    """
-    ranges = np.sort(largest[~np.isnan(largest)])[::-1]
-    if not len(ranges):
-        return None
-    reaching = max(1, math.ceil(alpha * len(ranges) - EDGE))
-    return float(ranges[reaching - 1])
+# ---------------------------------------------------------------------------------- bootstrap
 
 
 def thinned(levels: Array) -> Array:
@@ -55,8 +40,7 @@ def thinned(levels: Array) -> Array:
 
 
 def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
-    """The achieved significance level of every pair, and the resamples it comes from: measures ×
-    pairs.
+    """The achieved significance level of every pair, and its defined resamples: measures × pairs.
 
     The share of resamples whose statistic is as far from the observed one as that is from no
     difference. For means of per-question scores the statistic is Student's t, as in the paper; a
@@ -65,40 +49,33 @@ def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArr
     pairs = all_pairs(len(source.runs))
     beyond = np.zeros((len(source.measures), len(pairs[0])), np.int64)
     defined = np.zeros_like(beyond)
-    for own, more, existing in exceedances(source, plan, pairs, full):
-        beyond[:, own] += more
-        defined[:, own] += existing
+    for number, length, share in plan.chunks(source.questions):
+        step = min(BLOCK, HELD // source.cost) // length
+        work = _resampled(source, plan, pairs, full, number, length)
+        blocks = in_blocks(plan, "resampling pairs", len(pairs[0]), step, work, share=share)
+        for some, more, existing in blocks:
+            beyond[:, some] += more
+            defined[:, some] += existing
     with np.errstate(divide="ignore", invalid="ignore"):
         levels = beyond / defined
     levels[np.isnan(full[:, pairs[0]] - full[:, pairs[1]])] = np.nan
     return levels, defined
 
 
-def exceedances(
-    source: Source, plan: Plan, pairs: Pairs, full: Array
-) -> Iterator[tuple[slice, IntArray, IntArray]]:
-    """Block by block: how many resamples are beyond the observed, of how many that exist."""
-    for number, length, share in plan.chunks(source.questions):
-        most = min(BLOCK, HELD // source.cost()) // length
-        work = _resampled(source, plan, pairs, full, number, length)
-        yield from in_blocks(plan, "resampling pairs", len(pairs[0]), most, work, share=share)
-
-
 def _resampled(
     source: Source, plan: Plan, pairs: Pairs, full: Array, number: int, length: int
 ) -> Callable[[int, slice], tuple[slice, IntArray, IntArray]]:
-    """What to do with a block of pairs, in one chunk of resamples."""
+    """Counts, for a block of pairs, the resamples beyond the observed and those that exist."""
     weights = scores = None
-    # Student's t has no unit; a difference of scores has theirs.
-    scale = 1.0 if isinstance(source, Scores) else np.array(source.spans)[:, None, None]
     if plan.draws == "shared":
         weights = random_multiplicities(stream(plan.seed, 2, number), length, source.questions)
         if not isinstance(source, Scores):
             scores = source.weighed(weights)
 
-    def work(place: int, own: slice) -> tuple[slice, IntArray, IntArray]:
-        ends = pairs[0][own], pairs[1][own]
+    def work(place: int, some: slice) -> tuple[slice, IntArray, IntArray]:
+        ends = pairs[0][some], pairs[1][some]
         rng = stream(plan.seed, 2, number, place)
+        scale: Any = 1.0  # t has no unit
         if isinstance(source, Scores):
             drawn = weights
             if drawn is None:
@@ -106,28 +83,25 @@ def _resampled(
                 drawn = drawn.reshape(len(ends[0]), length, source.questions)
             null, observed = student(source.features, ends, drawn)
         else:
-            x, y = (
-                source.resamples(rng, ends, trials=length)
-                if scores is None
-                else (scores[:, ends[0]], scores[:, ends[1]])
-            )
+            if scores is None:
+                x, y = source.resamples(rng, ends, trials=length)
+            else:
+                x, y = scores[:, ends[0]], scores[:, ends[1]]
             observed = full[:, ends[0]] - full[:, ends[1]]
             null = x - y - observed[..., None]
+            scale = np.array(source.spans)[:, None, None]
         reach = np.abs(observed)[..., None]
         slack = SAME * np.maximum(scale, np.where(np.isfinite(reach), reach, 0))
         beyond = np.abs(null) >= reach - slack
-        return own, beyond.sum(axis=-1), (~np.isnan(null)).sum(axis=-1)
+        return some, beyond.sum(axis=-1), (~np.isnan(null)).sum(axis=-1)
 
     return work
 
 
 def student(features: Array, pairs: Pairs, weights: npt.NDArray[Any]) -> tuple[Array, Array]:
     """Student's t of the resampled, recentred differences, and of the observed ones."""
-    z = features[pairs[0]] - features[pairs[1]]
+    z = _scaled(features[pairs[0]] - features[pairs[1]])
     n = z.shape[1]
-    # t has no unit: squares of very large or very small scores would leave the range of numbers.
-    largest = np.abs(z).max(axis=1, keepdims=True)
-    z /= np.where(largest > 0, largest, 1)
     centre = z.mean(axis=1, keepdims=True)
     w = z - centre
     wide = weights.astype(np.float64)
@@ -138,8 +112,14 @@ def student(features: Array, pairs: Pairs, weights: npt.NDArray[Any]) -> tuple[A
     return np.moveaxis(null, -1, 0), np.moveaxis(observed, -1, 0)
 
 
+def _scaled(differences: Array) -> Array:
+    """Differences (pairs, topics, …) with a largest of 1, whose squares do not overflow."""
+    largest = np.abs(differences).max(axis=1, keepdims=True)
+    return np.asarray(differences / np.where(largest > 0, largest, 1))
+
+
 def _t(mean: Array, variance: Array, n: int) -> Array:
-    """mean / sqrt(variance / (n−1)); no spread: 0 without a difference, else beyond all bounds."""
+    """mean / sqrt(variance / (n−1)); without spread 0 where there is no difference, else ∞."""
     some = variance > SAME * (variance + mean * mean)
     spread = np.sqrt(np.where(some, variance, 0) / max(n - 1, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -147,25 +127,125 @@ def _t(mean: Array, variance: Array, n: int) -> Array:
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
 
 
-def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:
-    """The largest difference between any two runs in each permutation: measures × trials.
+# ------------------------------------------------------------------------------- Tukey's test
 
-    And in how many of them a measure does not exist for some run.
+
+def permutations(source: Source, plan: Plan) -> Iterator[Array]:
+    """Scores of runs that are permuted on each question: measures × trials × runs, in blocks."""
+
+    def work(place: int, trials: slice) -> Array:
+        return source.permuted(stream(plan.seed, 3, place), trials.stop - trials.start)
+
+    step = HELD // (len(source.runs) * source.questions)
+    return in_blocks(plan, "permuting runs", plan.trials, step, work)
+
+
+def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:
+    """The range of scores in each permutation: measures × trials.
+
+    And the number of permutations in which a measure is undefined for some run.
     """
     blocks = []
     incomplete = np.zeros(len(source.measures), np.int64)
-    for scores in permutations(source, plan, part=3):
-        none = np.isnan(scores).all(axis=-1)
-        incomplete += np.isnan(scores).any(axis=-1).sum(axis=-1)
-        high = np.where(np.isnan(scores), -np.inf, scores).max(axis=-1)
-        low = np.where(np.isnan(scores), np.inf, scores).min(axis=-1)
-        blocks.append(np.where(none, np.nan, high - low))
+    for scores in permutations(source, plan):
+        missing = np.isnan(scores)
+        incomplete += missing.any(axis=-1).sum(axis=-1)
+        high = np.where(missing, -np.inf, scores).max(axis=-1)
+        low = np.where(missing, np.inf, scores).min(axis=-1)
+        blocks.append(np.where(missing.all(axis=-1), np.nan, high - low))
     return np.concatenate(blocks, axis=-1), incomplete
 
 
+def honest_difference(largest: Array, alpha: float) -> float | None:
+    """The largest difference that at least alpha of the permutations reach.
+
+    >>> honest_difference(np.arange(1.0, 11.0), 0.2)
+    9.0
+    """
+    ranges = np.sort(largest[~np.isnan(largest)])[::-1]
+    if not len(ranges):
+        return None
+    return float(ranges[max(1, math.ceil(alpha * len(ranges) - EDGE)) - 1])
+
+
 def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
-    """The share of the largest differences that reach each gap, or miss it by `slack`."""
+    """p of each gap: the share of the permutations that reach it, or miss it by `slack`."""
     ranges = np.sort(largest[~np.isnan(largest)])
     if not len(ranges):
         return np.full(len(gaps), np.nan)
     return (len(ranges) - np.searchsorted(ranges, gaps - slack, side="left")) / len(ranges)
+
+
+def all_pairs_p(source: Scores, plan: Plan, pairs: Pairs) -> Array:
+    """p of every pair by the largest |t| of the permutations: measures × pairs."""
+    runs = len(source.runs)
+
+    def work(place: int, trials: slice) -> Array:
+        permuted = source.swapped(stream(plan.seed, 3, place), trials.stop - trials.start)
+        return np.stack([largest_t(scores) for scores in permuted])
+
+    step = HELD // (runs * max(2 * runs, source.questions))
+    blocks = in_blocks(plan, "permuting runs", plan.trials, step, work)
+    largest = np.concatenate(list(blocks), axis=1)
+    observed = [observed_t(source.features[..., m], pairs) for m in range(len(source.measures))]
+    return np.stack([exceeding(*each, slack=0.0) for each in zip(largest, observed, strict=True)])
+
+
+def largest_t(scores: Array) -> Array:
+    """The largest |t| of any two runs: trials × topics × runs to trials.
+
+    The variance of a pair's differences is s_ii + s_jj − 2 s_ij of the runs' covariance matrix.
+
+    >>> three = np.array([[[1.0, 0.0, 0.5], [2.0, 1.5, 0.5], [3.0, 1.0, 2.0]]])
+    >>> round(float(largest_t(three)[0]), 4)
+    3.4641
+    """
+    n = scores.shape[1]
+    scores = scores - scores.mean(axis=2, keepdims=True)  # topic effects cancel in differences
+    size = np.abs(scores).max(initial=0.0)
+    scores /= size if size > 0 else 1.0
+    mean = scores.mean(axis=1)
+    off = scores - mean[:, None]
+    covariance = np.matmul(off.swapaxes(1, 2), off) / n
+    variances = np.diagonal(covariance, axis1=1, axis2=2)
+    both = variances[:, :, None] + variances[:, None]
+    variance = both - 2 * covariance
+    square = (mean[:, :, None] - mean[:, None]) ** 2
+    some = variance > SAME * (both + square)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = square * (n - 1) / variance
+    alike = np.where(square > SAME * both, np.inf, 0.0)
+    return np.asarray(np.sqrt(np.where(some, squares, alike).max(axis=(1, 2))))
+
+
+def observed_t(scores: Array, pairs: Pairs) -> Array:
+    """|t| of each pair of runs (runs × topics), corrected for skewness as in `Paired`."""
+    step = max(1, BLOCK // scores.shape[1])
+    blocks = (scores[pairs[0][some]] - scores[pairs[1][some]] for some in cut(len(pairs[0]), step))
+    return np.concatenate([_corrected_t(_scaled(gaps)) for gaps in blocks]) * (1 - CLOSE)
+
+
+def _corrected_t(gaps: Array) -> Array:
+    """The smaller of Student's |t| and of Hall's over the topics that differ: pairs × topics."""
+    from scipy.special import stdtr, stdtrit
+
+    differs = np.abs(gaps) > CLOSE
+    t, _ = _t_and_skewness(gaps, np.ones_like(differs))
+    part, skewness = _t_and_skewness(gaps, differs)
+    usable = np.isfinite(t) & np.isfinite(part)
+    statistic = without_skewness(np.where(usable, part, 0.0), skewness)
+    p = 2 * stdtr(np.maximum(differs.sum(axis=1) - 1, 1), -np.abs(statistic))
+    return np.where(usable, np.fmin(np.abs(t), -stdtrit(gaps.shape[1] - 1, p / 2)), np.abs(t))
+
+
+def _t_and_skewness(gaps: Array, inside: BoolArray) -> tuple[Array, Array]:
+    """Student's t of the mean of some topics (∞ without spread), and the skewness of the mean."""
+    n = np.maximum(inside.sum(axis=1), 1)
+    mean = np.where(inside, gaps, 0.0).sum(axis=1) / n
+    off = np.where(inside, gaps - mean[:, None], 0.0)
+    square = (off**2).sum(axis=1)
+    error = np.sqrt(square / (n * np.maximum(n - 1, 1)))
+    varies = error > CLOSE * np.abs(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(varies, mean / error, np.where(np.abs(mean) > CLOSE, np.inf, 0.0))
+        return t, np.where(varies, (off**3).sum(axis=1) / square**1.5, 0.0)

@@ -3,8 +3,7 @@
 import json
 import re
 
-from abstain.io.log_rows import LogRows
-from abstain.io.readers import Reader
+from abstain.io.readers import LogRows, Reader
 
 
 def read(opened, picks):
@@ -12,9 +11,9 @@ def read(opened, picks):
     rows = LogRows(opened, "quiz")
     with opened.stream() as lines:
         for number, line in enumerate(lines, 1):
-            own = json.loads(line)
-            outcome = {True: "right", False: "wrong", None: "declined"}[own["right"]]
-            rows.add(own["quiz"], outcome, line=number, answer=own["said"])
+            record = json.loads(line)
+            outcome = {True: "right", False: "wrong", None: "declined"}[record["right"]]
+            rows.add(record["quiz"], outcome, line=number, answer=record["said"])
     return rows.table()
 
 

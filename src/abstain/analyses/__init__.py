@@ -1,1 +1,0 @@
-"""What is asked: one folder or file a question."""

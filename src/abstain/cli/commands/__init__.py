@@ -1,1 +1,0 @@
-"""One file a command. Its name is the command, its first line the help in a line."""

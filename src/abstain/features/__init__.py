@@ -1,0 +1,1 @@
+"""One folder a question that can be asked."""

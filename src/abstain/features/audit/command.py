@@ -1,0 +1,90 @@
+"""Check the arithmetic of a published table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from abstain.cli import EXIT_NO, options
+from abstain.cli.command import FILE, READING, argument, command, option
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UsageError
+from abstain.runs.reading import OPTIONS
+
+
+@command
+@argument("files", nargs=-1, required=True, metavar="FILE", help="The tables to check.")
+@option("-n --questions N", "The number of questions behind each row.", type=click.IntRange(min=1))
+@option(
+    "--sizes NAME=N|FILE",
+    "The number of questions behind the scores of a column: auxiliary=44, or a table with the "
+    "column questions. Repeatable.",
+    multiple=True,
+)
+@option(
+    "--with COUNTS",
+    "A table with the counts of the same runs. Repeatable.",
+    to="companions",
+    type=FILE,
+    multiple=True,
+)
+@options.measure(
+    "The measure of the scores in a column, if the name of the column says only which questions "
+    "the scores are about (such as 'auxiliary'), not which measure they are.",
+    default="c@1",
+)
+@option(
+    "-c --column NAME=COLUMN",
+    "The column that holds a count or a measure: right=R, c@1=score. Repeatable.",
+    multiple=True,
+    section=READING,
+)
+@option("--from FORMAT", OPTIONS["format"][2], to="from_format", section=READING)
+@option("--ignore COLUMN", "A column to leave out. Repeatable.", multiple=True)
+@options.most("How many findings a table shows (0: all of them).")
+@shows(digits=False)
+def audit(
+    files: tuple[str, ...],
+    column: tuple[str, ...],
+    from_format: str | None,
+    most: int,
+    out: Showing,
+    **how: Any,
+) -> None:
+    """Check the arithmetic of published tables. Exit code 1 if something is wrong.
+
+    \b
+    abstain audit counts.csv
+    abstain audit subsets.csv --sizes auxiliary=44 --with counts.csv
+    abstain audit table14.csv table15.csv -c c@1=all
+
+    Counts must add up. Scores must follow from the counts, or at least be attainable. Totals,
+    means, medians, deviations and percentages must follow from their rows. Tables must agree.
+    """
+    from abstain.features.audit.analysis import audit as audited
+
+    with working("checking…"):
+        result = audited(files, columns=_columns(column), format=from_format, **how)
+    if result.agrees and not result.cells:
+        raise UsageError(
+            "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and how many "
+            "questions they cover (--questions N, or --sizes COLUMN=N)"
+        )
+    out.show(result, most=most)
+    if not result.agrees:
+        raise click.exceptions.Exit(EXIT_NO)
+
+
+def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:
+    """NAME=COLUMN texts; a measure may have several columns, a column one meaning."""
+    meanings: dict[str, str] = {}
+    for text in texts:
+        # A measure's parameters have an equals sign too: credit(t=0.5)=score.
+        cut = text.find("=", text.find(")") + 1)
+        name, column = text[:cut].strip(), text[cut + 1 :].strip()
+        if cut < 0 or not name or not column:
+            raise UsageError(f"--column must be NAME=COLUMN, such as right=R (got '{text}')")
+        if meanings.setdefault(column, name) != name:
+            raise UsageError(f"--column '{column}' appears twice")
+    return [(name, column) for column, name in meanings.items()]

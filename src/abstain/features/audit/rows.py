@@ -1,0 +1,480 @@
+"""Counts and scores of each row against each other, and the smallest correction of a row.
+
+A correction changes one cell if it can, two if it must; of those, the fewest digits. Values are
+whole arrays, so that the search for it tries every value of a cell at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from abstain.errors import plural
+from abstain.features.audit.findings import ATTAINABLE, COUNTS, SCORES, Audit, fewest_digits
+from abstain.features.audit.result import Change, Correction
+from abstain.features.audit.table import ALL, TOLERANCE, Printed, ScoreColumn, Sheet
+from abstain.measures import Measure
+from abstain.measures.definition import SPLIT_UNKNOWN
+from abstain.outcomes import MOST as LARGEST
+from abstain.outcomes import Counts, CountsArray
+from abstain.runs.counts_table import BLANKS as SPLIT
+
+OPEN = SPLIT_UNKNOWN.reason
+"""Why a score that asks for more counts than a row prints is not known."""
+CORRECTED = 200
+"""Rows for which a correction is looked for."""
+GRID = 1_000_000
+"""Values of a cell, or pairs of values of two cells, that are tried."""
+MOST = 100
+"""Corrections that are kept; a row that has more says too little to be corrected."""
+
+Values: TypeAlias = Mapping[str, Any]
+"""Counts by role (right, wrong, …, questions): whole numbers or arrays of them."""
+
+
+class Sum(NamedTuple):
+    """Some counts together are another one (or, where some are not printed, at most that)."""
+
+    parts: tuple[str, ...]
+    whole: str
+    exact: bool
+    rule: str = COUNTS
+
+    def columns(self, sheet: Sheet) -> list[str]:
+        """The columns that take part, the sum first."""
+        roles = (self.whole, *self.parts)
+        return [sheet.counts[role] for role in roles if role in sheet.counts]
+
+    def holds(self, values: Values) -> Any:
+        """Whether it holds."""
+        total = sum(values[part] for part in self.parts)
+        return total == values[self.whole] if self.exact else total <= values[self.whole]
+
+    def follows(self, values: Values) -> str:
+        """What the parts make instead."""
+        parts = " + ".join(f"{values[part]} {part}" for part in self.parts)
+        total = sum(values[part] for part in self.parts)
+        made = f" = {total}" if len(self.parts) > 1 else ""
+        verb = "not" if self.exact else "more than"
+        return f"{parts}{made}, {verb} {values[self.whole]} {self.whole}".replace("_", " ")
+
+
+class Score(NamedTuple):
+    """A printed score is its measure of the counts, rounded."""
+
+    column: ScoreColumn
+    printed: Printed
+    rule: str = SCORES
+
+    def columns(self, sheet: Sheet) -> list[str]:
+        """Its column alone."""
+        return [self.column.name]
+
+    @property
+    def by_candidate(self) -> bool:
+        """Whether its measure asks for the candidates behind blanks."""
+        return self.column.measure.definition.needs_candidates
+
+    def value(self, values: Values) -> Any:
+        """The scores of arrays of counts, as the column prints them; NaN if one is negative."""
+        table = outcomes_of(values, self.by_candidate)
+        scores = self.column.measure(CountsArray(np.maximum(table, 0)))
+        return np.where((table >= 0).all(axis=-1), scores * self.column.scale, np.nan)
+
+    def fits(self, scores: Any) -> Any:
+        """Which scores round to the printed one."""
+        low, high = float(self.printed.low), float(self.printed.high)
+        slack = TOLERANCE * self.column.scale
+        return (low - slack <= scores) & (scores <= high + slack)
+
+    def holds(self, values: Values) -> Any:
+        """Whether it holds."""
+        return self.fits(self.value(values))
+
+    def follows(self, values: Values) -> str:
+        """What the counts give instead."""
+        value = float(self.value(values))
+        text = f"the counts give {value:.6g}"
+        if self.printed.truncates(value):
+            rounded = self.printed.like(value)
+            text += f": the printed score is truncated; rounded, it would be {rounded}"
+        return text
+
+
+def sums_of(roles: Iterable[str]) -> list[Sum]:
+    """Every sum that the printed counts of a row must keep."""
+    has = set(roles)
+    answers = tuple(r for r in ("right", "wrong") if r in has)
+    parts = tuple(p for p in SPLIT if p in has)
+    both, split = len(answers) == 2, len(parts) == len(SPLIT)
+    blanks, known = (("unanswered",), True) if "unanswered" in has else (parts, split)
+    sums = [
+        Sum(answers, "answered", exact=both),
+        Sum(parts, "unanswered", exact=split),
+        Sum(("answered", *blanks), "questions", exact=known),
+    ]
+    if answers or "answered" not in has:
+        sums.append(Sum((*answers, *blanks), "questions", exact=both and known))
+    return [s for s in sums if s.parts and {*s.parts, s.whole} <= has]
+
+
+RELATIONS = (
+    ("unanswered", SPLIT),
+    ("answered", ("right", "wrong")),
+    ("questions", ("answered", "unanswered")),
+    ("answered", ("right", "wrong")),
+)
+"""Which counts add up to which, in the order in which one follows from the others."""
+
+
+def filled(values: Values) -> dict[str, Any]:
+    """Counts with those that follow; of two ways to a number, the one that is printed is taken."""
+    known = dict(values)
+    for whole, parts in RELATIONS:
+        lacking = [role for role in (whole, *parts) if role not in known]
+        if len(lacking) == 1:
+            total = sum(known[part] for part in parts if part in known)
+            known[lacking[0]] = total if lacking[0] == whole else known[whole] - total
+    return known
+
+
+def outcomes_of(values: Values, by_candidate: bool) -> Any:
+    """The six counts of a row as the last axis of an array, or None where they are not known."""
+    known = filled(values)
+    if not {"right", "wrong", "unanswered"} <= known.keys():
+        return None
+    right, wrong, blank = known["right"], known["wrong"], known["unanswered"]
+    split = [0, 0, 0, blank]
+    if by_candidate and "unanswered_right" in known:  # no measure tells UW from UE
+        split = [known["unanswered_right"], blank - known["unanswered_right"], 0, 0]
+    return np.stack(np.broadcast_arrays(right, wrong, *split), axis=-1)
+
+
+def counts_of(values: Values, by_candidate: bool) -> Counts | None:
+    """The counts of one row, if they are all known and none is negative."""
+    table = outcomes_of(values, by_candidate)
+    if table is None or (table < 0).any():
+        return None
+    return Counts(*table.tolist())
+
+
+def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
+    """How many questions each row is over: as the user says, or as most rows agree."""
+    declared = sheet.settings.questions or sheet.settings.sizes.get(ALL)
+    if sheet.settings.questions or "questions" in sheet.counts or not sheet.counts:
+        return declared
+    rows = [filled(row_counts(sheet, row)) for row in sheet.body]
+    totals = Counter(counts["questions"] for counts in rows if "questions" in counts)
+    common, times = totals.most_common(1)[0] if totals else (None, 0)
+    if totals.total() < 3 or 3 * times < 2 * totals.total():
+        return declared
+    if common != declared:
+        audit.note(
+            f"{sheet.name}: taken to have {common} questions, because {times} of {totals.total()} "
+            "rows add up to that (the option questions sets another number)."
+        )
+    return common
+
+
+def row_counts(sheet: Sheet, row: int) -> dict[str, int]:
+    """The counts that a row prints, as far as they are whole numbers."""
+    numbers = {role: sheet.number(row, column) for role, column in sheet.counts.items()}
+    return {role: int(n.value) for role, n in numbers.items() if n is not None and _is_count(n)}
+
+
+def _is_count(number: Printed) -> bool:
+    return number.value.denominator == 1 and 0 <= number.value <= LARGEST
+
+
+def scores_of(
+    sheet: Sheet, row: int, slice: str, counts: Values
+) -> Iterator[tuple[Score, str | None]]:
+    """The scores of a row, each with why its counts do not give it: None where they do."""
+    for column in sheet.scores:
+        number = sheet.number(row, column.name)
+        if column.slice == slice and number is not None:
+            score = Score(column, number)
+            known = counts_of(counts, score.by_candidate)
+            yield score, OPEN if known is None else column.measure.why_undefined(known)
+
+
+def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
+    """Check the counts and the scores of every row; a total's row must add up as well."""
+    corrected = 0
+    for at, kind in enumerate(sheet.kinds):
+        if not sheet.counts or kind not in (None, "total"):
+            continue
+        for column in sheet.counts.values():
+            number = sheet.number(at, column)
+            if number is not None and not _is_count(number):
+                audit.find(COUNTS, sheet, at, column, "a count is a whole number, 0 or more")
+        printed = row_counts(sheet, at)
+        if kind == "total":  # it sums runs or parts; who knows over which questions
+            printed.pop("questions", None)
+        counts = printed if questions is None or kind else {"questions": questions} | printed
+        checks: list[Sum | Score] = [*sums_of(counts)]
+        for score, reason in scores_of(sheet, at, ALL, counts) if kind is None else ():
+            if reason is None:
+                checks.append(score)
+            elif reason != OPEN:
+                audit.find(SCORES, sheet, at, score.column.name, f"undefined: {reason}")
+        for check in checks:
+            audit.check(check.rule, sheet, [(at, column) for column in check.columns(sheet)])
+        failed = [check for check in checks if not check.holds(counts)]
+        row = Row(sheet, at, printed, counts, checks)
+        fixes = row.corrections() if failed and corrected < CORRECTED else []
+        corrected += bool(failed)
+        for check in failed:
+            column = check.columns(sheet)[0]
+            audit.find(check.rule, sheet, at, column, check.follows(counts), fixes)
+
+
+class Row(NamedTuple):
+    """What a row prints, and what must hold between its counts and its scores."""
+
+    sheet: Sheet
+    at: int
+    printed: Values
+    """The counts that it shows, by role: they may be misprints."""
+    counts: Values
+    """With the number of questions, where that is known otherwise."""
+    checks: Sequence[Sum | Score]
+
+    def corrections(self) -> list[Correction]:
+        """Every minimal change of printed cells after which all checks hold."""
+        cells: list[str | Score] = [*self.printed]
+        cells += [check for check in self.checks if isinstance(check, Score)]
+        for size in (1, 2):
+            fixes = [fix for some in combinations(cells, size) for fix in self._changes(some)]
+            if fixes:
+                return [Correction(fix, len(self.checks)) for fix in fewest_digits(fixes)[:MOST]]
+        return []
+
+    def _changes(self, cells: Sequence[str | Score]) -> Iterator[tuple[Change, ...]]:
+        """What the chosen cells would have to say: counts are tried, scores then follow."""
+        roles = [cell for cell in cells if isinstance(cell, str)]
+        size = 1 + max(self.counts.get("questions", 0), 2 * max(self.counts.values()), 9)
+        if size ** len(roles) > GRID:
+            return
+        grid = np.indices((size,) * len(roles))
+        tried = {role: axis.ravel() for role, axis in zip(roles, grid, strict=True)}
+        values = dict(self.counts) | tried
+        good = np.ones(size ** len(roles), np.bool_)
+        for role in roles:
+            good &= values[role] != self.counts[role]
+        for check in self.checks:
+            good &= check in cells or check.holds(values)
+        for hit in np.flatnonzero(good)[: 10 * MOST]:
+            here = dict(self.counts) | {role: int(values[role][hit]) for role in roles}
+            changes = [self._change(cell, here) for cell in cells]
+            if None not in changes:
+                yield tuple(change for change in changes if change)
+
+    def _change(self, cell: str | Score, counts: Values) -> Change | None:
+        """What a cell would show with these counts; None for a score that shows it already."""
+        if isinstance(cell, str):
+            return self.sheet.change(self.at, self.sheet.counts[cell], str(counts[cell]))
+        value = float(cell.value(counts))
+        if value != value or cell.printed.meets(value, value):
+            return None
+        return self.sheet.change(self.at, cell.column.name, cell.printed.like(value))
+
+
+# ---------------------------------------------------------------- scores without printed counts
+
+LIMIT = 2_000_000
+"""Outcomes that are enumerated for one score; more have practically every score."""
+SUSPECT = 10
+"""A size is questioned when one row in so many cannot come from it."""
+SIZES = 5
+MAX_SIZE = 1000
+BUDGET = 20_000_000
+"""Outcomes that are tried in all to find the number of questions behind a column."""
+
+Ends: TypeAlias = tuple[int, int]
+
+
+class Bounds(NamedTuple):
+    """How many questions, and the least and the most of each outcome."""
+
+    questions: int
+    right: Ends
+    wrong: Ends
+    unanswered: Ends
+
+    def few(self, measure: Measure) -> bool:
+        """Whether the outcomes can be tried one by one."""
+        (r0, r1), (u0, u1) = self.right, self.unanswered
+        candidates = max(1, u1) if measure.definition.needs_candidates else 1
+        return max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * candidates <= LIMIT
+
+    def __str__(self) -> str:
+        least, most = self.unanswered
+        text = plural(self.questions, "question")
+        if (least, most) == (0, self.questions):
+            return text
+        return f"{text} with {least if least == most else f'{least} to {most}'} unanswered"
+
+
+def known_runs(sheets: Mapping[Sheet, int | None], audit: Audit) -> dict[tuple[str, ...], Counts]:
+    """The counts of every run in companion tables; a row that does not add up tells nothing."""
+    known: dict[tuple[str, ...], Counts] = {}
+    for sheet, questions in sheets.items():
+        if not sheet.counts:
+            audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
+        doubtful: list[str] = []
+        for row in sheet.body:
+            counts = row_counts(sheet, row)
+            if questions is not None:
+                counts.setdefault("questions", questions)
+            whole = counts_of(counts, by_candidate=False)
+            if whole is not None and all(total.holds(counts) for total in sums_of(counts)):
+                known[sheet.key(row)] = whole
+            elif outcomes_of(counts, by_candidate=False) is not None:
+                doubtful.append(sheet.row_name(row))
+        if doubtful:
+            audit.note(
+                f"{sheet.name}: these rows are not used, because their counts do not add up: "
+                f"{', '.join(doubtful)}."
+            )
+    return known
+
+
+def check_attainable(
+    sheet: Sheet, questions: int | None, known: Mapping[tuple[str, ...], Counts], audit: Audit
+) -> None:
+    """Check every score whose number of questions is known and whose counts are not printed."""
+    tried: dict[ScoreColumn, list[tuple[Score, Counts | None]]] = {}
+    failed: Counter[ScoreColumn] = Counter()
+    for slice in dict.fromkeys(s.slice for s in sheet.scores):
+        for row in sheet.body:
+            run = known.get(sheet.key(row))
+            counts, n = {}, sheet.settings.sizes.get(slice)
+            if slice == ALL:
+                counts = row_counts(sheet, row)
+                n = counts.get("questions", questions or (int(run.n) if run else None))
+            if not n:
+                continue
+            if counts:
+                counts.setdefault("questions", n)
+            bounds = _bounds(n, run, counts)
+            good: list[Score] = []
+            for score, reason in scores_of(sheet, row, slice, counts):
+                column = score.column
+                if reason != OPEN:  # it was checked with the printed counts
+                    continue
+                if not bounds.few(column.measure):
+                    audit.note(
+                        f"{sheet.name}: {column.name} is not checked for attainability, "
+                        f"because {n:,} questions have too many possible outcomes."
+                    )
+                    continue
+                audit.check(ATTAINABLE, sheet, [(row, column.name)])
+                tried.setdefault(column, []).append((score, run))
+                if _attainable([score], bounds):
+                    good.append(score)
+                else:
+                    failed[column] += 1
+                    audit.find(ATTAINABLE, sheet, row, column.name, _why_not(score, bounds))
+            if len(good) > 1 and not _attainable(good, bounds):
+                names = " and ".join(score.column.name for score in good)
+                follows = (
+                    f"no outcome of {plural(n, 'question')} gives the printed {names} together"
+                )
+                audit.find(ATTAINABLE, sheet, row, good[0].column.name, follows)
+    for column, count in failed.items():
+        if SUSPECT * count >= len(tried[column]):
+            sizes = _other_sizes(tried[column], questions)
+            audit.note(f"{sheet.name}: {column.name}: {sizes}.")
+
+
+def _bounds(n: int, run: Counts | None, counts: Values) -> Bounds:
+    """What a run's counts over all questions leave open for n of them, and a row's for all."""
+    known = {role: (count, count) for role, count in counts.items()}
+    if "answered" in counts:
+        known.setdefault("unanswered", (n - counts["answered"],) * 2)
+    ends: list[Ends] = []
+    for role in ("right", "wrong", "unanswered"):
+        least, most = 0, n
+        if run is not None and run.n >= n:
+            most = min(int(getattr(run, role)), n)
+            least = max(0, int(getattr(run, role)) - (int(run.n) - n))
+        ends.append(known.get(role, (least, most)))
+    return Bounds(n, *ends)
+
+
+@lru_cache(maxsize=8)
+def _outcomes(bounds: Bounds, by_candidate: bool) -> Any:
+    """Every outcome within bounds: (…, 6) counts."""
+    n, (r0, r1), (w0, w1), (u0, u1) = bounds
+    most = max(u1, 0) if by_candidate else 0  # right candidates behind blanks
+    right, blank, lucky = np.mgrid[r0 : r1 + 1, u0 : u1 + 1, : most + 1].reshape(3, -1)
+    wrong = n - right - blank
+    fits = (lucky <= blank) & (max(0, w0) <= wrong) & (wrong <= w1)
+    none = np.zeros_like(right)
+    return np.stack([right, wrong, lucky, blank - lucky, none, none], axis=-1)[fits]
+
+
+@lru_cache(maxsize=8)
+def _scores(column: ScoreColumn, bounds: Bounds, by_candidate: bool) -> Any:
+    return column.measure(CountsArray(_outcomes(bounds, by_candidate))) * column.scale
+
+
+def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool:
+    """Whether one outcome gives all these scores."""
+    by_candidate = any(score.by_candidate for score in scores)
+    fits = [score.fits(_scores(score.column, bounds, by_candidate)) for score in scores]
+    return bool(np.all(fits, axis=0).any())
+
+
+def _why_not(score: Score, bounds: Bounds) -> str:
+    """The nearest scores below and above that can be, and whether one was cut off."""
+    scores = _scores(score.column, bounds, score.by_candidate)
+    table, target = _outcomes(bounds, score.by_candidate), float(score.printed.value)
+    near: list[str] = []
+    cut = ""
+    for side in (scores < target, scores > target):
+        if side.any():
+            best = np.where(side, np.abs(scores - target), np.inf).argmin()
+            value, blanks = float(scores[best]), int(table[best, 2:].sum())
+            left = f", {blanks} unanswered" if blanks else ""
+            near.append(f"{value:.4g} from {int(table[best, 0])} right{left}")
+            if score.printed.truncates(value):
+                cut = f"; the printed score is {value:.4g} truncated"
+    nearest = f" (nearest: {' and '.join(near)})" if near else ""
+    return f"no outcome of {bounds} rounds to the printed score{nearest}{cut}"
+
+
+def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | None) -> str:
+    """Which numbers of questions every score of a column could come from, and all but one."""
+    totals = [int(run.n) for _, run in rows if run is not None]
+    top = min(MAX_SIZE, questions or max(totals, default=MAX_SIZE))
+    # Rows that leave least open come first: most sizes fail at once.
+    rows = sorted(rows, key=lambda item: item[1].unanswered if item[1] else MAX_SIZE)
+    sizes: tuple[list[int], ...] = ([], [], [])
+    budget = BUDGET
+    for n in range(1, top + 1):
+        budget -= (n + 1) * (n + 2) // 2
+        if budget < 0 or len(sizes[0]) == SIZES:
+            break
+        misfits = 0
+        for score, run in rows:
+            bounds = _bounds(n, run, {})
+            misfits += bounds.few(score.column.measure) and not _attainable([score], bounds)
+            if misfits > 1:
+                break
+        sizes[misfits].append(n)
+    every, but_one = sizes[0], [n for n in sizes[1] if not sizes[0] or n < sizes[0][0]]
+    text = "no number of questions makes every row possible"
+    if every:
+        text = f"every row is possible with {_list(every)} questions"
+    return text + (f"; all rows but one are possible with {_list(but_one)}" if but_one else "")
+
+
+def _list(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes[:SIZES])) + (" …" if len(sizes) >= SIZES else "")

@@ -1,0 +1,303 @@
+"""Sums, summaries (means, medians, deviations, extremes) and percentages of a table.
+
+Each printed cell is a range, so a summary is a range too; it is wrong only when no numbers that
+round to the rows could give it. Whole numbers that must add up are checked together: the one cell
+that would mend them all is looked for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from statistics import mean, median
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from abstain.errors import plural
+from abstain.features.audit.findings import PERCENTAGES, SUMMARIES, SUMS, Audit, fewest_digits
+from abstain.features.audit.result import Correction
+from abstain.features.audit.table import PERCENT_WORDS, Printed, Sheet, summary_kind
+
+WHOLES = ("all", "total", "sum", "overall")
+Cell: TypeAlias = tuple[int, str]
+Range: TypeAlias = tuple[float | Fraction, float | Fraction]
+
+
+class Total(NamedTuple):
+    """A cell that is the sum of other cells, all of them whole numbers."""
+
+    rule: str
+    whole: Cell
+    parts: tuple[Cell, ...]
+    sum: int
+    """What the parts add up to."""
+    gap: int
+    """How much that is beyond the whole."""
+
+    @classmethod
+    def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: Sequence[Cell]) -> Total:
+        """A sum of cells that are whole numbers."""
+        total = sum(_value(sheet, part) for part in parts)
+        return cls(rule, whole, tuple(parts), total, total - _value(sheet, whole))
+
+    @property
+    def cells(self) -> set[Cell]:
+        """All cells that take part."""
+        return {self.whole, *self.parts}
+
+
+def _value(sheet: Sheet, cell: Cell) -> int:
+    number = sheet.number(*cell)
+    assert number is not None
+    return int(number.value)
+
+
+def check_sums(sheet: Sheet, audit: Audit) -> None:
+    """Check all sums of a table together: a cell in a row's sum and a column's mends both."""
+    totals = [*_check_summaries(sheet, audit), *_column_sums(sheet, audit)]
+    groups: list[list[Total]] = []
+    for total in totals:
+        audit.check(total.rule, sheet, total.cells)
+        if total.gap:  # totals that share a cell are mended together
+            near = [g for g in groups if any(other.cells & total.cells for other in g)]
+            groups = [g for g in groups if g not in near]
+            groups.append([*(other for g in near for other in g), total])
+    for group in groups:
+        fixes = _corrections(sheet, group, totals)
+        for total in group:
+            follows = f"its {len(total.parts)} parts add up to {total.sum}"
+            audit.find(total.rule, sheet, *total.whole, follows, fixes)
+
+
+def _corrections(
+    sheet: Sheet, failed: Sequence[Total], totals: Sequence[Total]
+) -> list[Correction]:
+    """The single cells that mend every failed total and break no other, fewest digits first."""
+    changes = []
+    for cell in sorted(set.intersection(*(total.cells for total in failed))):
+        shifts = {t.gap if cell == t.whole else -t.gap for t in failed}
+        value = _value(sheet, cell) + next(iter(shifts))
+        unbroken = sum(cell in t.cells for t in totals) == len(failed)
+        if len(shifts) == 1 and unbroken and value >= 0:
+            changes.append((sheet.change(*cell, str(value)),))
+    return [Correction(change, len(failed)) for change in fewest_digits(changes)]
+
+
+def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
+    """Sums of columns by their names (all_x = a_x + b_x + …), where most rows keep them."""
+    skip = {*sheet.percents, *sheet.counts.values(), *(s.name for s in sheet.scores)}
+    rows = range(len(sheet.texts))
+    numbers = {c: sheet.numbers(c, rows) for c in sheet.figures if c not in skip}
+    columns = [c for c, cells in numbers.items() if cells and all(n.whole for n in cells)]
+    inferred: list[str] = []
+    for whole in columns:
+        head, _, tail = whole.partition("_")
+        others = [c for c in columns if c != whole]
+        parts = [c for c in others if (c.endswith(f"_{tail}") if tail else "_" not in c)]
+        if head.casefold() not in WHOLES or len(parts) < 2:
+            continue
+        totals = [
+            Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts])
+            for row in rows
+            if all(sheet.number(row, c) is not None for c in (whole, *parts))
+        ]
+        if 2 * sum(not total.gap for total in totals) > len(totals):
+            yield from totals
+            inferred.append(f"{whole} = {' + '.join(parts)}")
+    if inferred:
+        audit.note(f"{sheet.name}: {'; '.join(inferred)}, as most rows confirm.")
+
+
+def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
+    """Check every summary row; whole totals are yielded, to be corrected with other sums."""
+    deviations: list[set[str]] = []
+    summaries = [row for row, kind in enumerate(sheet.kinds) if kind]
+    for row, column in product(summaries, sheet.figures):
+        kind, printed = str(sheet.kinds[row]), sheet.number(row, column)
+        groups = [
+            [i for i in group if sheet.number(i, column) is not None]
+            for group in _groups(sheet, row)
+        ]
+        groups = [group for group in groups if group]
+        if printed is None or not groups:
+            continue
+        if kind == "total":
+            yield from _total(sheet, row, column, groups)
+            continue
+        audit.check(SUMMARIES, sheet, [(i, column) for i in {row}.union(*groups)])
+        ranges = _ranges(kind, [sheet.numbers(column, group) for group in groups])
+        fitting = {name for name, _, between in ranges if printed.meets(*between)}
+        if kind == "deviation" and fitting:
+            deviations.append(fitting)
+        if ranges and not fitting:
+            follows = [_range_text(*one, digits=printed.decimals + 2) for one in ranges]
+            middle = Fraction(sum(ranges[0][2])) / 2
+            audit.find_misfit(SUMMARIES, sheet, row, column, middle, "; ".join(follows))
+    if deviations and (both := set.intersection(*deviations)):
+        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+
+
+def _groups(sheet: Sheet, row: int) -> list[list[int]]:
+    """The rows that a summary may be over: its group; where that has several, its block."""
+    members = _members(sheet, row)
+    alike = [i for i, kind in enumerate(sheet.kinds) if kind == sheet.kinds[row] and i != row]
+    rivals = [i for i in alike if _members(sheet, i) == members]
+    if not rivals:
+        return [members]
+    above = max((i for i in rivals if i < row), default=-1)
+    return [[i for i in members if above < i < row], members]
+
+
+def _members(sheet: Sheet, row: int) -> list[int]:
+    """The rows that share every other label of a summary row, where some row does."""
+    members = sheet.body
+    for column in sheet.labels:
+        text = sheet.texts[row][column]
+        if text and not summary_kind(text):
+            members = [i for i in members if sheet.texts[i][column] == text] or members
+    return members
+
+
+def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
+    """A total of whole numbers, as a sum over the group that it fits best."""
+    if column in (*sheet.percents, *(s.name for s in sheet.scores)):
+        return []
+    if not all(n.whole for n in sheet.numbers(column, (row, *groups[0]))):
+        return []
+    texts = {sheet.texts[i][column] for i in (row, *groups[0])}
+    if column == sheet.counts.get("questions") and len(texts) == 1:
+        return []  # the same questions for every row
+    totals = [Total.of(SUMMARIES, sheet, (row, column), [(i, column) for i in g]) for g in groups]
+    return [min(totals, key=lambda total: total.gap != 0)]
+
+
+RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
+    "mean": mean,
+    "median": median,
+    "minimum": min,
+    "maximum": max,
+}
+"""Summaries that rise with every row: they lie between that of all low and of all high ends."""
+
+
+def _ranges(kind: str, groups: Sequence[Sequence[Printed]]) -> list[tuple[str, int, Range]]:
+    """What a summary of one of some groups of rows may be: its name, the rows, its range."""
+    ranges: list[tuple[str, int, Range]] = []
+    for rows in groups:
+        if kind in RISING:
+            of = RISING[kind]
+            between = (of([n.low for n in rows]), of([n.high for n in rows]))
+            ranges.append((kind, len(rows), between))
+        elif len(rows) > 1:
+            for name, size in (("sample", len(rows) - 1), ("population", len(rows))):
+                low, high = (math.sqrt(end / size) for end in spread(rows))
+                ranges.append((f"{name} standard deviation", len(rows), (low, high)))
+    return ranges
+
+
+def _range_text(name: str, count: int, between: Range, *, digits: int) -> str:
+    low, high = (f"{float(end):.{digits}f}" for end in between)
+    value = low if low == high else f"between {low} and {high}"
+    return f"the {name} of {plural(count, 'row')} is {value}"
+
+
+def spread(rows: Sequence[Printed]) -> tuple[float, float]:
+    """The least and the greatest sum of squares about the mean.
+
+    The least is that of numbers pulled towards one middle m: Σ distance(m, range)², convex in m.
+    The greatest lies at a corner: the upper ends of the largest numbers, the lower of the rest
+    (exact where all show the same decimals; otherwise the widest range stands for all).
+    """
+    from scipy.optimize import minimize_scalar
+
+    low = np.array([float(n.low) for n in rows])
+    high = np.array([float(n.high) for n in rows])
+
+    def pulled(m: float) -> float:
+        return float(((np.clip(m, low, high) - m) ** 2).sum())
+
+    ends = (low.min(), high.max())
+    least = minimize_scalar(pulled, bounds=ends, method="bounded", options={"xatol": 1e-12}).fun
+    half = (high - low).max() / 2
+    centre = np.sort((low + high) / 2)
+    lower = np.tri(len(rows) + 1, len(rows), -1, dtype=bool)  # a corner a row
+    corners = np.var(np.where(lower, centre - half, centre + half), axis=1) * len(rows)
+    return float(least), float(corners.max())
+
+
+def _change(a: Fraction, b: Fraction) -> Fraction:
+    return 100 * (b - a) / a
+
+
+def _share(a: Fraction, b: Fraction) -> Fraction:
+    return 100 * a / b
+
+
+WAYS = (
+    ("the change from {a} to {b} in percent", _change, 0),
+    ("{a} as a percentage of {b}", _share, 1),
+)
+"""Readings of a percentage of columns a and b: in words, as a function, which of them is 100 %."""
+
+
+class Percentage(NamedTuple):
+    """A row's printed percentage, and the range that two other numbers of the row give."""
+
+    row: int
+    low: Fraction
+    high: Fraction
+    holds: bool
+
+
+def check_percentages(sheet: Sheet, audit: Audit) -> None:
+    """Check percentages of two columns, read in the way that most rows bear out."""
+    for column in sheet.percents:
+        best, reading = 1, None
+        for (a, b), (words, percent, base) in product(_pairs(sheet, column), WAYS):
+            rows = _percentages(sheet, (column, a, b), percent, base)
+            holding = sum(row.holds for row in rows)
+            if holding > best and 2 * holding > len(rows):
+                best, reading = holding, (a, b, words.format(a=a, b=b), rows)
+        if reading is None:
+            continue
+        a, b, meaning, rows = reading
+        audit.note(f"{sheet.name}: {column} is {meaning}, as most rows confirm.")
+        for row, low, high, holds in rows:
+            audit.check(PERCENTAGES, sheet, [(row, c) for c in (column, a, b)])
+            if not holds:
+                exact = f"{float(low):.4g}"
+                exact = exact if low == high else f"between {exact} and {float(high):.4g}"
+                first, second = (sheet.texts[row][c].strip() for c in (a, b))
+                follows = f"{a} {first} and {b} {second} give {exact} %"
+                audit.find_misfit(PERCENTAGES, sheet, row, column, (low + high) / 2, follows)
+
+
+def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
+    """The columns that a percentage may be of: those with its stem, or the only two others."""
+    stem = re.sub(r"[_\s%]+", "_", PERCENT_WORDS.sub("_", column.casefold())).strip("_")
+    others = [c for c in sheet.figures if c not in sheet.percents]
+    near = [c for c in others if stem and c.casefold().startswith(f"{stem}_")]
+    chosen = near if len(near) == 2 else others if len(others) == 2 else []
+    return list(permutations(chosen, 2))
+
+
+def _percentages(
+    sheet: Sheet,
+    columns: Sequence[str],
+    percent: Callable[[Fraction, Fraction], Fraction],
+    base: int,
+) -> list[Percentage]:
+    """The rows with all three numbers; a whole number is itself, a rounded one is a range."""
+    rows = []
+    for row in range(len(sheet.texts)):
+        numbers = [n for c in columns if (n := sheet.number(row, c)) is not None]
+        ends = [(n.value,) if n.decimals == 0 else (n.low, n.high) for n in numbers[1:]]
+        if len(numbers) == 3 and min(ends[base]) > 0:
+            values = [percent(a, b) for a, b in product(*ends)]
+            low, high = min(values), max(values)
+            rows.append(Percentage(row, low, high, numbers[0].meets(low, high)))
+    return rows

@@ -1,0 +1,341 @@
+"""A published table with its columns understood: labels, counts, scores, summary rows.
+
+A printed number is a range: every value that rounds to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+from abstain.errors import InputError, UnknownNameError, UsageError, option
+from abstain.features.audit.result import Change
+from abstain.io.frames import collect, into_lazy
+from abstain.io.tables import ROW, Table, read_table
+from abstain.measures import Measure, count_measure, list_measures
+from abstain.runs.counts_table import NUMBERS, TOTALS
+
+MISSING = {"", "-", "–", "—", ".", "n/a", "na", "nan", "none", "null", "?"}
+TOLERANCE = 1e-9
+"""Slack for doubles, so that an exact half may round either way."""
+NUMBER = re.compile(
+    r"(?P<sign>[+\-−])?\s*(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?P<point>[.,](?P<part>\d*))?\s*(?P<pct>%)?"
+)
+ALL = "all"
+"""The slice of all questions."""
+EVERYTHING = (ALL, "overall")
+PERCENT_WORDS = re.compile(r"(?:^|[_\s])(?:pct|percent|percentage|change|increase)(?=$|[_\s])|%")
+SUMMARY_WORDS = {
+    **dict.fromkeys(("average", "avg", "mean", "averages", "means"), "mean"),
+    **dict.fromkeys(("median", "medians"), "median"),
+    **dict.fromkeys(("standarddeviation", "stdev", "stddev", "std", "sd"), "deviation"),
+    **dict.fromkeys(("total", "totals", "sum"), "total"),
+    **dict.fromkeys(("min", "minimum"), "minimum"),
+    **dict.fromkeys(("max", "maximum"), "maximum"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A printed number: its text, its value, how many decimals it shows."""
+
+    text: str
+    value: Fraction
+    decimals: int
+    percent: bool = False
+    exact: bool = False
+    """A count is not rounded."""
+
+    @property
+    def unit(self) -> Fraction:
+        """One in the last decimal shown."""
+        return Fraction(1, 10**self.decimals)
+
+    @property
+    def low(self) -> Fraction:
+        """The least number that rounds to it."""
+        return self.value if self.exact else self.value - self.unit / 2
+
+    @property
+    def high(self) -> Fraction:
+        """The greatest number that rounds to it (an exact half may go either way)."""
+        return self.value if self.exact else self.value + self.unit / 2
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is a plain whole number."""
+        return self.decimals == 0 and not self.percent
+
+    def meets(self, low: float | Fraction, high: float | Fraction) -> bool:
+        """Whether some number between two bounds rounds to it.
+
+        >>> read_number("0.59").meets(0.5868, 0.5868), read_number("0.58").meets(0.5868, 0.5868)
+        (True, False)
+        """
+        slack = TOLERANCE * max(1.0, abs(float(self.value)))
+        return float(self.low) - slack <= float(high) and float(low) <= float(self.high) + slack
+
+    def truncates(self, value: float | Fraction) -> bool:
+        """Whether a number gives it when its further decimals are cut off.
+
+        >>> read_number("0.58").truncates(0.5868)
+        True
+        """
+        sign = -1 if self.value < 0 else 1
+        rest = sign * float(value) - abs(float(self.value))
+        return sign * value >= 0 and -TOLERANCE <= rest < float(self.unit) - TOLERANCE
+
+    def like(self, value: float | Fraction) -> str:
+        """Another number, printed the way this one is; halves are rounded away from zero."""
+        exact = Fraction(value)
+        decimal = Decimal(exact.numerator) / Decimal(exact.denominator)
+        rounded = decimal.quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP) + 0
+        return f"{rounded:f}{'%' if self.percent else ''}"
+
+
+def read_number(text: str) -> Printed | None:
+    """The number that a text shows, or None; marks of a footnote are passed over.
+
+    >>> read_number("1,204").value, read_number("30 %").percent, read_number("0,59†").value
+    (Fraction(1204, 1), True, Fraction(59, 100))
+    """
+    bare = text.strip().strip("*†‡§ ")
+    match = NUMBER.fullmatch(bare)
+    if match is None or len(bare) > 40:
+        return None
+    whole, part = match["whole"], match["part"] or ""
+    if whole.startswith("0,"):  # a decimal comma: no thousands begin with 0
+        whole, part = "0", whole[2:].replace(",", "") + part
+    if not whole and not part:
+        return None
+    value = Fraction(f"{whole.replace(',', '') or 0}.{part or 0}")
+    negative = match["sign"] in ("-", "−")
+    return Printed(text.strip(), -value if negative else value, len(part), bool(match["pct"]))
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no number."""
+    return text.strip().casefold() in MISSING
+
+
+def summary_kind(label: str) -> str | None:
+    """What kind of summary a row's label announces.
+
+    >>> summary_kind("Standard deviation"), summary_kind("jucs1302enen")
+    ('deviation', None)
+    """
+    return SUMMARY_WORDS.get(re.sub(r"[\s_.\-]", "", label.casefold()))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The meaning of columns, as the user declares it."""
+
+    questions: int | None = None
+    measure: str = "c@1"
+    """The measure of a column that is named only by its questions."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """How many questions the score of a column is over."""
+    columns: Sequence[tuple[str, str]] = ()
+    """A count's or a measure's name with the column that holds it."""
+    ignore: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for role, _ in self.columns:
+            if role not in (*NUMBERS, "run"):
+                try:
+                    count_measure(role)
+                except UnknownNameError:
+                    known = (*NUMBERS, "run", *list_measures("counts"))
+                    raise UnknownNameError("count or measure", role, known) from None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """A column of scores: the measure, the questions it is over, 100 where it shows percent."""
+
+    name: str
+    measure: Measure
+    slice: str
+    scale: int = 1
+
+
+class Sheet:
+    """One table: texts, the numbers they show, and what each column is."""
+
+    def __init__(self, table: Table, settings: Settings) -> None:
+        self.table, self.settings, self.name = table, settings, table.name
+        frame = collect(into_lazy(table.frame), table.name)
+        columns = [c for c in table.columns if c not in settings.ignore]
+        self.texts: list[dict[str, str]] = [
+            {c: "" if record[c] is None else str(record[c]) for c in columns}
+            for record in frame.iter_rows(named=True)
+        ]
+        if not self.texts:
+            raise InputError("has no rows", table.name)
+        self.places = [table.place(row) for row in frame[ROW].to_list()]
+        self.cells = [{c: read_number(text) for c, text in record.items()} for record in self.texts]
+        self.roles = {column: role for role, column in settings.columns}
+        numeric = [c for c in columns if self._mostly_numbers(c)]
+        first_text = next((i for i, c in enumerate(columns) if c not in numeric), 0)
+        self.labels = tuple(
+            c
+            for i, c in enumerate(columns)
+            if self.roles.get(c) in (None, "run")
+            and (c not in numeric or (i < first_text and not self._is_figure(c)))
+        )
+        self.figures = tuple(c for c in columns if c not in self.labels)
+        self.kinds = [
+            next(filter(None, (summary_kind(record[c]) for c in self.labels)), None)
+            for record in self.texts
+        ]
+        self.body = [i for i, kind in enumerate(self.kinds) if kind is None]
+        self.counts = self._count_columns()
+        for i in self.body:
+            for column in self.counts.values():
+                if (number := self.cells[i][column]) is not None:
+                    self.cells[i][column] = replace(number, exact=True)
+        self.scores = [
+            score
+            for column in self.figures
+            if column not in self.counts.values() and (score := self._score(column)) is not None
+        ]
+        taken = {*self.counts.values(), *(score.name for score in self.scores)}
+        self.percents = tuple(
+            c for c in self.figures if c not in taken and PERCENT_WORDS.search(c.casefold())
+        )
+        runs = [column for column, role in self.roles.items() if role == "run"]
+        run = next((c for c in (*runs, "run") if c in self.labels), None)
+        self.key_columns = (run,) if run else self.labels
+
+    def key(self, row: int) -> tuple[str, ...]:
+        """What names a row in every table: the run where there is one, else all labels."""
+        return tuple(self.texts[row][c] for c in self.key_columns)
+
+    def row_name(self, row: int) -> str:
+        """The name of a row in a finding."""
+        return " ".join(filter(None, self.key(row))) or f"row {row + 1}"
+
+    def change(self, row: int, column: str, new: str) -> Change:
+        """A cell that would read otherwise."""
+        return Change(self.row_name(row), column, self.texts[row][column], new)
+
+    def number(self, row: int, column: str) -> Printed | None:
+        """The number of a cell, if it has one."""
+        return self.cells[row][column]
+
+    def numbers(self, column: str, rows: Iterable[int]) -> list[Printed]:
+        """The numbers that some rows have in a column."""
+        return [n for i in rows if (n := self.cells[i][column]) is not None]
+
+    def _mostly_numbers(self, column: str) -> bool:
+        filled = [i for i, record in enumerate(self.texts) if not is_missing(record[column])]
+        return 2 * len(self.numbers(column, filled)) > len(filled)
+
+    def _is_figure(self, column: str) -> bool:
+        """Whether a column's name says that it holds counts or scores, wherever it stands."""
+        known = column in self.settings.sizes or _fold(column) in (*NUMBERS, *EVERYTHING)
+        return known or _measure_or_none(column) is not None
+
+    def _count_columns(self) -> dict[str, str]:
+        """The column of each count; none where there is only a number of questions."""
+        counts: dict[str, str] = {}
+        for column in self.figures:
+            role = self.roles.get(column) or _fold(column)
+            if role in NUMBERS:
+                role = "questions" if role in TOTALS else role
+                if column in self.roles or (role not in counts and self._mostly_whole(column)):
+                    counts[role] = column
+        return counts if counts.keys() - {"questions"} else {}
+
+    def _mostly_whole(self, column: str) -> bool:
+        numbers = self.numbers(column, self.body)
+        return 2 * sum(n.whole for n in numbers) > len(numbers)
+
+    def _score(self, column: str) -> ScoreColumn | None:
+        measure, slice = self._measure_and_slice(column)
+        if measure is None:
+            return None
+        numbers = self.numbers(column, self.body)
+        large = sum(n.percent or n.value > 1 for n in numbers)
+        percent = measure.bounds[1] <= 1 and 2 * large > len(numbers)
+        return ScoreColumn(column, measure, slice, 100 if percent else 1)
+
+    def _measure_and_slice(self, column: str) -> tuple[Measure | None, str]:
+        """The measure by the column's role, its whole name or the name's first words."""
+        sizes, everything = self.settings.sizes, _fold(column) in EVERYTHING
+        role = self.roles.get(column, column)
+        slice = column if column in sizes and not everything else ALL
+        if role in (*NUMBERS, "run"):
+            return None, slice
+        if (measure := _measure_or_none(role)) is not None:
+            return measure, slice
+        whole = self._mostly_whole(column) and any(
+            n.value > 1 for n in self.numbers(column, self.body)
+        )
+        if column in sizes or (everything and not whole):
+            return count_measure(self.settings.measure), slice
+        words = column.split("_")
+        for cut in range(len(words) - 1, 0, -1):
+            if (measure := _measure_or_none("_".join(words[:cut]))) is not None:
+                return measure, "_".join(words[cut:])
+        return None, slice
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\s\-]+", "_", name.strip().casefold())
+
+
+def _measure_or_none(name: str) -> Measure | None:
+    try:
+        return count_measure(name)
+    except UsageError:
+        return None
+
+
+def read_sizes(texts: Iterable[str]) -> dict[str, int]:
+    """Sizes from `NAME=N` texts and from files of sizes; those by name win."""
+    by_name: dict[str, int] = {}
+    in_files: dict[str, int] = {}
+    for text in texts:
+        name, equals, number = (part.strip() for part in text.rpartition("="))
+        if not equals:
+            in_files |= _sizes_in(text)
+            continue
+        if not name or re.fullmatch(r"[1-9]\d{0,15}", number) is None:
+            raise UsageError(
+                f"{option('sizes')} must be NAME=N, such as auxiliary=44, or a file (got '{text}')"
+            )
+        if by_name.setdefault(name, int(number)) != int(number):
+            raise UsageError(f"{option('sizes')} '{name}' appears twice")
+    return in_files | by_name
+
+
+def _sizes_in(path: str) -> dict[str, int]:
+    """Sizes by every name that a column may go by.
+
+    A table with `questions` gives the questions of each value of each label (`test_1`, or the
+    value itself, or its place in the order of appearance) and of all; other whole numbers
+    (`main`, `auxiliary`) give the sum of their column.
+    """
+    sheet = Sheet(read_table(path), Settings())
+    folded = {c.strip().casefold(): c for c in sheet.figures}
+    questions = next((folded[t] for t in TOTALS if t in folded), None)
+    if questions is None:
+        raise InputError(f"has no column of sizes (expected {', '.join(TOTALS)})", path)
+
+    def total(column: str, rows: Iterable[int]) -> int:
+        return int(sum(n.value for n in sheet.numbers(column, rows) if n.whole))
+
+    sizes = {c: total(c, sheet.body) for c in sheet.figures if c != questions}
+    sizes = {ALL: total(questions, sheet.body), **sizes}
+    for label in sheet.labels:
+        values = dict.fromkeys(sheet.texts[i][label] for i in sheet.body)
+        for place, value in enumerate(values, 1):
+            size = total(questions, (i for i in sheet.body if sheet.texts[i][label] == value))
+            for name in (f"{label}_{value}", value, f"{label}_{place}"):
+                sizes.setdefault(name, size)
+    return {name: size for name, size in sizes.items() if size > 0 and name}

@@ -1,0 +1,1 @@
+"""Runs that need no system."""

@@ -1,0 +1,231 @@
+"""Runs that need no system: what luck, habit, silence and hindsight would answer.
+
+Each takes a gold and returns responses in its order: `question`, `answer`, `answered`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import polars as pl
+
+from abstain.errors import UsageError, check_name, plural, shown
+from abstain.io.qa4mre import is_none_of_the_above
+from abstain.outcomes import Counts
+from abstain.runs.gold import NONE_WORDS, Gold, read_gold
+from abstain.runs.reading import Reading
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+
+BaselineKind: TypeAlias = Literal["random", "first", "nca", "majority", "blank", "oracle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A baseline's responses, and what a reader should know of them."""
+
+    title: str
+    """What a leaderboard calls it."""
+    responses: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def baseline(
+    gold: Any,
+    kind: BaselineKind,
+    *,
+    seed: int = 0,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """The responses of a run that needs no system: what luck, habit or silence would answer.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1"], "correct": ["A"], "options": ["A|B"]})
+    >>> baseline(gold, "first")["answer"].to_list()
+    ['A']
+    """
+    reading = Reading.of(format=format, pick=pick, columns=columns)
+    return baseline_of(read_gold(gold, reading), kind, seed=seed).responses
+
+
+def baseline_of(gold: Gold, kind: str, *, seed: int = 0) -> Baseline:
+    """The run of a baseline by its name; `seed` is for the random one alone."""
+    check_name("baseline", kind, KINDS)
+    return random(gold, seed=seed) if kind == "random" else KINDS[kind](gold)
+
+
+def all_baselines(gold: Gold, *, seed: int = 0) -> list[Baseline]:
+    """Every baseline that the gold allows: luck and the first need options, nca its option."""
+    kinds = [k for k in KINDS if k not in ("random", "first") or can_guess(gold)]
+    made = [baseline_of(gold, kind, seed=seed) for kind in kinds]
+    return [b for b in made if b.title != NCA or (b.responses["answered"] == "YES").any()]
+
+
+def can_guess(gold: Gold) -> bool:
+    """Whether every question has options to choose from."""
+    return bool((_column(gold, "options").list.len() > 0).all())
+
+
+def random(gold: Gold, *, seed: int = 0) -> Baseline:
+    """One option of each question, all equally likely."""
+    import numpy as np
+
+    options = _options(gold, "random")
+    draws = np.random.default_rng(seed).random(len(options))
+    chosen = pl.Series((draws * options.list.len().to_numpy()).astype(np.int64))
+    right = expected_random(gold).right
+    return Baseline(
+        f"random (seed {seed})",
+        _responses(gold, options.list.get(chosen)),
+        (
+            f"seed {seed}; the expected number of right answers is {right:g} of "
+            f"{plural(len(gold), 'question')}",
+        ),
+    )
+
+
+def chances(gold: Gold) -> Array:
+    """The chance of each question to be answered right by luck: accepted options / options."""
+    options = _options(gold, "random")
+    among = gold.frame["accepted"].list.set_intersection(options).list.len()
+    return (among / options.list.len()).to_numpy()
+
+
+def expected_random(gold: Gold) -> Counts:
+    """What random choice gets on average: Σ (accepted options / options) right, the rest wrong.
+
+    Every credit measure is linear in the right answers of a run without blanks, so its score of
+    these counts is its expected score.
+    """
+    right = float(chances(gold).sum())
+    return Counts(right=right, wrong=len(gold) - right)
+
+
+def first(gold: Gold) -> Baseline:
+    """The first option of each question."""
+    return Baseline("first option", _responses(gold, _options(gold, "first").list.first()))
+
+
+def nca(gold: Gold) -> Baseline:
+    """Always "None of the above"; blank where that is not an option.
+
+    Where the gold says that nothing is right instead of having such an option, the answer is
+    the word that says so.
+    """
+    otherwise = NONE_WORDS[0] if gold.without_answer else ""
+    answers = _none_options(gold).fill_null(otherwise)
+    blanks = int((answers == "").sum())
+    notes = (f"{plural(blanks, 'question has', 'questions have')} no such option: left blank",)
+    return Baseline(NCA, _responses(gold, answers), notes if blanks else ())
+
+
+def majority(gold: Gold) -> Baseline:
+    """The answer that is most often right in this gold, the first of several; it peeks."""
+    answers = _accepted(gold).explode().to_frame("answer").group_by("answer", maintain_order=True)
+    best, times = answers.len().sort("len", descending=True, maintain_order=True).row(0)
+    options = _column(gold, "options")
+    possible = options.list.contains(best) | (options.list.len() == 0)
+    times_right = f"right {plural(times, 'time')} in this gold"
+    note = (
+        f"always answers {shown(best)}, which is {times_right}: this baseline uses the gold's "
+        "answers"
+    )
+    return Baseline(f"majority option ({best})", _responses(gold, _where(possible, best)), (note,))
+
+
+def blank(gold: Gold) -> Baseline:
+    """No answer to any question."""
+    return Baseline("blank", _responses(gold, pl.Series([""] * len(gold))))
+
+
+def oracle(gold: Gold) -> Baseline:
+    """Every answer right; it peeks."""
+    answers = _accepted(gold).list.first()
+    return Baseline(
+        "oracle",
+        _responses(gold, answers),
+        ("every answer is right: this baseline uses the gold's answers",),
+    )
+
+
+NCA = "none of the above"
+
+KINDS: dict[str, Callable[[Gold], Baseline]] = {
+    "random": random,
+    "first": first,
+    "nca": nca,
+    "majority": majority,
+    "blank": blank,
+    "oracle": oracle,
+}
+
+
+def _responses(gold: Gold, answers: pl.Series) -> pl.DataFrame:
+    answered = pl.when(pl.col("answer") == "").then(pl.lit("NO")).otherwise(pl.lit("YES"))
+    frame = pl.DataFrame({"question": gold.frame["question"], "answer": answers.fill_null("")})
+    return frame.with_columns(answered=answered)
+
+
+def _accepted(gold: Gold) -> pl.Series:
+    """What is right; one word where nothing is."""
+    nothing = pl.lit(pl.Series([[NONE_WORDS[0]]])).first()
+    chosen = pl.when("nothing_right").then(nothing).otherwise("accepted")
+    return gold.frame.select(chosen.alias("accepted")).to_series()
+
+
+def _options(gold: Gold, kind: str) -> pl.Series:
+    options = _column(gold, "options")
+    if lacking := int((options.list.len() == 0).sum()):
+        raise UsageError(
+            f"{gold.name}: {plural(lacking, 'question has', 'questions have')} no options, "
+            f"but '{kind}' chooses among options (expected a column 'options', such as 1|2|3)"
+        )
+    return options
+
+
+def _column(gold: Gold, name: str) -> pl.Series:
+    if name in gold.frame.columns:
+        return gold.frame[name]
+    return pl.Series(name, [[]] * len(gold), dtype=pl.List(pl.String))
+
+
+def _where(which: pl.Series, answer: str) -> pl.Series:
+    """One answer to some questions, none to the others."""
+    return pl.select(pl.when(which).then(pl.lit(answer))).to_series()
+
+
+def _none_options(gold: Gold) -> pl.Series:
+    """The option of each question that says "None of the above"; null where there is none.
+
+    A gold without the options' texts may still tell it: by `nca`, which says where it is right.
+    """
+    options = _column(gold, "options")
+    texts = _column(gold, "option_texts") if "option_texts" in gold.frame.columns else options
+    distinct = texts.explode().drop_nulls().unique()
+    says_none = {text for text in distinct if is_none_of_the_above(text)}
+    if says_none:
+        labels = [
+            next((o for o, t in zip(names, labelled, strict=False) if t in says_none), None)
+            for names, labelled in zip(options.to_list(), texts.to_list(), strict=True)
+        ]
+        return pl.Series(labels, dtype=pl.String)
+    option = _marked_option(gold)
+    if option is None:
+        return pl.Series([None] * len(gold), dtype=pl.String)
+    return _where(options.list.contains(option) | (options.list.len() == 0), option)
+
+
+def _marked_option(gold: Gold) -> str | None:
+    """The one option that is right wherever `nca` says yes, and nowhere else."""
+    if "nca" not in gold.frame.columns:
+        return None
+    marked = gold.frame["nca"].fill_null("").str.to_lowercase() == "yes"
+    inside = set(gold.frame.filter(marked)["accepted"].explode())
+    outside = set(gold.frame.filter(~marked)["accepted"].explode())
+    return inside.pop() if len(inside) == 1 and not inside & outside else None

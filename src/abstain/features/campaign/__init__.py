@@ -1,0 +1,1 @@
+"""A campaign: from gold and runs to every table of an overview paper."""

@@ -1,0 +1,427 @@
+"""`campaign`: all the facts of an overview, asked of one evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from msgspec import structs
+
+from abstain.errors import UnknownNameError, UsageError, option
+from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
+from abstain.features.campaign.resampling import first_runs, stability
+from abstain.features.campaign.result import (
+    Breakdown,
+    CampaignResult,
+    CampaignRow,
+    Questions,
+    ReferenceRun,
+    UnrankedRun,
+)
+from abstain.features.compare.analysis import compare
+from abstain.features.score.analysis import rows_of
+from abstain.features.score.intervals import interval_rows
+from abstain.features.validate.problems import misspelt, odd_things
+from abstain.features.validate.result import Problem, ValidateResult
+from abstain.io.frames import collect
+from abstain.io.names import cells
+from abstain.io.tables import ROW
+from abstain.measures import Measure, count_measure
+from abstain.outcomes import EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
+from abstain.report.result import ranked, read_as
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.gold import Slices, slices_of
+from abstain.runs.judge import INDEX, KIND
+from abstain.runs.read import evaluate
+from abstain.runs.reading import READING_OPTIONS, Reading
+from abstain.runs.run_names import (
+    LATE,
+    OFFICIAL,
+    UNOFFICIAL,
+    WITHDRAWN,
+    RunsInfo,
+    alike,
+    parse_run_name,
+    read_info,
+    repaired,
+    teams_of,
+)
+from abstain.runs.sources import GoldRuns
+from abstain.stats.intervals import check_level, check_method
+
+if TYPE_CHECKING:
+    from abstain.features.compare.result import CompareResult
+    from abstain.features.curve.result import CurveResult
+    from abstain.outcomes import Array
+    from abstain.stats.intervals import IntervalMethod
+
+MOST_SLICES = 60
+"""An attribute with more values than this is an id or a text, not a slice."""
+
+MOST_CURVES = 6
+"""Runs whose confidence an overview looks at: the best that state one."""
+
+MOST_COMPARED = 100
+"""Beyond this many runs, all pairs take longer than the rest of a campaign."""
+
+OF_CONFIDENCE = ("AUROC", "AURC", "ECE", "Brier")
+
+HIDDEN = (
+    *("auxiliary_of", "text", "option_texts", "simplified", "simplification"),
+    *("doc_id", "sample", "description"),
+)
+
+
+def campaign_of_files(
+    gold: Any,
+    runs: Any,
+    *,
+    runs_info: Any = None,
+    skip_invalid: bool = False,
+    max_runs: int | None = None,
+    **options: Any,
+) -> CampaignResult:
+    """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`.
+
+    With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
+    team may send. The other arguments are those of `Evaluation.campaign` and of `read`.
+    """
+    reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
+    evaluation, checked = opened_campaign(
+        gold,
+        runs,
+        Reading.of(**reading),
+        runs_info=runs_info,
+        skip_invalid=skip_invalid,
+        max_runs=max_runs,
+    )
+    return campaign(evaluation, runs_info=runs_info, checked=checked, **options)
+
+
+def opened_campaign(
+    gold: Any,
+    runs: Any,
+    reading: Reading,
+    *,
+    runs_info: Any = None,
+    skip_invalid: bool = False,
+    max_runs: int | None = None,
+) -> tuple[Evaluation, ValidateResult | None]:
+    """The runs of a campaign, with what is wrong with those that are left out."""
+    if skip_invalid:
+        from abstain.features.validate.analysis import valid_runs
+
+        return valid_runs(gold, runs, reading, max_runs=max_runs, runs_info=runs_info)
+    if max_runs is not None:
+        raise UsageError(f"{option('max_runs')} needs {option('skip_invalid', value=True)}")
+    return repaired(evaluate(gold, runs, reading), read_info(runs_info)), None
+
+
+def campaign(
+    evaluation: Evaluation,
+    *,
+    measure: str | Measure = "c@1",
+    by: Sequence[str] | str | None = None,
+    topic_by: str = "topic",
+    test_by: str = "test",
+    pass_mark: float = 0.5,
+    runs_info: Any = None,
+    references: bool = True,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    title: str = "Campaign",
+    about: str = "",
+    checked: ValidateResult | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> CampaignResult:
+    """Count all runs by every attribute, and compare them.
+
+    Args:
+        evaluation: Runs that were judged against a gold.
+        measure: What runs are ranked by.
+        by: Attributes to break down by; None: all that have few enough values.
+        topic_by: The attribute of topics.
+        test_by: The attribute of reading tests.
+        pass_mark: A reading test is passed with this score.
+        runs_info: A table of what is known of the runs: run, team, status, align, language, …
+        references: Whether reference runs stand in the leaderboard.
+        interval: How the intervals of scores are made.
+        level: Their level.
+        seed: For the random reference run, and for what is drawn.
+        title: What the overview is called.
+        about: What its readers should know of it.
+        checked: What is wrong with all runs that were handed in, where some were left out.
+        progress: Called with how many pairs of runs are compared, of how many.
+    """
+    if evaluation.data.kind != "gold":
+        raise UsageError(
+            "a campaign needs a gold and runs, because it reports on single answers and questions"
+        )
+    if not 0 <= pass_mark <= 1:
+        raise UsageError(f"the pass mark must be from 0 to 1 (got {pass_mark:g})")
+    chosen, method = count_measure(measure), check_method(interval or "")
+    level = check_level(level)
+    questions = with_role(evaluation.questions)
+    attributes = _attributes(questions, by, topic_by, test_by)
+    table = read_info(runs_info)
+    evaluation = repaired(evaluation, table)
+    notes = table.notes(evaluation.runs) if table.name else []
+    notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
+    known = _runs_info(evaluation, table)
+    if checked is not None:
+        notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
+    elif "team" in known.columns:
+        notes += alike(known["team"].drop_nulls())
+    status = table.of("status")
+    unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
+    withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]
+    everything, evaluation = evaluation, _official(evaluation, {*unranked, *withdrawn})
+    info = known.filter(pl.col("run").is_in(evaluation.runs))
+    codes = evaluation.data.codes  # before anything is counted: nothing is read twice
+    counted, name = evaluation.data.counted(), str(chosen)
+    scored = rows_of(counted, (), [chosen], {})
+    rows = ranked(scored, chosen)
+    place = {run: i for i, run in enumerate(evaluation.runs)}
+    order = [place[row.run] for row in rows]
+    asked = {attribute: slices_of(questions, attribute) for attribute in attributes}
+    made = {"level": level, "seed": seed}
+    comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
+    groups: dict[str, str] = {}
+    if comparison is not None and comparison.grouped:
+        groups = {row.run: row.group for row in comparison.rows}
+    if comparison is not None and comparison.questions == comparison.questions_in_all:
+        interval_of = {row.run: row.intervals[name] for row in comparison.rows}
+    else:
+        with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
+        interval_of = {row.run: row.intervals[name] for row in with_ends}
+    fourfold = fourfold_of(questions, codes)
+    source = everything.data.source
+    odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
+    return CampaignResult(
+        **read_as(everything, *notes),
+        policy=evaluation.policy.to_dict(),
+        touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
+        title=title,
+        about=about,
+        measure=name,
+        pass_mark=pass_mark,
+        seed=seed,
+        level=level,
+        topic_by=topic_by if topic_by in asked else None,
+        test_by=test_by if test_by in asked else None,
+        rows=tuple(
+            CampaignRow(
+                **structs.asdict(row) | {"intervals": {name: interval_of[row.run]}},
+                group=groups.get(row.run, ""),
+                info={key: info[key][i] for key in info.columns if key != "run"},
+                pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
+            )
+            for i, row in zip(order, rows, strict=True)
+        ),
+        questions=_questions(everything, evaluation, questions),
+        breakdowns=tuple(_breakdown(evaluation, slices, order) for slices in asked.values()),
+        references=tuple(_references(everything, [*asked.values()], seed)) if references else (),
+        unranked=tuple(_unranked(everything, unranked, [*asked.values()], status, known)),
+        withdrawn=tuple(withdrawn),
+        first_runs=first_runs(evaluation, questions, info, chosen, level),
+        problems=() if checked is None else checked.problems,
+        warnings=tuple(map(Problem.of, odd)) if checked is None else checked.warnings,
+        skipped=() if checked is None else checked.skipped,
+        comparison=comparison,
+        stability=stability(evaluation, chosen, order, seed),
+        curves=_curves(evaluation, order, chosen),
+    )
+
+
+def _attributes(
+    questions: pl.DataFrame, by: Sequence[str] | str | None, topic: str, test: str
+) -> list[str]:
+    """The attributes to slice by: those asked for, else all with few enough values."""
+    known = _texts(questions)
+    structure = [name for name in (topic, test) if name in known]
+    by = [by] if isinstance(by, str) else by
+    usual = ("topic", "test")  # a gold may do without them where nobody asked
+    for name in [*(n for n in (topic, test) if n not in usual), *(by or ())]:
+        if name not in known:
+            raise UnknownNameError("attribute in the gold", name, known)
+    if by is not None:
+        return list(dict.fromkeys([*structure, *by]))
+    few = [
+        name
+        for name in known
+        if name not in HIDDEN and 1 < cells(questions, name).drop_nulls().n_unique() <= MOST_SLICES
+    ]
+    return list(dict.fromkeys([*structure, *few]))
+
+
+def _texts(questions: pl.DataFrame) -> list[str]:
+    """The attributes of the questions."""
+    inner = {"question", "accepted", "nothing_right", "options", "option_texts", ROW}
+    return [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
+
+
+def _breakdown(evaluation: Evaluation, slices: Slices, order: Sequence[int]) -> Breakdown:
+    numbers = _by_outcome(evaluation.data.sliced(slices).table[order])
+    outcomes = dict(zip(OUTCOMES, numbers, strict=True))
+    return Breakdown(attribute=slices.attribute, slices=slices.names, **outcomes)
+
+
+def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> CompareResult | None:
+    """All pairs of runs, on the questions that count for all; None where that cannot be had."""
+    shared = (evaluation.data.codes < EXCLUDED).all(axis=0).any()
+    if not (shared and 2 <= len(evaluation.runs) <= MOST_COMPARED):
+        return None
+    # What the campaign's policy makes of missing responses holds here too.
+    return compare(evaluation.with_policy(evaluation.policy), measure, **options)
+
+
+def _runs_info(evaluation: Evaluation, info: RunsInfo) -> pl.DataFrame:
+    """What is known of the runs: their ids taken apart, their folders, the caller's table."""
+    runs = list(evaluation.runs)
+    parsed = [parse_run_name(run) for run in runs]
+    frame = pl.DataFrame({"run": runs}, schema={"run": pl.String})
+    teams = teams_of(runs, evaluation.data.source.responses, info)
+    if any(teams.values()):
+        names = [None if team is None else team.name for team in teams.values()]
+        frame = frame.with_columns(team=pl.Series(names, dtype=pl.String))
+    if any(parsed):
+        taken_apart = [
+            (f"{p.number:02d}", p.source, "01" if p.number == 1 else "others") if p else (None,) * 3
+            for p in parsed
+        ]
+        schema = dict.fromkeys(("number", "language", "first_run"), pl.String)
+        frame = frame.hstack(pl.DataFrame(taken_apart, schema=schema, orient="row"))
+    table = info.frame.drop("team", "align", strict=False)
+    kept = frame.drop([c for c in frame.columns if c != "run" and c in table.columns])
+    return kept.join(table, on="run", how="left", maintain_order="left")
+
+
+def _questions(
+    everything: Evaluation, evaluation: Evaluation, questions: pl.DataFrame
+) -> Questions:
+    """Every question with what the runs made of it."""
+    lists = {"options", "option_texts"} & {*questions.columns}
+    small = evaluation.data.codes.size <= MOST_CELLS
+    return Questions(
+        attributes={name: questions[name].to_list() for name in ("question", *_texts(questions))},
+        right=_per_question(evaluation, RIGHT),
+        wrong=_per_question(evaluation, WRONG),
+        blank=_per_question(evaluation, 2, 3, 4),
+        accepted=questions["accepted"].to_list(),
+        nothing_right=questions["nothing_right"].to_list(),
+        choices=_choices(everything, evaluation.runs, questions.height) if small else [],
+        **{name: questions[name].to_list() for name in lists},
+    )
+
+
+def _per_question(evaluation: Evaluation, *outcomes: int) -> list[int]:
+    """For each question, in how many runs its response had one of some outcomes."""
+    totals = sum(np.isin(run, outcomes).astype(np.int64) for run in evaluation.data.codes)
+    return list(map(int, np.asarray(totals)))
+
+
+def _choices(
+    evaluation: Evaluation, runs: Sequence[str], questions: int
+) -> list[list[tuple[str, int]]]:
+    """The answers that some runs gave to each question; blanks and their candidates stay out."""
+    if not isinstance(evaluation.data.source, GoldRuns):  # a view of some runs or questions
+        return []
+    judged = evaluation.data.source.judged()
+    some = [nw.col("run").is_in(list(runs))] if len(runs) < len(evaluation.runs) else []
+    tables = [
+        collect(
+            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]), *some)
+            .group_by(INDEX, "answer")
+            .agg(nw.len().alias("len")),
+            judged.sources[0].table.name,
+        ).cast({INDEX: pl.Int64, "len": pl.Int64})
+        for frame in judged.frames
+    ]
+    answers = pl.concat(tables).group_by(INDEX, "answer").agg(pl.col("len").sum())
+    answers = answers.sort("len", "answer", descending=[True, False])
+    choices: list[list[tuple[str, int]]] = [[] for _ in range(questions)]
+    for index, answer, count in answers.iter_rows():
+        choices[int(index)].append((answer, int(count)))
+    return choices
+
+
+def _references(
+    evaluation: Evaluation, slices: Sequence[Slices], seed: int
+) -> Iterator[ReferenceRun]:
+    """Reference runs, judged as any run is and counted by the same slices."""
+    from abstain.features.baseline.analysis import all_baselines, can_guess, chances
+
+    gold = evaluation.data.source.gold
+    assert gold is not None
+    if can_guess(gold):
+        luck = chances(gold)
+        table = np.zeros((len(gold), len(fields(Counts))))
+        table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
+        parts = [_by_outcome(part.sums(table)) for part in slices]
+        overall = _by_outcome(table.sum(axis=0))
+        yield ReferenceRun(name="random (expected)", counts=overall, slices=parts)
+    made = all_baselines(gold, seed=seed)
+    responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
+    reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
+    judged = evaluate(gold, responses, reading)
+    counted = _counted_runs(judged, slices)
+    yield from (ReferenceRun(**counted[b.title]) for b in made)
+
+
+def _counted_runs(evaluation: Evaluation, slices: Sequence[Slices]) -> dict[str, dict[str, Any]]:
+    """The name of each run and its counts by outcome: over all questions, and of each slice."""
+    overall = evaluation.data.overall().table
+    sliced = [evaluation.data.sliced(part).table for part in slices]
+    return {
+        run: {
+            "name": run,
+            "counts": _by_outcome(overall[at]),
+            "slices": [_by_outcome(part[at]) for part in sliced],
+        }
+        for at, run in enumerate(evaluation.runs)
+    }
+
+
+def _by_outcome(table: Array) -> Any:
+    """Counts with the outcomes as the first axis, and without those that are not split."""
+    return np.moveaxis(table, -1, 0)[: len(OUTCOMES)].tolist()
+
+
+def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:
+    """The curves of the best runs that state a confidence; None where none of them does."""
+    if evaluation.data.codes.size > MOST_CELLS or not evaluation.data.states_confidence:
+        return None
+    able = np.asarray(~np.isnan(evaluation.data.confidence).all(axis=1))
+    chosen = [evaluation.runs[i] for i in order if able[i]][:MOST_CURVES]
+    if not chosen:
+        return None
+    curves = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
+    return structs.replace(curves, reading=None, subset=None, notes=(), policy={}, touched={})
+
+
+def _official(evaluation: Evaluation, others: set[str]) -> Evaluation:
+    """The runs that are ranked and averaged."""
+    if not others:
+        return evaluation
+    ranked_runs = [run for run in evaluation.runs if run not in others]
+    if not ranked_runs:
+        raise UsageError("no run is official: nothing can be ranked")
+    return evaluation.only(runs=ranked_runs)
+
+
+def _unranked(
+    evaluation: Evaluation,
+    runs: Sequence[str],
+    slices: Sequence[Slices],
+    status: Mapping[str, str],
+    info: pl.DataFrame,
+) -> Iterator[UnrankedRun]:
+    """Late and unofficial runs, counted by the same slices."""
+    counted = _counted_runs(evaluation, slices) if runs else {}
+    of_run = {str(row.pop("run")): row for row in info.to_dicts()}
+    yield from (UnrankedRun(**counted[r], status=status[r], info=of_run[r]) for r in runs)

@@ -1,0 +1,358 @@
+"""A campaign without anything that gives its answers away, and teams under other names.
+
+Left out: what is right and what was answered; every number by question; curves over confidences,
+whose steps are single answers; comparisons and resamples, which go by question; baselines that
+count how often an option is right; attributes that follow from the answers; slices so small, by
+themselves or by subtraction, that their score reveals single answers.
+
+Participants know their answers, so a count of right ones tells how many of them are right.
+Therefore no score of a run or of a slice rests on few answers, by itself or as a difference to
+another run of the team, and candidates behind blanks, which may be few, are not counted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, plural, shown, some_of
+from abstain.features.campaign.result import (
+    Breakdown,
+    CampaignResult,
+    CampaignRow,
+    Questions,
+    ReferenceRun,
+)
+from abstain.io.columns import require
+from abstain.io.frames import collect, into_lazy, open_table
+from abstain.measures import count_measure
+from abstain.outcomes import OUTCOMES, RIGHT, WRONG
+from abstain.report.result import ranked
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.gold import slices_of
+from abstain.runs.judge import INDEX, KIND
+from abstain.runs.sources import GoldRuns
+
+SMALLEST = 10
+"""Questions of a slice in a blind phase; answers of a run, and those it has beyond another."""
+FEWEST = 5
+"""Answers of a run in a slice. As many as ten would hide what runs with many blanks score."""
+SMALL_SLICES = "A score in a slice with fewer than five answers is left out (–)."
+REVEALING = ("nca", "correct", "answer", "accepted", "gold")
+"""Attributes that say what is right."""
+LUCK = "random (expected)"
+"""The one baseline that the test set itself gives."""
+BEST_ONLY = "Each team is shown with its best run only, under a pseudonym for this phase."
+
+Reference = TypeVar("Reference", bound=ReferenceRun)
+
+
+def blinded(
+    result: CampaignResult,
+    pseudonyms: Mapping[str, str] | None = None,
+    held: Mapping[str, str] | None = None,
+) -> CampaignResult:
+    """The result without what gives answers away; with `pseudonyms`, without who is who.
+
+    Under pseudonyms each team has one row, its best run: how many runs a team sent, in which
+    languages and when, would tell who it is. Runs that are `held` are left out.
+    """
+    if result.blind:
+        return result
+    result = guarded(result, held or {})
+    kept = [result.breakdowns.index(breakdown) for breakdown in safe_breakdowns(result)]
+    names = [result.breakdowns[i].attribute for i in kept]
+
+    def with_slices(run: Reference) -> Reference:
+        return replace(run, slices=[run.slices[i] for i in kept])
+
+    rows: list[CampaignRow] = []
+    places: dict[str, int] = {}
+    teams: set[str] = set()
+    for at, row in enumerate(result.rows):
+        bare = replace(row, group="", pairs=None, blanks={})
+        if pseudonyms is not None:
+            bare = replace(bare, run=pseudonyms[row.team], info={})
+        if pseudonyms is None or row.team not in teams:
+            rows.append(bare)
+            places[bare.run] = at
+            teams.add(row.team)
+    rows = ranked(rows, count_measure(result.measure))
+    order = [places[row.run] for row in rows]
+    notes = [result.about, "" if pseudonyms is None else BEST_ONLY, SMALL_SLICES]
+    return CampaignResult(
+        abstain=result.abstain,
+        policy=result.policy,
+        title=result.title,
+        about=" ".join(filter(None, notes)),
+        measure=result.measure,
+        pass_mark=result.pass_mark,
+        seed=result.seed,
+        level=result.level,
+        topic_by=result.topic_by if result.topic_by in names else None,
+        test_by=result.test_by if result.test_by in names else None,
+        rows=tuple(rows),
+        questions=_questions(result, names),
+        breakdowns=tuple(_with_runs(result.breakdowns[i], order) for i in kept),
+        references=tuple(map(with_slices, _references(result))),
+        unranked=tuple(map(with_slices, result.unranked)) if pseudonyms is None else (),
+        skipped=result.skipped if pseudonyms is None else (),
+        blind=True,
+    )
+
+
+def _with_runs(breakdown: Breakdown, runs: Sequence[int]) -> Breakdown:
+    matrices = {name: getattr(breakdown, name) for name in OUTCOMES}
+    return replace(breakdown, **{name: [m[i] for i in runs] for name, m in matrices.items()})
+
+
+def _references(result: CampaignResult) -> list[ReferenceRun]:
+    """The baseline that follows from the test set alone: luck, where one option is right."""
+    asked = result.questions
+    one = not any(asked.nothing_right) and all(len(right) == 1 for right in asked.accepted)
+    return [run for run in result.references if run.name == LUCK and one]
+
+
+def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
+    """How many questions each slice has; which they are is left out."""
+    attributes = result.questions.attributes
+    kept = {name: attributes[name] for name in names}
+    if kept:
+        frame = pl.DataFrame(kept, schema=dict.fromkeys(kept, pl.String)).sort(list(kept))
+        kept = frame.to_dict(as_series=False)
+    numbers: list[str | None] = [str(at) for at in range(1, len(attributes["question"]) + 1)]
+    return Questions(attributes={"question": numbers, **kept})
+
+
+# ------------------------------------------------------------------------ which slices are safe
+
+
+def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
+    """The breakdowns in which no slice, and no difference of two, is of few questions."""
+    attributes = result.questions.attributes
+    frame = pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String))
+    accepted = pl.Series(["\x1f".join(sorted(right)) for right in result.questions.accepted])
+    shown_so_far = np.ones((1, frame.height), np.int32)
+    kept = []
+    for breakdown in result.breakdowns:
+        name = breakdown.attribute
+        if name in REVEALING or _reveals(frame[name], accepted):
+            continue
+        slices = slices_of(frame, name)
+        inside = (slices.slice_of[None] == np.arange(len(slices.names))[:, None]).astype(np.int32)
+        together = np.concatenate([shown_so_far, inside])
+        if len(inside) and not _reveals_few(together):
+            shown_so_far = together
+            kept.append(breakdown)
+    return kept
+
+
+def _reveals(attribute: pl.Series, accepted: pl.Series) -> bool:
+    """Whether an attribute says what is right: it follows from the answers, or they from it."""
+    frame = pl.DataFrame({"a": attribute, "right": accepted}).drop_nulls()
+    if frame["a"].n_unique() < 2:
+        return False
+    repeats = frame["right"].n_unique() <= frame.height / 2
+    by_answer = frame.group_by("right").agg(pl.col("a").n_unique())["a"].max()
+    by_value = frame.group_by("a").agg(pl.col("right").n_unique(), pl.len())
+    unanimous = by_value.filter((pl.col("len") > 1) & (pl.col("right") == 1)).height
+    return (repeats and by_answer == 1) or unanimous > 0
+
+
+def _reveals_few(slices: npt.NDArray[np.int32]) -> bool:
+    """Whether a slice, or what one has beyond another inside it or what none has, is too small."""
+    sizes = slices.sum(axis=1)
+    if (sizes < SMALLEST).any():
+        return True
+    within = slices @ slices.T == sizes[:, None]  # slice i lies inside slice j
+    beyond = sizes[None] - sizes[:, None]
+    nowhere = (~slices[1:].any(axis=0)).sum()
+    return bool((within & (beyond > 0) & (beyond < SMALLEST)).any() or 0 < nowhere < SMALLEST)
+
+
+# ------------------------------------------------------------------------ scores of few answers
+
+
+def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
+    """Runs whose score would reveal a few answers, each with the reason; the first of two stays.
+
+    It is an error if none is left.
+    """
+    teams: dict[str, list[str]] = {}
+    runs = [(row.team, row.run) for row in result.rows]
+    for team, run in [*runs, *((late.team, late.name) for late in result.unranked)]:
+        teams.setdefault(team, []).append(run)
+    answers = dict(zip(evaluation.runs, _answers(evaluation), strict=True))
+    held: dict[str, str] = {}
+    for of_team in teams.values():
+        kept: list[str] = []
+        for run in sorted(of_team):
+            if reason := _too_few(run, kept, answers):
+                held[run] = reason
+            else:
+                kept.append(run)
+    if all(run in held for _, run in runs):
+        run = runs[0][1]
+        raise UsageError(
+            "no run can be shown in a blind phase: every ranked run is held back (the first is run "
+            f"{shown(run)}: {held[run]})"
+        )
+    return held
+
+
+def _too_few(run: str, others: Sequence[str], answers: Mapping[str, npt.NDArray[np.uint64]]) -> str:
+    """Why a run's score, or its difference to another run of the team, reveals few answers."""
+    count = int(np.count_nonzero(answers[run]))
+    if 0 < count < SMALLEST:
+        return f"it has only {plural(count, 'answer')}"
+    for other in others:
+        count = int(np.count_nonzero(answers[run] != answers[other]))
+        if 0 < count < SMALLEST:
+            return f"it differs from {shown(other)} in only {plural(count, 'answer')}"
+    return ""
+
+
+def _answers(evaluation: Evaluation) -> npt.NDArray[np.uint64]:
+    """Runs × questions: a hash of each answer, 0 for a blank."""
+    source = evaluation.data.source
+    assert isinstance(source, GoldRuns)
+    hashes = np.zeros((len(evaluation.runs), len(source.gold)), np.uint64)
+    place = {run: at for at, run in enumerate(evaluation.runs)}
+    judged = source.judged()
+    for frame in judged.frames:
+        answered = frame.filter(nw.col(KIND).is_in([RIGHT, WRONG])).select("run", INDEX, "answer")
+        rows = collect(answered, judged.sources[0].table.name)
+        at = rows["run"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
+        hashed = rows["answer"].cast(pl.String).hash(1).to_numpy() | np.uint64(1)
+        hashes[at, rows[INDEX].cast(pl.Int64).to_numpy()] = hashed
+    return hashes
+
+
+def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
+    """The result without runs that are held back, small cells and candidates behind blanks."""
+    chosen = [at for at, row in enumerate(result.rows) if row.run not in held]
+    measure = count_measure(result.measure)
+    split = measure.definition.needs_candidates  # then candidates are what is scored
+    rows = [_plain(result.rows[at], result.measure, split=split) for at in chosen]
+    answered = np.array([row.counts.answered for row in rows])
+    breakdowns = []
+    for breakdown in result.breakdowns:
+        table = _guarded_cells(np.array(breakdown.outcomes)[:, chosen], answered, split=split)
+        matrices = {name: table[i].tolist() for i, name in enumerate(OUTCOMES)}
+        breakdowns.append(replace(breakdown, **matrices))
+    unranked = []
+    for run in result.unranked:
+        counts = np.array(run.counts)
+        slices = [
+            _guarded_cells(np.array(part)[:, None], counts[:2].sum(keepdims=True), split=split)
+            for part in run.slices
+        ]
+        counts = counts if split else _without_candidates(counts)
+        parts = [table[:, 0].tolist() for table in slices]
+        unranked += [replace(run, counts=counts.tolist(), slices=parts)] * (run.name not in held)
+    return replace(
+        result,
+        rows=tuple(ranked(rows, measure)),
+        breakdowns=tuple(breakdowns),
+        unranked=tuple(unranked),
+    )
+
+
+def _plain(row: CampaignRow, measure: str, *, split: bool) -> CampaignRow:
+    """A run without candidates, its interval with three digits: more of them reveal questions."""
+    ends = row.intervals.get(measure, (None, None))
+    low, high = (None if end is None else round(end, 3) for end in ends)
+    numbers = dict(row.numbers)
+    if not split:
+        blank = sum(numbers.get(name) or 0 for name in OUTCOMES[2:])
+        numbers |= {OUTCOMES[2]: 0, OUTCOMES[3]: 0, OUTCOMES[4]: blank}
+    return replace(row, numbers=numbers, intervals={measure: (low, high)} if row.intervals else {})
+
+
+def _guarded_cells(
+    table: npt.NDArray[Any], answered: npt.NDArray[Any], *, split: bool
+) -> npt.NDArray[Any]:
+    """Outcomes × runs × slices, with zeros where few answers are.
+
+    The rest of a run, its answers over all questions less those in slices shown, counts as well.
+    """
+    visible = table.copy() if split else _without_candidates(table)
+    for run, cells in enumerate(table[0] + table[1]):
+        hidden = (cells > 0) & (cells < FEWEST)
+        for at in np.argsort(cells, kind="stable"):
+            rest = answered[run] - cells[~hidden].sum()
+            if rest == 0 or rest >= FEWEST:
+                break
+            hidden[at] |= cells[at] > 0
+        visible[:, run, hidden] = 0
+    return visible
+
+
+def _without_candidates(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Outcomes × …, all blanks as if nothing stood behind them."""
+    plain = table.copy()
+    plain[4] = table[2:].sum(axis=0)
+    plain[2:4] = 0
+    return plain
+
+
+# ---------------------------------------------------------------------------------- other names
+
+
+def read_pseudonyms(path: Any, teams: Sequence[str]) -> dict[str, str]:
+    """The name of each team for the blind phase, from a table of team and pseudonym."""
+    table = open_table(path, name="the pseudonyms")
+    for name in ("team", "pseudonym"):
+        require(table, name, "which is needed to give each team its pseudonym")
+    frame = collect(into_lazy(table.frame).select("team", "pseudonym"), table.name)
+    rows = [[str(text or "").strip() for text in row] for row in frame.iter_rows()]
+    for what, values in zip(("team", "pseudonym"), zip(*rows, strict=True), strict=False):
+        wrong = next((value for value in values if values.count(value) > 1 or not value), None)
+        if wrong is not None:
+            raise InputError(f"{what} {shown(wrong)} is empty or appears twice", table.name)
+    pseudonyms: dict[str, str] = dict(rows)
+    if lacking := [team for team in teams if team not in pseudonyms]:
+        raise InputError(f"has no pseudonym for {some_of(lacking)}", table.name)
+    for team, name in pseudonyms.items():
+        known = next((other for other in (team, *teams) if _names(name, other)), None)
+        if known is not None:
+            raise InputError(f"{shown(name)} names team {shown(known)}", table.name)
+    return pseudonyms
+
+
+def _names(pseudonym: str, team: str) -> bool:
+    """Whether a pseudonym gives a team away by itself."""
+    a, b = pseudonym.lower(), team.lower()
+    return a == b or (len(b) > 2 and b in a)
+
+
+def in_order_of_teams(pseudonyms: Mapping[str, str]) -> bool:
+    """Whether the names sort as the teams do: then anybody can tell who is who."""
+    by_team = [pseudonyms[team] for team in sorted(pseudonyms)]
+    return len(by_team) > 2 and by_team in (sorted(by_team), sorted(by_team, reverse=True))
+
+
+def drawn_pseudonyms(teams: Sequence[str]) -> dict[str, str]:
+    """Names that nobody can work out: drawn at random, never the same twice."""
+    draw = random.SystemRandom()
+    pseudonyms: dict[str, str] = {}
+    for team in teams:
+        name = ""
+        while not name or name in pseudonyms.values() or any(_names(name, t) for t in teams):
+            name = "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(3))
+        pseudonyms[team] = name
+    return pseudonyms
+
+
+def teams_of_campaign(result: CampaignResult) -> list[str]:
+    """Every team that handed something in, valid or not."""
+    teams = {row.team for row in result.rows} | {run.team for run in result.unranked}
+    teams |= {problem.team for problem in (*result.problems, *result.warnings) if problem.team}
+    return sorted(teams)

@@ -1,0 +1,180 @@
+"""Write every table of an overview paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import structs
+
+from abstain.cli import EXIT_NO, options
+from abstain.cli.command import SHOWING, command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, working
+from abstain.errors import UsageError, plural, shown
+from abstain.report.view import FORMATS, Format
+
+if TYPE_CHECKING:
+    from abstain.features.campaign.result import CampaignResult
+
+
+@command
+@reads(without={"grades": "--grade is for judged rows; campaign reads a gold and runs"})
+@options.measure("The measure that ranks the runs.", default="c@1")
+@options.by("Break down by these attributes (default: all there are).")
+@option("--topic-by ATTR", "The attribute that names the topic.", default="topic")
+@option("--test-by ATTR", "The attribute that names the reading test.", default="test")
+@option(
+    "--pass-mark X",
+    "The score that passes a reading test.",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+)
+@option("--runs-info FILE", "A table of run, team, status, align, language, … to group by.")
+@option("--skip-invalid", "Score the valid runs and list the others with their problems.")
+@option(
+    "--max-runs N",
+    "With --skip-invalid: how many runs a team may submit.",
+    type=click.IntRange(min=1),
+)
+@option("--blind", "Write nothing that gives the gold away.")
+@option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
+@option(
+    "--pseudonyms FILE",
+    "A table of team and pseudonym for the blind phase (if there is no such file, pseudonyms are "
+    "drawn and written to it).",
+)
+@option("--reveal", "Let the pages of --teams show the gold and who is who.")
+@option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)
+@options.interval
+@options.level()
+@options.seed("The seed of the random reference run.")
+@options.output(
+    "The folder to write. If that fails, no partial folder is left.",
+    "DIR",
+    writes=False,
+    required=True,
+)
+@options.force("Replace the folder.")
+@option("--title TEXT", "The title of the page.", default="Campaign", section=SHOWING)
+@option(
+    "-f --format",
+    "How to show the leaderboard on the terminal.",
+    type=click.Choice([name for name in FORMATS if name != "html"]),
+    section=SHOWING,
+)
+@click.pass_context
+def campaign(
+    context: click.Context,
+    /,
+    inputs: Input,
+    by: tuple[str, ...],
+    interval: str | bool,
+    output: Path,
+    force: bool,
+    format: Format | None,
+    skip_invalid: bool,
+    max_runs: int | None,
+    blind: bool,
+    teams: str | None,
+    pseudonyms: str | None,
+    reveal: bool,
+    **how: Any,
+) -> None:
+    """Write what an overview paper needs to a folder: tables, a summary, results, a page.
+
+    A folder or a zip archive stands for the runs in it. Exit code 1 where runs were left out.
+
+    \b
+    abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
+    abstain campaign gold.xml submissions -o blind --skip-invalid --blind --teams pages
+    """
+    from abstain.features.campaign.analysis import opened_campaign
+    from abstain.features.campaign.blind import blinded, held_back
+    from abstain.features.campaign.team import Revealed
+    from abstain.features.campaign.view import TEAMS, whole_folder_free, write_teams
+
+    if blind and reveal:
+        raise UsageError("--blind and --reveal exclude each other")
+    if reveal and not teams:
+        raise UsageError("--reveal needs --teams")
+    if pseudonyms and not (teams or blind):
+        raise UsageError("--pseudonyms needs --teams or --blind")
+    whole_folder_free(output, force=force)
+    if teams is not None:
+        whole_folder_free(Path(teams), force=force, marker=TEAMS)
+    paths = {"--teams": teams, "-o": output, "--pseudonyms": pseudonyms}
+    names: dict[Path, str] = {}
+    for name, path in paths.items():
+        if path is not None and (other := names.setdefault(Path(path).absolute(), name)) != name:
+            raise UsageError(f"{other} and {name} name the same path, expected two")
+    with working("judging and comparing…") as progress:
+        how["interval"] = interval if isinstance(interval, str) else None
+        evaluation, checked = opened_campaign(
+            inputs.gold,
+            inputs.runs,
+            inputs.reading,
+            runs_info=how["runs_info"],
+            skip_invalid=skip_invalid,
+            max_runs=max_runs,
+        )
+        result = evaluation.campaign(by=by or None, checked=checked, progress=progress, **how)
+    held = held_back(evaluation, result) if blind or (teams and not reveal) else {}
+    other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
+    if teams is not None:
+        with working("writing the teams' pages…"):
+            revealed = Revealed(evaluation.runs, evaluation.data.codes) if reveal else None
+            write_teams(
+                result, teams, pseudonyms=other_names, revealed=revealed, held=held, force=force
+            )
+    command = f"{context.obj or 'abstain campaign'} -o overview"
+    if blind:
+        command, result = "", blinded(result, other_names, held)
+    write(result, output, Showing(format=format, command=command), force=force)
+    for run, why in held.items():
+        click.echo(f"run {shown(run)} is held back until the gold is public: {why}", err=True)
+    if checked is not None and checked.skipped:
+        count = plural(len(checked.skipped), "run was", "runs were")
+        where = "each team's folder" if blind else f"{output}/problems.csv"
+        click.echo(f"{count} left out for problems: {where} lists them", err=True)
+        raise click.exceptions.Exit(EXIT_NO)
+
+
+def _pseudonyms(path: str, result: CampaignResult) -> dict[str, str]:
+    """The teams' names for the blind phase, drawn where there is no such file yet."""
+    from abstain.features.campaign.blind import (
+        drawn_pseudonyms,
+        in_order_of_teams,
+        read_pseudonyms,
+        teams_of_campaign,
+    )
+    from abstain.io.output import write_text
+    from abstain.report.grid import Column, Grid
+    from abstain.report.view import grid_text
+
+    teams = teams_of_campaign(result)
+    if not Path(path).exists():
+        pseudonyms = drawn_pseudonyms(teams)
+        rows: list[list[Any]] = [[*pair] for pair in pseudonyms.items()]
+        grid = Grid([Column("team"), Column("pseudonym")], rows)
+        write_text(path, grid_text(grid, "csv"))
+        click.echo(f"{path}: {len(teams)} pseudonyms drawn; keep this file secret", err=True)
+    else:
+        pseudonyms = read_pseudonyms(path, teams)
+    if in_order_of_teams(pseudonyms):
+        click.echo(
+            f"{path}: the pseudonyms are in the same order as the teams' names, so readers can "
+            "guess who is who",
+            err=True,
+        )
+    return pseudonyms
+
+
+def write(result: CampaignResult, output: Path, out: Showing, *, force: bool) -> None:
+    """The folder; on the terminal the leaderboard and the summary, and where the rest is."""
+    from abstain.features.campaign.view import write_campaign
+
+    with working("writing…"):
+        tables = write_campaign(structs.replace(result, command=out.command), output, force=force)
+    out.show(result, written=f"{output}/index.html shows {len(tables)} tables.")

@@ -1,0 +1,283 @@
+"""The page of a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from abstain.errors import plural
+from abstain.features.campaign.charts import campaign_figures, rank_figure
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.summary import sentences
+from abstain.features.campaign.tables import EXTRA, hardest_first
+from abstain.features.curve.view import View as CurveView
+from abstain.outcomes import Counts
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.leaderboard import dot_figure, leads_table, measure_facts, rewards_table
+from abstain.report.page import (
+    Card,
+    Choice,
+    Deck,
+    Figure,
+    Page,
+    PageTable,
+    Section,
+    Variant,
+    blanks_table,
+)
+from abstain.report.sentences import policy_words, sentence
+from abstain.stats.orderings import places
+
+MOST_SLICED = 30_000
+"""Rows that a leaderboard by slices may add to the page."""
+DETAILS = ("answered", "unans. right", "unans. wrong", "unans. empty", *EXTRA)
+"""Columns of the leaderboard that come last on the page, when asked for."""
+CARDS = 3
+MOST_OPTIONS = 8
+LONGEST = 600
+
+
+def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) -> Page:
+    """The page of a campaign; in its folder the tables lie beside it."""
+    result, lines = c.result, list(sentences(c))
+    known = {table.name: table for table in tables}
+    had_some = [sum(why in row.blanks for row in result.rows) for why in result.policy]
+    known["leaderboard"] = _leaderboard(c, known["leaderboard"])
+    return Page(
+        title=result.title,
+        lead=lines[1],
+        about=result.about,
+        tiles=_tiles(c),
+        sections=_sections(c, known, campaign_figures(c), lines),
+        how=[
+            *policy_words(result.policy, result.touched),
+            *(sentence(note) for note in result.notes),
+        ],
+        how_facts=_again(c),
+        how_tables=blanks_table(result, had_some),
+        command=result.command,
+        digits=2,
+        in_folder=in_folder,
+    )
+
+
+def _tiles(c: Overview) -> list[tuple[str, str]]:
+    total = Counts(*c.overall.table.sum(axis=0).astype(float))
+    best = c.scores[0]
+    tiles = [("–" if np.isnan(best) else f"{best:.2f}", f"best {c.measure}")]
+    tiles += [(f"{len(c.runs):,}", "runs"), (f"{c.questions.height:,}", "questions")]
+    if total.n:
+        tiles += [(f"{100 * total.right / total.n:.1f} %", "of all responses are right")]
+        tiles += [(f"{100 * total.unanswered / total.n:.1f} %", "are left blank")]
+    return tiles
+
+
+def _again(c: Overview) -> list[tuple[str, str]]:
+    facts = [("ranked by", str(c.measure)), ("seed", str(c.result.seed))]
+    facts += [("pass mark", f"{c.result.pass_mark:g}")] * bool(c.result.test_by)
+    if (s := c.result.comparison) is not None:
+        facts.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
+        exact = all(pair.exact for pair in s.pairs)
+        drawn = "exact" if exact else f"{s.resamples:,} resamples"
+        facts.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
+        if s.cluster:
+            facts.append(("clusters", s.cluster))
+    return facts
+
+
+# ------------------------------------------------------------------------------- leaderboard
+
+
+def _leaderboard(c: Overview, table: PageTable) -> PageTable:
+    """The bars beside the score, where a phone shows them, details last; slices to choose from."""
+    names = [column.name for column in table.grid.columns]
+    score = names.index(str(c.measure))
+    late = [name for name in DETAILS if name in names and name != str(c.measure)]
+    first = [name for name in names if name not in (*late, "outcomes")]
+    first.insert(score + 1, "outcomes")
+    grid = table.grid.in_order([*first, *late])
+    room, left = [], MOST_SLICED
+    for attribute, s in c.slices.items():
+        if (rows := len(s.names) * len(grid.rows)) <= left:
+            room.append(attribute)
+            left -= rows
+    return replace(
+        table,
+        grid=grid,
+        late=DETAILS,
+        variants=tuple(slice_variants(c, grid, room)),
+        ordered_by=score,
+        best_is_low=not c.measure.higher_is_better,
+    )
+
+
+def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[Variant]:
+    """The leaderboard over each slice of the questions that some attributes make."""
+    names = [column.name for column in grid.columns]
+    place = {name: i for i, name in enumerate([*c.runs, *c.baselines])}
+    order = [place[str(row[names.index("run")])] for row in grid.rows]
+    for attribute in attributes:
+        extra = [parts[attribute] for _, parts in c.baselines.values()]
+        scores = np.stack([*c.slice_scores[attribute], *map(c.measure, extra)])[order]
+        table = np.stack([*c.sliced[attribute].table, *(counts.table for counts in extra)])[order]
+        blank = table[..., 2:].sum(axis=-1)
+        three = np.round(np.stack([table[..., 0], table[..., 1], blank], axis=-1), 2)
+        for part, name in enumerate(c.slices[attribute].names):
+            score = c.slice_scores[attribute][:, part]
+            ranks = places(score, higher_is_better=c.measure.higher_is_better) + [""] * len(extra)
+            right, wrong, unanswered = three[:, part].astype(float).T.tolist()
+            cells: dict[str, list[Cell]] = {
+                "#": [ranks[i] for i in order],
+                str(c.measure): scores[:, part].tolist(),
+                "outcomes": [*zip(right, wrong, unanswered, strict=True)],
+                "right": right,
+                "wrong": wrong,
+                "unanswered": unanswered,
+            }
+            yield Variant(attribute, name, {names.index(n): cells[n] for n in cells})
+
+
+# ----------------------------------------------------------------------------------- sections
+
+
+def _sections(
+    c: Overview, known: dict[str, PageTable], figures: dict[str, Figure], lines: list[str]
+) -> list[Section]:
+    """What the page tells, in its order; a table that no section names comes last, folded."""
+
+    def taken(names: str) -> list[PageTable]:
+        return [known.pop(name) for name in names.split() if name in known]
+
+    def section(
+        name: str, title: str, chart: str, tables: str, folded: str = "", short: str = ""
+    ) -> Section:
+        """A chart and tables by their names, as far as they are there."""
+        drawn = [figures[chart]] if chart in figures else []
+        first, hidden = taken(tables), taken(folded)
+        return Section(name, title, figures=drawn, tables=first, folded=hidden, short=short)
+
+    first = section("leaderboard", "Leaderboard", "", "leaderboard", "teams")
+    first.sentences, first.more, first.key = (lines[0], *lines[2:5]), lines[5:], True
+    name = c.result.measure
+    scores = [
+        (row.run, row.scores.get(name), *row.intervals.get(name, (None, None)))
+        for row in c.result.rows
+    ]
+    first.figures = dot_figure("scores", scores, name)
+    rewards = section("measure", "What is rewarded", "decision", "", short="Rewards")
+    rewards.facts = measure_facts(c.measure)
+    rewards.tables = [leads_table(c.runs, c.overall)]
+    rewards.folded = [rewards_table(c.runs, c.overall, [c.measure])]
+    asked = section("questions", "Questions", "questions", "questions")
+    asked.decks = [] if c.result.blind else question_decks(c)
+    by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
+    spoken = "languages first_runs"
+    return [
+        *(first, section("problems", "Problems of submissions", "", "problems"), rewards),
+        section("reading", "Reading tests", "tests", "reading", "tests over_test"),
+        section("topics", "Topics", "topics", "over_topic", "topics"),
+        section("types", "Kinds of question", "types", "subsets", by_type, short="Kinds"),
+        section("pairs", "Main and auxiliary questions", "pairs", "pairs_runs", twins, "Auxiliary"),
+        section("participants", "Languages and techniques", "", spoken, "languages_runs"),
+        *(asked, *confidence_sections(c), stability_section(c)),
+        Section("more", "More tables", short="More", folded=list(known.values())),
+    ]
+
+
+def confidence_sections(c: Overview) -> list[Section]:
+    """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
+    curves = c.result.curves
+    if curves is None:
+        return []
+    view = CurveView(curves)
+    sure, decisions = view.confidence(("risk", "measure", "reliability")), view.decisions()
+    sure.sentences = [
+        f"Shown: {plural(len(curves.runs), 'run')} with a confidence, chosen by {c.measure}; "
+        "`abstain curve` shows the others."
+    ]
+    sure.tables = [replace(view.table("main"), name="sureness", title="Measures of confidence")]
+    return [section for section in (sure, decisions) if section.figures]
+
+
+def stability_section(c: Overview) -> Section:
+    """How far other questions could have moved the ranks."""
+    section = Section("stability", "How stable is the ranking?", short="Stability")
+    s, rows = c.result.stability, c.result.rows
+    if s is None:
+        return section
+    widths = [high - low for low, high in zip(s.low, s.high, strict=True)]
+    at = min(range(len(rows)), key=lambda at: (-widths[at], rows[at].run))
+    section.sentences = [
+        f"In {100 * s.first[0]:.1f} % of {s.trials:,} resamples of the questions (seed "
+        f"{s.seed}) {rows[0].run} is first, alone or with others. The rank of {rows[at].run} is "
+        f"the least certain, from {s.low[at]} to {s.high[at]} in 95 % of the resamples."
+    ]
+    section.figures = [rank_figure(c, s)]
+    columns: dict[Column, Sequence[Cell]] = {
+        Column("run"): [row.run for row in rows],
+        Column("rank"): [row.rank for row in rows],
+        Column("from", "count"): s.low,
+        Column("to", "count"): s.high,
+        Column("first in %", "percent"): [100 * share for share in s.first],
+    }
+    reading = "From … to: where the rank lies in 95 % of the resamples."
+    section.folded = [PageTable("ranks", "Every rank", reading, Grid.of(columns.items()))]
+    return section
+
+
+# -------------------------------------------------------------------------------------- cards
+
+
+def question_decks(c: Overview) -> list[Deck]:
+    """The hardest, the easiest, the most blanked, with what runs chose."""
+    right, wrong, blank = c.tried
+    place = np.arange(len(right))
+    kinds: dict[str, Sequence[int]] = {
+        "Hardest": hardest_first(right, wrong).tolist(),
+        "Easiest": np.lexsort((place, wrong, -right)).tolist(),
+        "Most often left blank": [i for i in np.lexsort((place, -blank)).tolist() if blank[i]],
+    }
+    return [
+        Deck(title, tuple(_card(c, i) for i in chosen[:CARDS]))
+        for title, chosen in kinds.items()
+        if len(chosen)
+    ]
+
+
+def _card(c: Overview, i: int) -> Card:
+    row = c.questions.row(i, named=True)
+    right, wrong, blank = (int(n[i]) for n in c.tried)
+    about = [f"{name} {row[name]}" for name in c.slices if row.get(name)]
+    text = str(row.get("text") or "")
+    return Card(
+        heading=str(row["question"]),
+        about=", ".join(about[:4]),
+        text=text if len(text) <= LONGEST else text[: LONGEST - 1] + "…",
+        outcomes=f"{right} right, {wrong} wrong, {blank} blank of {plural(len(c.runs), 'run')}.",
+        choices=tuple(_choices(c, i)),
+    )
+
+
+def _choices(c: Overview, i: int) -> list[Choice]:
+    """Every option with its text; what was answered besides comes after them."""
+    asked = c.result.questions
+    counts = dict(asked.choices[i] if asked.choices else ())
+    correct = set(asked.accepted[i])
+    listed = (asked.options[i] if asked.options else None) or []
+    texts = (asked.option_texts[i] if asked.option_texts else None) or []
+    text_of = dict(zip(listed, texts, strict=False))
+    if asked.nothing_right[i]:
+        correct = {answer for answer in counts if answer.lower() in correct} or {"none"}
+    wanted = list(dict.fromkeys((*listed, *counts, *sorted(correct))))
+    return [
+        Choice(
+            label=option,
+            text=text_of.get(option, ""),
+            count=counts.get(option, 0),
+            share=counts.get(option, 0) / len(c.runs),
+            right=option in correct,
+        )
+        for option in wanted[: max(MOST_OPTIONS, len(listed))]
+    ]

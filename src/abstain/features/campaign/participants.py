@@ -1,0 +1,231 @@
+"""Who took part: teams, groups of runs, languages, first runs, techniques, problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec.structs import replace
+
+from abstain.errors import plural
+from abstain.features.campaign.columns import attribute_column, columns, grid_of
+from abstain.features.campaign.overview import ROLE, Overview, safe
+from abstain.features.campaign.result import FirstRun
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.page import PageTable
+from abstain.runs.run_names import parse_run_name
+from abstain.stats.hypotheses import difference_of_groups
+from abstain.stats.orderings import over_runs
+
+SEPARATOR = "|"
+"""Separates the techniques of a run in one cell."""
+MOST_TEAMS = 30
+"""Teams that a matrix of techniques has columns for."""
+MOST_GROUPS, MOST_TECHNIQUES = 30, 200
+NOT_TECHNIQUES = ("run", "team", "number", "first_run", "status")
+
+
+def participant_tables(c: Overview) -> Iterator[PageTable]:
+    """Every table on the runs as their teams made them."""
+    yield from _teams(c)
+    yield from _groups(c)
+    yield from _languages(c)
+    yield from _first_runs(c)
+    yield from _techniques(c)
+    yield from problem_table(c)
+
+
+def _teams(c: Overview) -> Iterator[PageTable]:
+    """The best run of each team against its others."""
+    if "team" not in c.runs_info.columns or c.runs_info["team"].drop_nulls().is_empty():
+        return
+    members: dict[str, list[int]] = {}
+    for i, team in enumerate(c.runs_info["team"]):
+        members.setdefault(team or "–", []).append(i)
+    rows: list[list[Cell]] = []
+    for team, (best, *others) in members.items():
+        scores = c.scores[others][~np.isnan(c.scores[others])]
+        mean, lowest = (scores.mean(), scores.min()) if scores.size else (np.nan, np.nan)
+        score = float(c.scores[best])
+        rows.append([team, 1 + len(others), c.runs[best], score, float(mean), float(lowest)])
+    names = ("team", "runs", "best run", str(c.measure), "mean of the others", "lowest")
+    title = "The best run of each team against its others"
+    yield PageTable(
+        "teams", title, f"{c.measure} over all questions.", Grid(columns(c, *names), rows)
+    )
+
+
+def _groups(c: Overview) -> Iterator[PageTable]:
+    """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
+    for attribute in c.runs_info.columns:
+        values = c.runs_info[attribute]
+        groups = sorted(values.drop_nulls().unique().to_list())
+        if attribute in ("run", "team", *_lists(c)) or not 1 < len(groups) <= MOST_GROUPS:
+            continue
+        rows: list[list[Cell]] = []
+        for value in groups:
+            members = [i for i, of_run in enumerate(values) if of_run == value]
+            summary = map(float, over_runs(c.scores[members]).values())
+            best = members[0]
+            rows.append([value, len(members), *summary, float(c.scores[best]), c.runs[best]])
+        heads = columns(c, "runs", "mean", "median", "st. dev.", "best", "best run")
+        yield PageTable(
+            f"runs_by_{safe(attribute)}",
+            f"Runs by {attribute}",
+            f"{c.measure} over all questions.",
+            Grid([attribute_column(attribute, "runs"), *heads], rows),
+        )
+
+
+# ---------------------------------------------------------------------------------- languages
+
+
+def _languages(c: Overview) -> Iterator[PageTable]:
+    """Runs by source and target language: as the table of runs has them, else from the ids."""
+    pairs: list[tuple[str, str] | None]
+    if {"source", "target"} <= {*c.runs_info.columns}:
+        both = zip(c.runs_info["source"], c.runs_info["target"], strict=True)
+        pairs = [(a, b) if a and b else None for a, b in both]
+    else:
+        parsed = [parse_run_name(run) for run in c.runs]
+        pairs = [(name.source, name.target) if name else None for name in parsed]
+    known = sorted({pair for pair in pairs if pair})
+    if not known:
+        return
+    teams = [{c.teams[i] for i, of_run in enumerate(pairs) if of_run == pair} for pair in known]
+    cells: dict[str, list[Cell]] = {
+        "source": [source for source, _ in known],
+        "target": [target for _, target in known],
+        "runs": [pairs.count(pair) for pair in known],
+        "teams": [len(members) for members in teams],
+    }
+    yield PageTable(
+        "languages",
+        "Languages",
+        "Runs and teams by the language of the questions and that of the documents.",
+        grid_of(c, cells),
+    )
+    yield _by_language(c, [pair[0] if pair else "" for pair in pairs])
+
+
+def _by_language(c: Overview, languages: list[str]) -> PageTable:
+    """Runs and baselines from the best, each score in the column of its language."""
+    names = sorted({name for name in languages if name})
+    lines = [
+        (float(score), run, {language})
+        for score, run, language in zip(c.scores, c.runs, languages, strict=True)
+    ]
+    for reference in c.result.references:
+        score = c.measure(c.baselines[reference.name][0])
+        lines.append((score, reference.name, set(names)))
+    sign = -1 if c.measure.higher_is_better else 1
+    lines.sort(key=lambda line: (np.isnan(line[0]), sign * float(np.nan_to_num(line[0]))))
+    means = f"{c.measure} of the runs in this language"
+    return PageTable(
+        "languages_runs",
+        "Runs by language",
+        f"{c.measure} over all questions, in the column of the questions' language; reference runs "
+        "answer in every language.",
+        Grid(
+            [*columns(c, "run"), *(Column(name, "score", means=means) for name in names)],
+            [
+                [run, *(score if n in spoken else None for n in names)]
+                for score, run, spoken in lines
+            ],
+            dim={at for at, (_, run, _) in enumerate(lines) if run in c.baselines},
+        ),
+    )
+
+
+# --------------------------------------------------------------------- first runs, techniques
+
+
+def _first_runs(c: Overview) -> Iterator[PageTable]:
+    pairs = c.result.first_runs
+    if not pairs:
+        return
+    means = {}
+    for name in ("first_score", "other_score", "difference"):
+        scores = [score for pair in pairs if (score := getattr(pair, name)) is not None]
+        means[name] = float(np.mean(scores)) if scores else None
+    mean = FirstRun(team="mean", first="", other="", low=None, high=None, **means)
+    where = "main questions" if ROLE in c.slices else "all questions"
+    grid = Grid.of_rows(
+        FirstRun,
+        [*pairs, mean],
+        *FirstRun.__struct_fields__,
+        measure=c.measure,
+        level=100 * c.result.level,
+    )
+    yield PageTable(
+        "first_runs",
+        "Run 01 against the best other run of its team",
+        f"{c.measure} on {where}; the difference is paired by question; its interval "
+        f"({100 * c.result.level:.4g} %) is from a bootstrap.",
+        replace(grid, dim={len(pairs)}),
+    )
+
+
+def _lists(c: Overview) -> list[str]:
+    """Attributes of runs that list several things in a cell."""
+    return [
+        name
+        for name in c.runs_info.columns
+        if name not in NOT_TECHNIQUES
+        and any(SEPARATOR in text for text in c.runs_info[name].drop_nulls())
+    ]
+
+
+def _techniques(c: Overview) -> Iterator[PageTable]:
+    """For each technique of a list who used it, and the mean with and without it."""
+    columned = sorted(set(c.teams)) if len(set(c.teams)) <= MOST_TEAMS else []
+    for attribute in _lists(c):
+        used = [
+            {part.strip() for part in (text or "").split(SEPARATOR) if part.strip()}
+            for text in c.runs_info[attribute]
+        ]
+        names = sorted(set().union(*used))
+        if len(names) > MOST_TECHNIQUES:
+            continue
+        rows: list[list[Cell]] = []
+        for name in names:
+            inside = np.array([name in techniques for techniques in used])
+            users = {c.teams[i] for i in np.flatnonzero(inside)}
+            d = difference_of_groups(c.scores, inside, c.teams, c.result.level)
+            numbers = (d.with_mean, d.without_mean, d.difference, d.low, d.high)
+            marks = ("×" if team in users else "" for team in columned)
+            rows.append([name, int(inside.sum()), len(users), *numbers, *marks])
+        heads = [
+            Column(attribute, means="as in the table of runs"),
+            *columns(c, "runs", "teams", "mean with", "mean without", "difference", "low", "high"),
+            *(Column(f"team {team}", means="× where the team used it") for team in columned),
+        ]
+        yield PageTable(
+            f"techniques_{safe(attribute)}",
+            f"Runs with and without each value of {attribute}",
+            f"Mean {c.measure} of runs with and without it. The interval of the difference "
+            f"({100 * c.result.level:.4g} %) treats teams as independent. A difference is not an "
+            "effect: teams differ in many other ways.",
+            Grid(heads, rows),
+        )
+
+
+# ----------------------------------------------------------------------------------- problems
+
+
+def problem_table(c: Overview) -> Iterator[PageTable]:
+    """What is wrong or odd with runs that were handed in."""
+    rows: list[list[Cell]] = [
+        [p.team or "", p.run or "", str(p.place), severity, p.kind, p.typed or p.message]
+        for severity, problems in (("problem", c.result.problems), ("warning", c.result.warnings))
+        for p in problems
+    ]
+    if rows:
+        names = ("team", "run", "place", "severity", "kind", "what is wrong")
+        left = plural(len(c.result.skipped), "run was", "runs were")
+        yield PageTable(
+            "problems",
+            "Problems of what was handed in",
+            f"{left} left out for a problem; a warning leaves nothing out.",
+            Grid(columns(c, *names), rows),
+        )

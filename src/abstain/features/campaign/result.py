@@ -1,0 +1,248 @@
+"""A campaign as data: all that the tables, sentences and the page of an overview are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import numpy as np
+
+from abstain.features.compare.result import CompareResult
+from abstain.features.curve.result import CurveResult
+from abstain.features.score.result import Row
+from abstain.features.validate.result import Problem
+from abstain.outcomes import MOST, OUTCOMES
+from abstain.registry import view_of
+from abstain.report.grid import Column
+from abstain.report.result import Facts, Number, Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.features.campaign.overview import Overview
+
+
+MAIN = "on main questions, or on all questions if none are auxiliary"
+ENDS = "the ends of a {level:.4g} % interval"
+
+
+class CampaignRow(Row, frozen=True, kw_only=True, omit_defaults=True):
+    """A run of a campaign."""
+
+    group: str = ""
+    """Letters of the groups of runs that cannot be told apart."""
+    info: dict[str, str | None] = {}
+    """What is known of the run: team, language, …"""
+    pairs: tuple[int, int, int, int] | None = None
+    """Main and auxiliary questions: both right, main only, auxiliary only, neither."""
+
+    @property
+    def team(self) -> str:
+        """The team; a run without one is a team by itself."""
+        return self.info.get("team") or self.run
+
+
+class Breakdown(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The slices that an attribute makes, with the outcomes of every run in each.
+
+    Each matrix is runs (as the results have them) × slices.
+    """
+
+    attribute: str
+    slices: list[str]
+    right: list[list[Number]]
+    wrong: list[list[Number]]
+    unanswered_right: list[list[Number]]
+    unanswered_wrong: list[list[Number]]
+    unanswered_empty: list[list[Number]]
+
+    @property
+    def outcomes(self) -> list[list[list[Number]]]:
+        """Outcomes × runs × slices."""
+        return [getattr(self, name) for name in OUTCOMES]
+
+
+class ReferenceRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run that needs no system: its counts over all questions, and by slices."""
+
+    name: str
+    counts: list[Number]
+    """By outcome."""
+    slices: list[list[list[Number]]]
+    """Breakdowns × outcomes × slices."""
+
+
+class UnrankedRun(ReferenceRun, frozen=True, kw_only=True, omit_defaults=True):
+    """A run that is scored but neither ranked nor averaged: late or unofficial."""
+
+    status: str
+    info: dict[str, str | None] = {}
+    """What is known of the run: team, language, …"""
+
+    @property
+    def team(self) -> str:
+        """The team; a run without one is a team by itself."""
+        return self.info.get("team") or self.name
+
+
+class FirstRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A team's run 01 against the best of its other runs, on the same questions."""
+
+    team: Annotated[str, Column(means="who handed the run in")]
+    first: Annotated[str, Column("run 01", means="the team's first run")]
+    first_score: Annotated[float | None, Column("{measure} of run 01", "score", means=MAIN)]
+    other: Annotated[str, Column("best other run", means="the best of the team's other runs")]
+    other_score: Annotated[float | None, Column("{measure} of the other", "score", means=MAIN)]
+    difference: Annotated[
+        float | None, Column(kind="score", means="the first score less the second")
+    ]
+    """Of the first to the other."""
+    low: Annotated[float | None, Column(kind="score", means=ENDS)]
+    high: Annotated[float | None, Column(kind="score", means=ENDS)]
+
+
+class Questions(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Every question: its attributes, and in how many runs it was right, wrong, left blank."""
+
+    attributes: dict[str, list[str | None]]
+    """`question` and whatever else the gold says, a column each."""
+    right: list[int] = []
+    wrong: list[int] = []
+    blank: list[int] = []
+    accepted: list[list[str]] = []
+    nothing_right: list[bool] = []
+    options: list[list[str] | None] = []
+    option_texts: list[list[str] | None] = []
+    choices: list[list[tuple[str, int]]] = []
+    """The answers and how many runs gave them; empty where there are too many responses."""
+
+    @property
+    def correct(self) -> list[str]:
+        """What is right, in words."""
+        return [
+            "none" if nothing else " | ".join(texts)
+            for nothing, texts in zip(self.nothing_right, self.accepted, strict=True)
+        ]
+
+
+class Stability(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The ranks of each run over resamples of the questions, drawn with replacement."""
+
+    trials: int
+    seed: int
+    low: list[int]
+    """The 2.5 % quantile of each run's rank, in the order of the results."""
+    high: list[int]
+    first: list[float]
+    """The share of resamples in which a run is first, alone or with others."""
+
+
+LEAST = 1e-9
+"""A run that guesses has parts of a question right, but not less of one than this."""
+
+
+class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="campaign"):
+    """Runs over one gold, with everything that an overview is made of."""
+
+    title: str = "Campaign"
+    about: str = ""
+    measure: str
+    pass_mark: float
+    seed: int = 0
+    level: float = 0.95
+    topic_by: str | None = None
+    test_by: str | None = None
+    rows: tuple[CampaignRow, ...] = msgspec.field(name="results")
+    """From the best to the worst."""
+    questions: Questions
+    breakdowns: tuple[Breakdown, ...] = ()
+    references: tuple[ReferenceRun, ...] = ()
+    unranked: tuple[UnrankedRun, ...] = ()
+    """Late and unofficial runs, which are scored but stand outside of ranks and averages."""
+    withdrawn: tuple[str, ...] = ()
+    """Runs that were taken back: they are not scored."""
+    first_runs: tuple[FirstRun, ...] = ()
+    """Each team's run 01 against its best other run, on main questions."""
+    problems: tuple[Problem, ...] = ()
+    """What is wrong with runs that were handed in."""
+    warnings: tuple[Problem, ...] = ()
+    """What is odd about runs, though they are scored."""
+    skipped: tuple[str, ...] = ()
+    """Runs that were left out for their problems."""
+    blind: bool = False
+    """Whether everything is left out that gives answers away; blanks are counted as empty then."""
+    comparison: CompareResult | None = None
+    """All pairs of runs, where there are not too many."""
+    stability: Stability | None = None
+    """Where there are not too many responses."""
+    curves: CurveResult | None = None
+    """Of the best runs that state a confidence."""
+
+    @property
+    def TABLES(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
+        """The leaderboard, and the tables of the overview that the data allow."""
+        names: tuple[str, ...] = view_of(self).frame_names()
+        return names
+
+    def to_frame(self, table: str = "main") -> pl.DataFrame:
+        """A table of the overview by the name of its file; the leaderboard is the main one."""
+        frame: pl.DataFrame = view_of(self).frame(table)
+        return frame
+
+    def check(self) -> None:
+        """Every list has a place for each run, slice or question, and counts are numbers."""
+        from abstain.features.campaign.overview import Overview
+
+        runs, q, s = len(self.rows), self.questions, self.stability
+        asked = len(q.attributes.get("question", ()))
+        answers = (q.right, q.wrong, q.blank, q.accepted, q.nothing_right)
+        options = (q.options, q.option_texts, q.choices)
+        if not runs or not asked:
+            raise ValueError("has no runs or no questions")
+        if self.blind and any((*answers, *options)):
+            raise ValueError("is blind, but holds outcomes or answers of questions")
+        lists = [*q.attributes.values(), *filter(None, options), *(() if self.blind else answers)]
+        if {len(column) for column in lists} != {asked}:
+            raise ValueError("the lists of question data differ in length")
+        if s is not None and {len(s.low), len(s.high), len(s.first)} != {runs}:
+            raise ValueError("the stability does not cover all runs")
+        names = {breakdown.attribute for breakdown in self.breakdowns}
+        if not names <= {*q.attributes} or not {self.test_by, self.topic_by} <= {*names, None}:
+            raise ValueError("a breakdown is by an attribute that no question has, or lacks")
+        named: set[str] = set()
+        if self.comparison is not None:
+            self.comparison.check()
+            named |= {row.run for row in self.comparison.rows}
+        if self.curves is not None:
+            self.curves.check()
+            named |= {row.run for row in self.curves.runs}
+        if not named <= {row.run for row in self.rows}:
+            raise ValueError("its comparison or its curves name a run that has no result")
+        _check_counts(Overview(self))
+
+
+def _check_counts(c: Overview) -> None:
+    """Counts are numbers, as many as there are runs, and slices those that the questions make."""
+    breakdowns, runs = c.result.breakdowns, len(c.result.rows)
+    others = (*c.result.unranked, *c.result.references)
+    tables = [[row.numbers.get(name) or 0 for name in OUTCOMES] for row in c.result.rows]
+    tables += [run.counts for run in others]
+    pieces: list[tuple[Any, tuple[int, ...]]] = []
+    try:
+        pieces.append((np.array(tables, np.float64), (len(tables), len(OUTCOMES))))
+        for breakdown, *parts in zip(breakdowns, *(run.slices for run in others), strict=True):
+            names = c.slices[breakdown.attribute].names
+            shape = (len(OUTCOMES), runs, len(names)) if names == breakdown.slices else ()
+            pieces.append((np.array(breakdown.outcomes, np.float64), shape))
+            pieces += [(np.array(part, np.float64), (len(OUTCOMES), len(names))) for part in parts]
+    except ValueError:  # a matrix whose rows differ in length, or one too few
+        raise ValueError("a breakdown is incomplete") from None
+    for table, expected in pieces:
+        if table.shape != expected:
+            raise ValueError("a breakdown does not fit the runs and the slices of the questions")
+        some = table[table != 0]
+        if some.size and not LEAST <= some.min() <= some.max() <= MOST:
+            raise ValueError("has a count that is below 0, nearly 0 or above 2^53")
+    for tried in c.tried:
+        if tried.size and not 0 <= tried.min() <= tried.max() <= runs:
+            raise ValueError("the runs of a question are fewer than 0 or more than all")

@@ -1,0 +1,356 @@
+"""The tables of an overview: each a `Grid` with a name, a title and a word on how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+
+from abstain.errors import plural
+from abstain.features.campaign.columns import (
+    ATTRIBUTES,
+    PAIR_COLUMNS,
+    PLAIN,
+    attribute_column,
+    columns,
+    grid_of,
+)
+from abstain.features.campaign.overview import ROLE, Overview, Pairs, free_name, safe
+from abstain.features.campaign.participants import participant_tables
+from abstain.measures import measure
+from abstain.outcomes import OUTCOMES, Counts, CountsArray
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.page import PageTable
+from abstain.stats.orderings import at_least, over_runs
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array, IntArray
+    from abstain.runs.gold import Slices
+
+EXTRA = ("forced-accuracy", "correctly-discarded")
+"""Measures that a leaderboard has besides the one that orders it."""
+
+
+def all_tables(c: Overview) -> list[PageTable]:
+    """Every table that the data allow, in the order of an overview paper."""
+    topic, test = c.result.topic_by, c.result.test_by
+    tables = [leaderboard(c)]
+    if topic:
+        tables.append(by_slice(c, topic, "topics", f"{c.measure} by topic"))
+    if test:
+        tables.append(by_slice(c, test, "tests", f"{c.measure} by reading test"))
+        tables.append(reading(c, test))
+    tables += subset_table(c)
+    for name in c.slices:
+        if name not in (topic, test):
+            tables.append(by_slice(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
+    tables += [attribute_table(c, name) for name in c.slices]
+    if not c.result.blind:
+        tables.append(question_table(c))
+    tables += participant_tables(c)
+    if c.pairs:
+        tables += pair_tables(c, c.pairs)
+    taken: set[str] = set()
+    return [replace(table, name=free_name(table.name, taken)) for table in tables]
+
+
+# ---------------------------------------------------------------- question answering perspective
+
+
+class Line(NamedTuple):
+    """A line of the leaderboard."""
+
+    name: str
+    score: float
+    counts: Counts
+    passed: int | None
+    info: Mapping[str, str | None]
+    rank: str = ""
+    ends: tuple[float | None, float | None] = (None, None)
+    group: str = ""
+    ranked: bool = False
+
+
+def leaderboard(c: Overview) -> PageTable:
+    """Every run with its outcomes, from the best to the worst, the reference runs among them."""
+    plain = c.result.blind  # then blanks are counted without their candidates
+    sign = -1 if c.measure.higher_is_better else 1
+    lines = sorted(
+        _lines(c),
+        key=lambda e: (np.isnan(e.score), sign * float(np.nan_to_num(e.score)), not e.ranked),
+    )
+    counts = [line.counts for line in lines]
+    cells: dict[str, list[Cell]] = {
+        "#": [line.rank for line in lines],
+        "run": [line.name for line in lines],
+        str(c.measure): [line.score for line in lines],
+        "low": [line.ends[0] for line in lines],
+        "high": [line.ends[1] for line in lines],
+    }
+    if any(row.group for row in c.result.rows):
+        cells["group"] = [line.group for line in lines]
+    cells["outcomes"] = [(k.right, k.wrong, k.unanswered) for k in counts]
+    for name in ("answered", "right", "wrong", "unanswered"):
+        cells[name] = [getattr(k, name) for k in counts]
+    if not plain:
+        for name in OUTCOMES[2:]:
+            cells[name.replace("unanswered_", "unans. ")] = [getattr(k, name) for k in counts]
+        extra = [m for m in map(measure, EXTRA) if m != c.measure]
+        cells |= {str(m): [m(k) for k in counts] for m in extra}
+    if c.result.test_by:
+        cells["tests passed"] = [line.passed for line in lines]
+    for name in ("team", "language", "status"):
+        if name in c.runs_info.columns or (name == "status" and c.result.unranked):
+            cells[name] = [line.info.get(name) or "" for line in lines]
+    text = "Outcomes of every run; reference runs are listed without a rank"
+    if c.result.unranked:
+        text += ", and so are late and unofficial runs, which are in no average"
+    dim = {at for at, line in enumerate(lines) if not line.ranked}
+    return PageTable("leaderboard", "Runs", f"{text}.", grid_of(c, cells, dim=dim))
+
+
+def _lines(c: Overview) -> Iterator[Line]:
+    """All runs from the best, then the others that are listed."""
+    passed = tests_passed(c)
+    for i, run in enumerate(c.result.rows):
+        ends = run.intervals.get(c.result.measure, (None, None))
+        info = {"status": "official", **run.info}
+        score = float(c.scores[i])
+        yield Line(
+            run.run, score, c.overall[i], passed[i], info, run.rank, ends, run.group, ranked=True
+        )
+    unranked = {run.name: run.info for run in c.result.unranked}
+    for name, (k, parts) in c.baselines.items():
+        reached = 0
+        if c.result.test_by:
+            scores = c.measure(parts[c.result.test_by])
+            reached = int(at_least(scores, c.result.pass_mark).sum())
+        yield Line(name, c.measure(k), k, reached, unranked.get(name, {}))
+
+
+def tests_passed(c: Overview) -> list[int | None]:
+    """How many reading tests each run passed; None where a blind phase hides one of its scores."""
+    if c.result.test_by is None:
+        return [None] * len(c.runs)
+    scores = c.slice_scores[c.result.test_by]
+    passed = np.count_nonzero(at_least(scores, c.result.pass_mark), axis=1).tolist()
+    hidden = np.count_nonzero(np.isnan(scores) & c.result.blind, axis=1).tolist()
+    return [None if gone else count for count, gone in zip(passed, hidden, strict=True)]
+
+
+def reading(c: Overview, test_by: str) -> PageTable:
+    """The measure of each reading test, summed up by run: overall and by topic."""
+    scores, tests = c.slice_scores[test_by], c.slices[test_by]
+    parts = {"": np.ones(len(tests.names), bool)}
+    if c.result.topic_by:
+        topics = c.slices[c.result.topic_by]
+        for number, name in enumerate(topics.names):
+            inside = tests.slice_of[(topics.slice_of == number) & (tests.slice_of >= 0)]
+            parts[f"{name}: "] = np.isin(np.arange(len(tests.names)), inside)
+    heads = columns(c, "run", "tests passed")
+    means = f"of {c.measure} over the reading tests, all or those of a topic"
+    blocks: list[Array] = []
+    for label, chosen in parts.items():
+        summary = over_runs(scores[:, chosen].T)
+        for word, statistic in READING.items():
+            heads.append(Column(f"{label}{word}", "score", means=means))
+            blocks.append(summary[statistic])
+    passed, summed = tests_passed(c), np.stack(blocks, axis=-1)
+    rows: list[list[Cell]] = [[run, passed[i], *summed[i].tolist()] for i, run in enumerate(c.runs)]
+    return PageTable(
+        "reading",
+        "Reading perspective",
+        f"{c.measure} on each of the {len(tests.names)} reading tests, summarised by run. A test "
+        f"is passed with {c.result.pass_mark:g} or more.",
+        Grid(heads, rows),
+    )
+
+
+READING = {"median": "median", "mean": "mean", "st. dev.": "standard deviation"}
+"""Statistics of the reading perspective, by their headings."""
+
+
+# ------------------------------------------------------------------------------- breakdowns
+
+
+def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
+    """Runs × slices of an attribute, with mean, median and deviation over the runs."""
+    scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
+    values = c.slices[attribute].names
+    whole = {"topics": "topic", "tests": "reading test"}.get(name, attribute)
+    means = f"{c.measure} on the questions of this {whole}"
+    heads = [Column(value, "score", means=means) for value in values]
+    grid = _summed_up(c, [*columns(c, "run", "all"), *heads], scores)
+    for reference, (k, parts) in c.baselines.items():
+        grid.dim.add(len(grid.rows))
+        grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
+    return PageTable(name, title, sizes_text(c.slices[attribute]), grid)
+
+
+def sizes_text(slices: Slices) -> str:
+    """How many questions each slice has."""
+    names, sizes = slices.names, slices.sizes.tolist()
+    if len(names) > 1 and len(set(sizes)) == 1:
+        return f"{plural(sizes[0], 'question')} in each."
+    parts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
+    text = f"Questions: {parts}"
+    return (text if len(text) <= 400 else text[:399].rsplit(",", 1)[0] + " …") + "."
+
+
+def _summed_up(c: Overview, heads: list[Column], scores: Array) -> Grid:
+    """The scores of every run, and below them their mean, median and deviation."""
+    rows: list[list[Cell]] = [[run, *scores[i].tolist()] for i, run in enumerate(c.runs)]
+    summary = over_runs(scores)
+    below: list[list[Cell]] = [[word, *values.tolist()] for word, values in summary.items()]
+    dim = set(range(len(rows), len(rows) + len(below)))
+    return Grid(heads, rows + below, breaks={len(rows)}, dim=dim)
+
+
+def subset_table(c: Overview) -> Iterator[PageTable]:
+    """All, main and auxiliary questions, and every subset that a yes/no attribute marks."""
+    chosen: list[tuple[str, str, int]] = []
+    for attribute, s in c.slices.items():
+        if attribute == ROLE:
+            chosen += [(name, attribute, part) for part, name in enumerate(s.names)]
+        elif set(s.names) <= {"yes", "no"} and "yes" in s.names:
+            chosen.append((attribute, attribute, s.names.index("yes")))
+    if not chosen:
+        return
+    chosen.sort(key=lambda item: (item[1] != ROLE, item[0] == "auxiliary"))
+    heads = columns(c, "run", "all")
+    for name, _, _ in chosen:
+        means = ATTRIBUTES.get(name, f"{c.measure} on these questions")
+        heads.append(Column(name, "score", means=means, plain=name in PLAIN))
+    scores = np.stack([c.scores, *(c.slice_scores[a][:, part] for _, a, part in chosen)], axis=-1)
+    sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
+    text = f"Questions: {sizes}."
+    yield PageTable("subsets", f"{c.measure} on subsets", text, _summed_up(c, heads, scores))
+
+
+def attribute_table(c: Overview, attribute: str) -> PageTable:
+    """Each slice of an attribute over all runs: share right and blank, mean score, best."""
+    s, scores = c.slices[attribute], c.slice_scores[attribute]
+    total = CountsArray(c.sliced[attribute].table.sum(axis=0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
+    undefined = np.isnan(scores).all(axis=0)
+    best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
+    summary = over_runs(scores)
+    cells = {
+        "questions": s.sizes.tolist(),
+        "right %": right.tolist(),
+        "unanswered %": unanswered.tolist(),
+        "mean": summary["mean"].tolist(),
+        "median": summary["median"].tolist(),
+        "st. dev.": summary["standard deviation"].tolist(),
+        "best": np.take_along_axis(scores, best[None], axis=0)[0].tolist(),
+        "best run": np.where(undefined, "", np.array(c.runs, object)[best]).tolist(),
+    }
+    heads = [attribute_column(attribute, "questions"), *columns(c, *cells)]
+    return PageTable(
+        f"over_{safe(attribute)}",
+        f"Over all runs, by {attribute}",
+        "The percentage of responses that are right, and of those that are blank; "
+        f"{c.measure} over the runs.",
+        Grid.of(zip(heads, [s.names, *cells.values()], strict=True)),
+    )
+
+
+# -------------------------------------------------------------------------------- questions
+
+
+def question_table(c: Overview) -> PageTable:
+    """Every question, the hardest first: how many runs had it right, wrong, blank."""
+    (right, wrong, blank), asked = c.tried, c.result.questions
+    hardest = hardest_first(right, wrong)
+    attributes = [name for name in (c.result.topic_by, c.result.test_by) if name]
+    cells: dict[str, list[str] | list[int]] = {"right": right.tolist(), "wrong": wrong.tolist()}
+    cells["blank"] = blank.tolist()
+    if any(asked.choices):
+        cells["correct"] = asked.correct
+        cells["answers given"] = [
+            ", ".join(f"{answer} ({count})" for answer, count in answers[:5])
+            for answers in asked.choices
+        ]
+    if "text" in asked.attributes:
+        cells["text"] = [text or "" for text in asked.attributes["text"]]
+    heads = [
+        *columns(c, "question"),
+        *(attribute_column(name, "questions") for name in attributes),
+        *columns(c, *cells),
+    ]
+    blocks = [c.questions[name].fill_null("").to_list() for name in ("question", *attributes)]
+    blocks += cells.values()
+    nobody = int((right == 0).sum())
+    text = (
+        f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first "
+        "(ties: the question with more wrong answers first). Questions that no run got right: "
+        f"{nobody} of {len(right):,} ({100 * nobody / len(right):.1f} %)."
+    )
+    if "correct" in cells:
+        text += " Answers: an answer and, in brackets, how many runs gave it."
+    ordered = [[block[i] for i in hardest] for block in blocks]
+    return PageTable("questions", "Questions", text, Grid.of(zip(heads, ordered, strict=True)))
+
+
+def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
+    """Questions by how few runs had them right, then by how many had them wrong."""
+    return np.lexsort((np.arange(len(right)), -wrong, right))
+
+
+# ------------------------------------------------------------- main and auxiliary questions
+
+
+def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
+    """What the simplified twins of main questions show."""
+    parts = pairs.levels("simplified") or {"": pairs.everything}
+    for part, inside in parts.items():
+        yield PageTable(
+            f"pairs_{safe(part)}".rstrip("_"),
+            f"Main and auxiliary questions, {part} simplified" if part else "Main and auxiliary",
+            f"Right responses of all {len(c.runs)} runs on {int(inside.sum())} main questions and "
+            "on their auxiliary twins, by what is simplified.",
+            _pair_grid(c, pairs, inside),
+        )
+    cells: dict[str, list[Cell]] = {"run": [*c.runs, "all runs"]}
+    for at, name in enumerate(FOURFOLD):
+        of_runs = pairs.fourfold[:, at]
+        cells[name] = [*of_runs.tolist(), int(of_runs.sum())]
+    yield PageTable(
+        "pairs_runs",
+        "Main and auxiliary questions by run",
+        "Auxiliary only: the run knows the answer but lacks the inference, which only the main "
+        "question needs.",
+        grid_of(c, cells, dim={len(c.runs)}),
+    )
+
+
+FOURFOLD = ("both right", "main only", "auxiliary only", "neither")
+
+
+def _pair_grid(c: Overview, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
+    kinds = {"all": pairs.everything, **pairs.levels("simplification")}
+    heads = columns(c, "by", "level")
+    for kind in kinds:
+        for name, means in PAIR_COLUMNS.items():
+            heads.append(Column(f"{kind}: {name}", "count", means=means))
+    grid = Grid(heads, [])
+    for attribute in ("type", c.result.topic_by):
+        if not attribute or attribute not in pairs.attributes.columns:
+            continue
+        grid.breaks.add(len(grid.rows))
+        levels = pairs.levels(attribute)
+        names = c.slices[attribute].names if attribute in c.slices else []
+        for level in [*names, "TOTAL"]:
+            mask = inside if level == "TOTAL" else inside & levels.get(level, ~pairs.everything)
+            cells: list[Cell] = [attribute, level]
+            for of_kind in kinds.values():
+                t = pairs.counts(mask & of_kind)
+                change = None if t.change is None else round(t.change)
+                cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
+            grid.rows.append(cells)
+    return grid

@@ -1,0 +1,241 @@
+"""A page for each team: its runs by every breakdown, its ranks, the field, its problems.
+
+Nothing on it gives the gold or another team away unless it is to be revealed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+from abstain.errors import plural
+from abstain.features.campaign.blind import (
+    SMALL_SLICES,
+    blinded,
+    guarded,
+    safe_breakdowns,
+    teams_of_campaign,
+)
+from abstain.features.campaign.columns import columns
+from abstain.features.campaign.overview import Overview, free_name, safe
+from abstain.features.campaign.tables import sizes_text
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.page import Page, PageTable, Section
+from abstain.stats.orderings import over_runs
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.features.campaign.result import CampaignResult, UnrankedRun
+
+AROUND = 5
+"""Places of the field that are shown above and below each of a team's places."""
+MOST_PROBLEMS = 500
+
+
+class Revealed(Struct, frozen=True):
+    """What a team may see once the gold is public: what became of each of its responses."""
+
+    runs: tuple[str, ...]
+    codes: npt.NDArray[np.uint8]
+    """Runs × questions, as an `Evaluation` has them."""
+
+
+class TeamPage(Struct, frozen=True):
+    """A team's page before it has a look, with the tables that lie beside it."""
+
+    folder: str
+    page: Page
+    tables: tuple[PageTable, ...]
+
+
+class Teams:
+    """The pages of all teams of a campaign."""
+
+    def __init__(
+        self,
+        result: CampaignResult,
+        pseudonyms: Mapping[str, str] | None = None,
+        revealed: Revealed | None = None,
+        held: Mapping[str, str] | None = None,
+    ) -> None:
+        self.everything, self.pseudonyms, self.revealed = result, pseudonyms, revealed
+        self.held = {} if revealed else held or {}
+        self.result = result if revealed else guarded(result, self.held)
+        self.c = Overview(self.result)
+        breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
+        self.scores = {  # runs × all and slices
+            by: np.column_stack([self.c.scores, self.c.slice_scores[by]])
+            for by in (breakdown.attribute for breakdown in breakdowns)
+        }
+
+    @cached_property
+    def _summaries(self) -> dict[str, list[list[Cell]]]:
+        """For each attribute the mean and the best of the field, over all and by slice."""
+        sign = 1 if self.c.measure.higher_is_better else -1
+        summaries: dict[str, list[list[Cell]]] = {}
+        for name, scores in self.scores.items():
+            best = sign * np.nanmax(np.where(np.isnan(scores), -np.inf, sign * scores), axis=0)
+            mean = over_runs(scores)["mean"].tolist()
+            summaries[name] = [["mean of all runs", *mean], ["best of all runs", *best.tolist()]]
+        return summaries
+
+    def pages(self) -> Iterator[TeamPage]:
+        """The page of each team that handed something in, in the order of the names shown."""
+        taken: set[str] = set()
+        teams = teams_of_campaign(self.everything)
+        names = self.pseudonyms or {team: team for team in teams}
+        for team in sorted(teams, key=lambda team: names[team]):
+            yield self._page(team, names[team], free_name(safe(names[team]) or "team", taken))
+
+    def _page(self, team: str, name: str, folder: str) -> TeamPage:
+        ranked = [at for at, row in enumerate(self.result.rows) if row.team == team]
+        late = [run for run in self.result.unranked if run.team == team]
+        runs = {row.run for row in self.everything.rows if row.team == team}
+        runs |= {run.name for run in self.everything.unranked if run.team == team}
+        held = [run for run in self.held if run in runs]
+        mine = [self._runs(ranked, late, held)] if ranked or late or held else []
+        parts = [self._breakdown(by, ranked, late) for by in self.scores if ranked or late]
+        field = [self._field(team)] if ranked else []
+        wrong = [*self._problems(team, runs)]
+        asked = [self._questions(ranked)] if ranked and self.revealed is not None else []
+        title = "What is wrong with your submission"
+        sections = [
+            Section("runs", "Your runs", tables=mine),
+            Section("field", "The field around you", tables=field),
+            Section("breakdowns", "Your runs by breakdown", tables=parts, short="Breakdowns"),
+            Section("problems", title, tables=wrong, short="Problems"),
+            Section("questions", "Your responses", tables=asked),
+        ]
+        lead = f"{plural(len(ranked), 'run')} ranked"
+        lead += f", {len(late)} scored without a rank" if late else ""
+        lead += f", {len(held)} held back" if held else ""
+        files = len({p.file for p in self.result.problems if p.team == team})
+        lead += f"; {plural(files, 'file has', 'files have')} problems" if files else ""
+        page = Page(
+            title=f"{self.result.title}: {name}", lead=f"{lead}.", sections=sections, digits=3
+        )
+        return TeamPage(folder, page, (*mine, *field, *parts, *wrong, *asked))
+
+    def _runs(
+        self, ranked: Sequence[int], late: Sequence[UnrankedRun], held: Sequence[str]
+    ) -> PageTable:
+        """Rank, score, interval and outcomes of each run."""
+        name = self.result.measure
+        rows: list[list[Cell]] = []
+        for at in ranked:
+            row = self.result.rows[at]
+            k, ends = row.counts, row.intervals.get(name, (None, None))
+            score = row.scores.get(name)
+            rows.append([row.rank, row.run, score, *ends, k.right, k.wrong, k.unanswered, ""])
+        for run in late:
+            k = self.c.baselines[run.name][0]
+            counts = (k.right, k.wrong, k.unanswered)
+            rows.append(["", run.name, self.c.measure(k), None, None, *counts, run.status])
+        rows += [["", run, *([None] * 6), f"held back: {self.held[run]}"] for run in held]
+        names = ["#", "run", name, "low", "high", "right", "wrong", "unanswered", "status"]
+        if not (late or held):
+            names, rows = names[:-1], [row[:-1] for row in rows]
+        reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
+        if held:
+            reading += " A run is held back if its score would reveal single answers."
+        return PageTable("runs", "Runs", reading, Grid(columns(self.c, *names), rows))
+
+    def _breakdown(
+        self, attribute: str, ranked: Sequence[int], late: Sequence[UnrankedRun]
+    ) -> PageTable:
+        scores, slices = self.scores[attribute], self.c.slices[attribute]
+        rows: list[list[Cell]] = [[self.result.rows[at].run, *scores[at].tolist()] for at in ranked]
+        for run in late:
+            overall, sliced = self.c.baselines[run.name]
+            parts = self.c.measure(sliced[attribute]).tolist()
+            rows.append([run.name, self.c.measure(overall), *parts])
+        hidden = any(cell != cell for row in rows for cell in row)
+        heads = [*columns(self.c, "run", "all"), *(Column(n, "score") for n in slices.names)]
+        return PageTable(
+            f"by_{safe(attribute)}",
+            f"{self.c.measure} by {attribute}",
+            sizes_text(slices) + (f" {SMALL_SLICES}" if hidden else ""),
+            Grid(heads, rows + self._summaries[attribute], dim={len(rows), len(rows) + 1}),
+        )
+
+    @cached_property
+    def _places(self) -> list[tuple[str, str, str, float | None]]:
+        """Rank, team, name shown, score: of every run, or of each team's best."""
+        result, teams = self.result, {}
+        if self.pseudonyms is not None:
+            result = blinded(self.everything, self.pseudonyms, self.held)
+            teams = {name: team for team, name in self.pseudonyms.items()}
+        shown = self.pseudonyms is not None or self.revealed is not None
+        return [
+            (
+                row.rank,
+                teams.get(row.run, row.team),
+                row.run if shown else "another run",
+                row.scores.get(result.measure),
+            )
+            for row in result.rows
+        ]
+
+    def _field(self, team: str) -> PageTable:
+        """The places around a team's runs, the first of all among them."""
+        mine = [at for at, (_, whose, _, _) in enumerate(self._places) if whose == team]
+        near = {at + step for at in mine for step in range(-AROUND, AROUND + 1)} | {0}
+        wanted = sorted(near & set(range(len(self._places))))
+        rows: list[list[Cell]] = []
+        for at in wanted:
+            rank, whose, who, score = self._places[at]
+            if whose == team:
+                who = "you" if self.pseudonyms else self.result.rows[at].run
+            rows.append([rank, who, score])
+        what = "teams, each with its best run" if self.pseudonyms else "runs"
+        heads = columns(self.c, "#", self.result.measure)
+        heads.insert(1, Column("who"))
+        return PageTable(
+            "field",
+            "The field",
+            f"The top of the ranking, and the places next to yours ({len(self._places):,} {what}).",
+            Grid(heads, rows, dim={n for n, at in enumerate(wanted) if at not in mine}),
+        )
+
+    def _questions(self, ranked: Sequence[int]) -> PageTable:
+        """What became of every response of a team, with what is right."""
+        assert self.revealed is not None
+        q = self.result.questions
+        runs = [self.result.rows[at].run for at in ranked]
+        words = np.array(["right", "wrong", *["unanswered"] * 3, "excluded"], object)
+        codes = self.revealed.codes[[self.revealed.runs.index(run) for run in runs]]
+        cells = [q.attributes["question"], q.correct, *words[np.minimum(codes, 5)].tolist()]
+        heads = [*columns(self.c, "question", "correct"), *map(Column, runs)]
+        reading = "What is right, and what became of each of your responses."
+        grid = Grid.of(zip(heads, cells, strict=True))
+        return PageTable("responses", "Your responses", reading, grid)
+
+    def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
+        """A team's validation report, without a word on other teams."""
+        problems = [p for p in self.result.problems if p.team == team][:MOST_PROBLEMS]
+        warnings = [p for p in self.result.warnings if p.team == team or p.run in runs]
+        rows: list[list[Cell]] = []
+        for severity, some in (("problem", problems), ("warning", warnings[:MOST_PROBLEMS])):
+            for p in some:
+                text = _without_others(p.typed or p.message, p.kind, runs)
+                rows.append([str(p.place), text, severity, p.kind])
+        if rows:
+            reading = "A run with a problem is not scored; a warning changes nothing."
+            heads = columns(self.c, "place", "what is wrong", "severity", "kind")
+            yield PageTable("problems", "Problems", reading, Grid(heads, rows))
+
+
+def _without_others(message: str, kind: str, runs: set[str]) -> str:
+    """A message without other teams' files and runs, and without options beside a question."""
+    if kind == "shared run id":
+        message = re.sub(r" \(first: .*\)", "", message)
+    if kind == "identical runs":
+        message, _, other = message.partition(" as run ")
+        message += f" as run {other}" if other.strip("'") in runs else " as a run of another team"
+    return re.sub(r" \(its options: .*\)", "", message)

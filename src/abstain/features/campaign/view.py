@@ -1,0 +1,217 @@
+"""How a campaign looks: its leaderboard and summary, every table, a page, a folder of all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, check_name, option, plural
+from abstain.features.campaign.charts import campaign_figures
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.page import campaign_page
+from abstain.features.campaign.participants import problem_table
+from abstain.features.campaign.result import CampaignResult
+from abstain.features.campaign.summary import sentences
+from abstain.features.campaign.tables import all_tables
+from abstain.features.campaign.team import Revealed, Teams
+from abstain.io.output import whole_folder
+from abstain.report import view
+from abstain.report.charts import coloured
+from abstain.report.grid import Grid, legend_sentence
+from abstain.report.html import render
+from abstain.report.page import PageTable
+from abstain.report.sentences import policy_words, sentence
+from abstain.report.text_formats import markdown_text
+from abstain.report.view import ENDINGS, grid_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.report.page import Page
+
+
+class View(view.View[CampaignResult]):
+    """The leaderboard first; every other table by its name."""
+
+    @cached_property
+    def overview(self) -> Overview:
+        """The facts as arrays."""
+        return Overview(self.result)
+
+    @cached_property
+    def by_name(self) -> dict[str, PageTable]:
+        """Every table that the data allow, by the name of its file."""
+        return {table.name: table for table in all_tables(self.overview)}
+
+    def tables(self, *, written: str = "", **options: Any) -> list[Grid]:
+        """The leaderboard as a terminal has room for it, with the summary below.
+
+        `written` says where the rest of the overview is.
+        """
+        bars = {c.name for c in self.whole().columns if c.kind == "bar"}
+        wanted = {"#", "run", self.result.measure, "low", "high", "group", "status", *bars}
+        wanted |= {"right", "wrong", "unanswered"}
+        grid = self.whole()
+        grid = grid.chosen([i for i, c in enumerate(grid.columns) if c.name in wanted])
+        notes = [
+            legend_sentence(grid.without_bars().columns),
+            *sentences(self.overview),
+            *(sentence(note) for note in self.result.notes),
+            *policy_words(self.result.policy, self.result.touched),
+            *filter(None, [written]),
+        ]
+        return [replace(grid, notes=notes)]
+
+    def whole(self, **options: Any) -> Grid:
+        """The leaderboard with every column."""
+        return self.by_name["leaderboard"].grid
+
+    def frame(self, table: str) -> pl.DataFrame:
+        """A table by name, as data."""
+        import polars as pl
+
+        check_name("table", table, self.frame_names())
+        named = self.by_name["leaderboard" if table == "main" else table]
+        bare = named.grid.without_bars()  # they say what counts say
+        series = []
+        for i, column in enumerate(bare.columns):
+            cells = [None if row[i] != row[i] else row[i] for row in bare.rows]
+            series.append(pl.Series(column.name, cells, strict=False))
+        return pl.DataFrame(series)
+
+    def frame_names(self) -> tuple[str, ...]:
+        """The leaderboard as the main one, and every table that the data allow."""
+        return ("main", *self.by_name)
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Every chart of the page."""
+        drawn = campaign_figures(self.overview)
+        return coloured({name: figure.spec for name, figure in drawn.items()})
+
+    def page(self) -> Page:
+        """The page for those who have no folder beside it."""
+        return campaign_page(self.overview, self.by_name.values(), in_folder=False)
+
+    def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
+        """As every result; a name without an ending is a folder for all that an overview needs."""
+        if path.suffix:
+            super().save(path, digits=digits, **options)
+        else:
+            write_campaign(self.result, path)
+
+    def line(self) -> str:
+        """Runs, questions, the measure."""
+        runs = plural(len(self.result.rows), "run")
+        asked = plural(self.overview.questions.height, "question")
+        return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
+
+
+# -------------------------------------------- a folder: tables in three formats, results, a page
+
+WIDEST, LONGEST = 40, 2_000
+"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
+MOST_PROBLEMS = 200
+TEAMS = "teams.md"
+"""The file that tells a folder of teams' pages."""
+EPOCH = 946_684_800
+"""The time of files that are to tell nothing: the year 2000."""
+
+
+def write_campaign(
+    result: CampaignResult, folder: str | Path, *, force: bool = False
+) -> list[PageTable]:
+    """Write everything, or nothing if that fails; the tables that were written."""
+    c = Overview(result)
+    tables = [replace(table, filed=_endings(table.grid)) for table in all_tables(c)]
+    with _new_folder(folder, blind=result.blind, force=force) as draft:
+        for table in tables:
+            for ending in table.filed:
+                text = grid_text(table.grid, ENDINGS[f".{ending}"], 2)
+                _write(draft / "tables" / f"{table.name}.{ending}", text)
+        for problems in problem_table(c):
+            _write(draft / "problems.csv", grid_text(problems.grid, "csv"))
+        _write(draft / "summary.md", summary_text(c))
+        _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
+        _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
+    return tables
+
+
+def write_teams(
+    result: CampaignResult,
+    folder: str | Path,
+    *,
+    pseudonyms: Mapping[str, str] | None = None,
+    revealed: Revealed | None = None,
+    held: Mapping[str, str] | None = None,
+    force: bool = False,
+) -> None:
+    """Write a folder for each team: its page and its tables.
+
+    Unless something is revealed, runs that are `held` have no score, and every file has the same
+    time: the order of writing tells nothing.
+    """
+    with _new_folder(folder, blind=revealed is None, force=force, marker=TEAMS) as draft:
+        for team in Teams(result, pseudonyms, revealed, held).pages():
+            _write(draft / team.folder / "index.html", render(team.page))
+            for table in team.tables:
+                _write(draft / team.folder / f"{table.name}.csv", grid_text(table.grid, "csv"))
+        _write(draft / TEAMS, "A folder for each team, written by `abstain campaign --teams`.\n")
+
+
+@contextmanager
+def _new_folder(
+    folder: str | Path, *, blind: bool, force: bool, marker: str = "results.json"
+) -> Iterator[Path]:
+    """A folder that is written whole or not at all; a blind one tells no times."""
+    whole_folder_free(Path(folder), force=force, marker=marker)
+    with whole_folder(folder) as draft:
+        yield draft
+        for path in (*draft.rglob("*"), draft) if blind else ():
+            os.utime(path, (EPOCH, EPOCH))
+
+
+def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json") -> None:
+    """Refuse a folder that may not be written; `marker` is the file that tells a folder of ours."""
+    if target.exists() and not target.is_dir():
+        raise InputError("is a file, expected a folder to write", str(target))
+    if target.exists() and any(target.iterdir()):
+        if not force:
+            raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
+        if not (target / marker).exists():
+            raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
+
+
+def _endings(grid: Grid) -> tuple[str, ...]:
+    """Of the files that a table is written to."""
+    small = len(grid.columns) <= WIDEST and len(grid.rows) <= LONGEST
+    return ("csv", "md", "tex") if small else ("csv",)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def summary_text(c: Overview) -> str:
+    """The summary as Markdown."""
+    result = c.result
+    problems = [
+        f"{f'{p.team}: ' if p.team else ''}{p.place}: {p.typed or p.message}"
+        for p in result.problems[:MOST_PROBLEMS]
+    ]
+    if (more := len(result.problems) - MOST_PROBLEMS) > 0:
+        problems.append(f"and {more:,} more: problems.csv has them all.")
+    lists = ([*sentences(c)], [sentence(note) for note in result.notes], problems)
+    summary, notes, wrong = ([f"- {markdown_text(line)}" for line in lines] for lines in lists)
+    policy = [*map(markdown_text, policy_words(result.policy, result.touched))]
+    about = [markdown_text(result.about)] if result.about else []
+    heading = ["## Problems of what was handed in"] if wrong else []
+    blocks = ([f"# {markdown_text(result.title)}"], about, summary, policy, notes, heading, wrong)
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"

@@ -1,0 +1,201 @@
+"""`compare`: are the differences between runs real, and where do they come from?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import InputError, UsageError, option, plural
+from abstain.features.compare.comparison import Correction, Options, Progress, Test
+from abstain.features.compare.confidence import ConfidenceComparison
+from abstain.features.compare.outcomes import OutcomeComparison
+from abstain.features.compare.scores import compare_scores
+from abstain.io.columns import require
+from abstain.measures import Measure, count_measure
+from abstain.measures import measure as measure_of
+from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Why, blank_kind
+from abstain.rankings.rankings import Rankings
+from abstain.rankings.scores import ScoreMatrix
+from abstain.report.result import read_as
+from abstain.runs.evaluation import Evaluation, part_of
+from abstain.stats.delta_method import few_clusters
+from abstain.stats.intervals import check_method
+from abstain.stats.planning import check_plan
+
+if TYPE_CHECKING:
+    from abstain.features.compare.judge_errors import JudgeDrawn
+    from abstain.features.compare.result import CompareResult
+    from abstain.outcomes import Array, IntArray
+    from abstain.runs.reading import Reading
+    from abstain.stats.intervals import IntervalMethod
+
+DEFAULT_MEASURE = "c@1"
+UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
+
+
+def compare(
+    asked: Evaluation | Rankings | ScoreMatrix,
+    measure: str | Measure | None = None,
+    *,
+    against: str | None = None,
+    by: Sequence[str] | str = (),
+    test: Test | None = None,
+    correction: Correction | None = None,
+    interval: IntervalMethod | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    detect: float | None = None,
+    power: float = 0.8,
+    judge_error: Any = None,
+    judge_drawn: JudgeDrawn | None = None,
+    progress: Progress | None = None,
+) -> CompareResult:
+    """Which differences between runs are real, and where they come from.
+
+    Runs are paired by question on those that all of them have. A missing response excludes its
+    question, unless the policy says what it counts as. Rankings and scores are compared by the
+    means of a measure over queries or topics.
+
+    Args:
+        asked: What was read.
+        measure: What runs are compared by: c@1 by default; AP for rankings; of scores, one of
+            them.
+        against: The run that each other one is compared with.
+        by: Attributes; for two runs with outcomes, which slices carry the difference.
+        test: How p is computed. Of scores t (the paired t-test, the default), randomisation,
+            bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
+            mcnemar.
+        correction: For many pairs, or many runs against one; Holm's by default.
+        interval: The method of intervals; None takes the measure's default, for scores Student's t
+            widened where they are skewed (hall).
+        level: The level of intervals; what it leaves is the error of tests.
+        resamples: Random swaps or resamples, where a test or an interval is not exact.
+        seed: The seed of the resamples.
+        detect: A difference to plan for: the power to find it, the questions that takes.
+        power: The power that a plan asks for.
+        judge_error: A judge's verdicts on a sample of outcomes that was checked by hand.
+        judge_drawn: How that sample was drawn: at random (the default), a fixed number of each
+            true outcome, or a fixed number of each verdict of the judge.
+        progress: Called with how much of the work is done, and how much there is.
+    """
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    of_scores = isinstance(asked, (Rankings, ScoreMatrix))
+    options = Options(
+        against=against,
+        test=test or ("t" if of_scores else "randomisation"),
+        correction=correction or "holm",
+        method=interval or "",
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        detect=detect,
+        power=power,
+        progress=progress or (lambda _, __: None),
+    )
+    options.check()
+    if judge_drawn is not None and judge_error is None:
+        raise UsageError(f"{option('judge_drawn')} needs {option('judge_error')}")
+    if isinstance(asked, Rankings):
+        asked, measure = asked.scores(measure or "AP"), None
+    of_counts = f"{option('by')} and {option('judge_error')} need a measure of counts"
+    if isinstance(asked, ScoreMatrix):
+        if by or judge_error is not None:
+            raise UsageError(f"{of_counts}; these are scores")
+        return compare_scores(asked.single(None if measure is None else str(measure)), options)
+    chosen = measure_of(measure or DEFAULT_MEASURE)
+    confident = chosen.definition.takes == "confidence"
+    chosen = chosen if confident else count_measure(chosen)
+    options = replace(options, method=check_method(options.method))
+    rules = asked.reading.rules(missing="excluded")
+    common = common_questions(asked, rules, attributes=by, confident=confident)
+    low, high = chosen.bounds
+    check_plan(detect=detect, power=power, level=level, widest=high - low)
+    if test in ("t", "wilcoxon", "sign"):
+        raise UsageError(f"{test} is for per-query scores; use randomisation here")
+    if not confident:
+        return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()
+    if by or judge_error is not None:
+        raise UsageError(f"{of_counts}; {chosen} is a measure of confidence")
+    return ConfidenceComparison(common, chosen, options).result()
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The questions that all runs have."""
+
+    evaluation: Evaluation
+    """The runs on those questions alone: no response is excluded."""
+    whole: Evaluation
+    """The runs on all questions, under the same policy."""
+    reading: Reading
+    """How they were read."""
+    absent: dict[str, int]
+    """For each run that lacks some, how many questions it has no usable response to."""
+
+    def unknown(self) -> tuple[Array, IntArray]:
+        """Over all questions: six counts of the responses that are known, and how many are not."""
+        table = self.whole.data.kind_counts(()).table
+        unknown = np.zeros(KINDS, bool)
+        for why in UNKNOWN:
+            for candidate in CANDIDATES:
+                unknown[blank_kind(why, candidate)] = True
+        known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
+        return known, table[:, unknown].sum(axis=1)
+
+    def facts(self) -> dict[str, Any]:
+        """What a result says of them."""
+        clusters = self.evaluation.data.clusters()
+        few = "" if clusters is None else few_clusters(np.bincount(clusters).astype(np.float64))
+        return {
+            **read_as(self.whole, *filter(None, [few])),
+            "reading": self.reading,
+            "policy": self.whole.policy.to_dict(),
+            "touched": self.whole.data.touched,
+            "questions_in_all": len(self.whole),
+            "absent": self.absent,
+            "cluster": self.whole.data.cluster,
+        }
+
+
+def common_questions(
+    evaluation: Evaluation,
+    policy: Policy,
+    *,
+    attributes: Sequence[str] = (),
+    confident: bool = False,
+) -> Common:
+    """Pair runs under a policy, in the order in which they were read.
+
+    Questions must have the attributes, and the one that clusters them.
+    """
+    data = evaluation.data
+    if data.kind == "judged":
+        for responses in data.source.responses:
+            require(responses.table, "question", "which names each question")
+    if data.kind != "counts":
+        data.with_attributes(list(dict.fromkeys([*attributes, *filter(None, [data.cluster])])))
+    size = (data.confidence if confident else data.kinds).shape[1]
+    names, runs = list(evaluation.runs), list(data.runs_as_listed)
+    if len(runs) < 2:
+        raise UsageError(f"a comparison needs two runs (got {plural(len(runs), 'run')})")
+    if names != runs:
+        rows = [names.index(run) for run in runs]
+        evaluation = part_of(evaluation, np.ones(size, bool), rows)
+    reading, whole = evaluation.reading, evaluation.with_policy(policy)
+    usable = whole.data.codes != EXCLUDED
+    inside = usable.all(axis=0)
+    if not inside.any():
+        apart = [
+            f"runs '{runs[i]}' and '{runs[j]}' have no question in common"
+            for i, j in combinations(range(len(runs)), 2)
+            if not (usable[i] & usable[j]).any()
+        ]
+        raise InputError(apart[0] if apart else "there is no question that all runs have")
+    gone = (~usable).sum(axis=1)
+    absent = {run: int(n) for run, n in zip(runs, gone, strict=True) if n}
+    return Common(whole if inside.all() else part_of(whole, inside), whole, reading, absent)

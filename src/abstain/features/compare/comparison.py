@@ -1,0 +1,301 @@
+"""What all comparisons share, whatever they are made from: options, pairs, groups, a plan."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from abstain.errors import UsageError, check_name, option, plural
+from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow
+from abstain.outcomes import Undefined
+from abstain.report.result import ends, finite
+from abstain.stats.hypotheses import LEAST_DIFFERING, adjust
+from abstain.stats.intervals import Interval, check_level
+from abstain.stats.orderings import letter_groups, letters
+from abstain.stats.planning import Plan, least_units, plan
+from abstain.stats.randomisation import PValue
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign"]
+Correction: TypeAlias = Literal["holm", "bh", "none"]
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with how much of the work is done, and how much there is."""
+
+LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
+MOST_PAIRS = 20_000
+MOST_DRAWN = 50_000_000
+"""Scores or differences held at once, in resamples times runs."""
+CLOSE = 1e-12
+LEAST_RESAMPLED = 40
+"""Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
+LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
+LEAST_DETECTED = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a comparison is made; see `compare` for what each is."""
+
+    against: str | None = None
+    test: Test = "randomisation"
+    correction: Correction = "holm"
+    method: str = ""
+    """Of intervals; what is empty stands for the default of the measure."""
+    level: float = 0.95
+    resamples: int = 10_000
+    seed: int = 0
+    detect: float | None = None
+    power: float = 0.8
+    progress: Progress = lambda _, __: None
+
+    @property
+    def alpha(self) -> float:
+        """The error that the level leaves."""
+        return 1 - self.level
+
+    def check(self) -> None:
+        """Refuse unknown names and numbers out of range."""
+        check_name("test", self.test, get_args(Test))
+        check_name("correction", self.correction, get_args(Correction))
+        if not LEAST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
+            raise UsageError(
+                f"resamples are between {LEAST_RESAMPLES:,} and {MOST_RESAMPLES:,} "
+                f"(got {self.resamples:,})"
+            )
+        check_level(self.level)
+
+    def check_held(self, columns: int, what: str) -> None:
+        """Refuse more resamples than fit in memory, each with so many columns."""
+        if self.resamples * columns > MOST_DRAWN:
+            raise UsageError(
+                f"{self.resamples:,} resamples of {columns:,} {what} do not fit in memory; use "
+                f"{option('resamples', MOST_DRAWN // columns)} or fewer"
+            )
+
+
+class Comparison(ABC):
+    """Runs with their scores; each kind of input knows how to test and bound differences."""
+
+    measure: str
+    options: Options
+    runs: list[str]
+    scores: Sequence[float] | Array
+    """With a reason where one does not exist."""
+    higher_is_better: bool = True
+    widest: float = math.inf
+    """The largest difference that there can be."""
+    questions: int
+    unit: str = "question"
+    clusters: int | None = None
+    done = 0
+
+    @property
+    def steps(self) -> int:
+        """How much work there is: a step a pair."""
+        return len(self.wanted)
+
+    def step(self, more: int = 1) -> None:
+        """So many steps are done."""
+        self.done += more
+        self.options.progress(self.done, self.steps)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The runs by position, from the best to the worst, the undefined last."""
+        sign = -1 if self.higher_is_better else 1
+        scores = np.nan_to_num(sign * np.asarray(self.scores), nan=math.inf)
+        return sorted(range(len(self.runs)), key=lambda run: (scores[run], self.runs[run]))
+
+    @cached_property
+    def wanted(self) -> list[tuple[int, int]]:
+        """The pairs by position: all of them, the better run first; or each run against one."""
+        runs, order, against = self.runs, self.order, self.options.against
+        if against is not None:
+            check_name("run", against, runs)
+            at = runs.index(against)
+            return [(i, at) for i in order if i != at]
+        if len(runs) == 2:
+            return [(1, 0)]
+        if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
+            raise UsageError(
+                f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare all with one: "
+                f"{option('against', 'RUN')}"
+            )
+        return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
+
+    @cached_property
+    def differences(self) -> Array:
+        """The difference of each pair."""
+        return np.array([self.scores[i] - self.scores[j] for i, j in self.wanted], np.float64)
+
+    @property
+    def aim(self) -> float:
+        """The p that the first of all pairs needs after correction."""
+        return self.options.alpha / max(1, len(self.wanted))
+
+    @abstractmethod
+    def intervals(self) -> tuple[list[Interval], Array]:
+        """An interval and a standard error of each difference."""
+
+    @abstractmethod
+    def tested(self) -> list[PValue]:
+        """The p of each pair by the test that is asked for."""
+
+    @abstractmethod
+    def interval(self, run: int) -> Interval:
+        """An interval of a run's score."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What else a result says."""
+
+    def row(self, run: int) -> dict[str, Any]:
+        """What else a result says of a run."""
+        return {}
+
+    def effect(self, i: int, j: int) -> Effect | None:
+        """How large a difference is beside the spread of the topics', where they have scores."""
+        return None
+
+    def errors_to_plan_with(self, errors: Array) -> Array:
+        """The standard errors of differences as the test sees them."""
+        return errors
+
+    def too_few(self, run: int) -> str:
+        """Why a test of this run's score would not hold its level; nothing where it does."""
+        return ""
+
+    def result(self) -> CompareResult:
+        """All pairs, or each run against one."""
+        options = self.options
+        spans, errors = self.intervals()
+        pairs = self.pairs(spans, errors)
+        groups = self._groups(pairs)
+        rows = tuple(self._row(i, groups or {}) for i in self.order)
+        of_pairs = next((span.method for span in spans if not math.isnan(span.low)), None)
+        has_intervals = of_pairs is not None or any(row.interval != (None, None) for row in rows)
+        return CompareResult(
+            **self.facts(),
+            measure=self.measure,
+            questions=self.questions,
+            clusters=self.clusters,
+            against=options.against,
+            test=options.test,
+            correction=options.correction,
+            interval_method=options.method if has_intervals else None,
+            interval_method_of_differences=None if of_pairs == options.method else of_pairs,
+            level=options.level,
+            resamples=options.resamples,
+            seed=options.seed,
+            higher_is_better=self.higher_is_better,
+            widest=finite(self.widest),
+            grouped=groups is not None,
+            rows=rows,
+            pairs=pairs,
+            plan=self._plan(self.errors_to_plan_with(errors)),
+        )
+
+    def pairs(self, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
+        """The difference, interval and verdict of each pair; without a difference there is no p."""
+        tested, options, gaps = self.tested(), self.options, self.differences
+        few, few_units = [self.too_few(run) for run in range(len(self.runs))], self._too_few_units()
+        no_test = [
+            "" if np.isnan(gap) else few_units or few[i] or few[j] or one.why_not
+            for (i, j), gap, one in zip(self.wanted, gaps, tested, strict=True)
+        ]
+        silent = np.isnan(gaps) | (np.array(no_test) != "")
+        p = np.where(silent, np.nan, [one.p for one in tested])
+        adjusted = [finite(value) for value in adjust(p, options.correction)]
+        return tuple(
+            Pair(
+                run=self.runs[i],
+                against=self.runs[j],
+                difference=finite(gaps[k]),
+                interval=ends(spans[k]),
+                no_interval="" if np.isnan(gaps[k]) else spans[k].why_not,
+                no_test=no_test[k],
+                standard_error=finite(errors[k]),
+                p=finite(p[k]),
+                p_adjusted=adjusted[k],
+                differs=None if (value := adjusted[k]) is None else value <= options.alpha + CLOSE,
+                exact=bool(tested[k].exact),
+                by_interval=tested[k].of_interval and adjusted[k] is not None,
+                questions=self.questions,
+                undefined_swaps=tested[k].undefined,
+                effect=self.effect(i, j),
+            )
+            for k, (i, j) in enumerate(self.wanted)
+        )
+
+    def _too_few_units(self) -> str:
+        """Why a bootstrap would not hold its level; nothing where it does, or for other tests."""
+        units = self.clusters or self.questions
+        if self.options.test != "bootstrap" or units >= LEAST_RESAMPLED:
+            return ""
+        what = "cluster" if self.clusters else self.unit
+        return (
+            f"with {plural(units, what, 'queries' if what == 'query' else None)} a bootstrap does "
+            f"not keep its significance level; with {LEAST_RESAMPLED} or more it does"
+        )
+
+    def _groups(self, pairs: Sequence[Pair]) -> dict[str, str] | None:
+        """The letters of runs that have a score; None: none to show."""
+        ordered = [self.runs[i] for i in self.order if not math.isnan(self.scores[i])]
+        if self.options.against is not None or len(ordered) < 3:
+            return None
+        place = {run: i for i, run in enumerate(ordered)}
+        different = [(place[p.run], place[p.against]) for p in pairs if p.differs]
+        groups = letter_groups(len(ordered), different)
+        if groups is None:
+            return None
+        return dict(zip(ordered, letters(len(ordered), groups), strict=True))
+
+    def _row(self, run: int, groups: dict[str, str]) -> RunRow:
+        score, span, name = self.scores[run], self.interval(run), self.measure
+        return RunRow(
+            run=self.runs[run],
+            scores={name: finite(score)},
+            undefined={name: score.reason} if isinstance(score, Undefined) else {},
+            intervals={name: ends(span)},
+            no_interval={name: span.why_not} if span.why_not and not math.isnan(score) else {},
+            group=groups.get(self.runs[run], ""),
+            **self.row(run),
+        )
+
+    def _plan(self, errors: Array) -> Plan | None:
+        """A plan from the median standard error of all pairs."""
+        options = self.options
+        known = errors[~np.isnan(errors) & (errors > 0)]
+        error = float(np.median(known)) if len(known) else math.nan
+        if options.detect is not None and options.detect < error * LEAST_DETECTED:
+            raise UsageError(
+                f"a difference of {options.detect:g} is too small to plan for, compared with a "
+                f"standard error of {error:.2g}"
+            )
+        return plan(
+            error,
+            self.questions,
+            clusters=self.clusters,
+            least_units=LEAST_OF_TEST.get(options.test) or least_units(options.alpha),
+            detect=options.detect,
+            power=options.power,
+            level=options.level,
+        )
+
+
+def too_few(measure: str, run: str, has: int, least: int, what: str = "answers") -> str:
+    """Why there is no verdict on a run that has fewer than a test needs; nothing where it has."""
+    if has >= least:
+        return ""
+    return (
+        f"{run} has only {has:,} {what}; a test by {measure} keeps its significance level only if "
+        f"each run has at least {least:,}"
+    )

@@ -1,0 +1,239 @@
+"""Runs compared by a measure of confidence: its answers in sequence, resampled and swapped.
+
+All runs share their resamples, and all pairs their swaps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import UsageError, option, plural
+from abstain.features.compare.comparison import Comparison, Options, too_few
+from abstain.measures import Measure
+from abstain.stats.confidence_intervals import (
+    BLOCK,
+    OF_INFLUENCE,
+    Scale,
+    difference_interval,
+    draws,
+    left_out,
+    method_of,
+    resampled_interval,
+    sample_of,
+    why_none,
+)
+from abstain.stats.hypotheses import Flips, bootstrap_p
+from abstain.stats.intervals import DEFAULT, Interval
+from abstain.stats.randomisation import PValue, extreme, p_of
+from abstain.stats.swapped_answers import answers_of, used_by
+
+if TYPE_CHECKING:
+    from abstain.features.compare.analysis import Common
+    from abstain.measures.definition import Array, BoolArray, IntArray
+
+CLOSE = 1e-9
+"""As a share of what was seen: statistics nearer than this are equal."""
+NO_SPREAD = 1e-12
+RARER = 0.25
+"""Of the answers that a test needs, right ones and wrong ones alike."""
+ALIKE = 0.9
+"""Of the answers of the run that has most: so many make biased measures comparable."""
+MOST_SORTED = 1 << 22
+"""Answers of pairs sorted at once."""
+
+
+class ConfidenceComparison(Comparison):
+    """Runs as sequences of answers, the surest first, and what is made of them."""
+
+    def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
+        _check_test(chosen, options)
+        self.common, self.chosen, self.measure = common, chosen, str(chosen)
+        self.smooth = options.method in (DEFAULT, OF_INFLUENCE)
+        self.options = options = replace(options, method=method_of(chosen, options.method))
+        view = common.evaluation
+        clusters = view.data.clusters()
+        self.samples = [
+            sample_of(codes, sure, clusters)
+            for codes, sure in zip(view.data.codes, view.data.confidence, strict=True)
+        ]
+        self.runs, self.questions = list(view.runs), len(view)
+        self.counts, (_, self.unknown) = view.data.overall(), common.unknown()
+        score: Callable[..., float] = chosen
+        self.scores = [score(sample.answers) for sample in self.samples]
+        self.higher_is_better = chosen.higher_is_better
+        self.widest = chosen.bounds[1] - chosen.bounds[0]
+        self.units = self.samples[0].size
+        self.clusters = None if clusters is None else self.units
+        self.answers = answers_of(chosen, self.samples)
+        options.check_held(len(self.runs), "runs")
+        self.flips = Flips(self.units, trials=options.resamples, seed=options.seed)
+        self.can_resample = self.units > 1 and not chosen.definition.bootstrap_biased
+        gaps = super().differences
+        gaps[np.abs(gaps) < NO_SPREAD] = 0.0  # scores that are equal but for the order of a sum
+        is_swapped = options.test == "randomisation"
+        self.swappable = np.flatnonzero(~np.isnan(gaps)).tolist() if is_swapped else []
+
+    @property
+    def steps(self) -> int:
+        """Resamples of runs and swaps of pairs."""
+        resamples = self.options.resamples * len(self.runs) * self.can_resample
+        return resamples + self.flips.trials * len(self.swappable)
+
+    @cached_property
+    def values(self) -> Array | None:
+        """Scores of all runs in the same resamples (resamples, runs); None: they show nothing."""
+        if not self.can_resample:
+            return None
+        total, seed = self.options.resamples, self.options.seed
+        values = np.empty((total, len(self.samples)))
+        for some, times in draws(self.units, trials=total, seed=seed):
+            values[some] = self.answers.resampled(times)
+            self.step(len(times.T) * len(self.samples))
+        return values
+
+    @cached_property
+    def left(self) -> Array:
+        """The scores of all runs without each part of the units in turn (parts, runs)."""
+        parts = left_out(self.units)
+        return np.concatenate([self.answers.resampled(times) for times in parts])
+
+    def intervals(self) -> tuple[list[Interval], Array]:
+        """By influence where that is known and nothing else is asked for, or by resamples."""
+        values = self.values
+        spans = self._by_influence() if self.smooth and values is not None else []
+        spans = spans or [self.interval(i, j) for i, j in self.wanted]
+        if values is None:
+            return spans, np.full(len(self.wanted), np.nan)
+        drawn = (values[:, i] - values[:, j] for i, j in self.wanted)
+        errors = [
+            float(np.std(known, ddof=1)) if len(known := d[~np.isnan(d)]) > 1 else math.nan
+            for d in drawn
+        ]
+        return spans, np.array([0.0 if error < NO_SPREAD else error for error in errors])
+
+    def interval(self, i: int, j: int | None = None) -> Interval:
+        """An interval of a run's score, or of the difference from another's, by resamples."""
+        o, values = self.options, self.values
+        observed = self.scores[i] - (0.0 if j is None else self.scores[j])
+        clustered = self.clusters is not None
+        why = why_none(self.chosen, self.units, observed, clustered=clustered)
+        if why or values is None:
+            return Interval.none(o.method, why)
+        tables = [values, self.left] if o.method == "bca" else [values]
+        drawn = [t[:, i] if j is None else t[:, i] - t[:, j] for t in tables]
+        left = drawn[1] if len(drawn) > 1 else None
+        return resampled_interval(observed, drawn[0], left, method=o.method, level=o.level)
+
+    def _by_influence(self) -> list[Interval]:
+        """Intervals of differences from the influence of each answer; nothing where not known."""
+        if not self.answers.has_influence:
+            return []
+        scale, spans = Scale.of(self.chosen), []
+        known = ~np.isnan(self.scores)
+        moved = [self.answers.moved(i) if ok else None for i, ok in enumerate(known)]
+        units = [
+            len(np.unique(sample.unit[used]))
+            for sample, used in zip(self.samples, self.used, strict=True)
+        ]
+        for i, j in self.wanted:
+            one, two = moved[i], moved[j]
+            if one is None or two is None:
+                spans.append(Interval.none(OF_INFLUENCE, "the value is undefined"))
+                continue
+            values, both = (self.scores[i], self.scores[j]), np.stack([one, two])
+            level, pair = self.options.level, (units[i], units[j])
+            spans.append(difference_interval(scale, values, both, pair, level=level))
+        return spans
+
+    def _swapped(self) -> tuple[IntArray, IntArray]:
+        """For each pair, how many swaps show as large a difference, and how many have no value."""
+        hits, lost = np.zeros((2, len(self.wanted)), np.int64)
+        straight, size = np.ones((1, self.units)), max(1, 16 * BLOCK // self.units)
+        at_once = max(1, MOST_SORTED // (2 * self.questions))
+        for start in range(0, len(self.swappable), at_once):
+            some = self.swappable[start : start + at_once]
+            pairs = {k: self.answers.pair(*self.wanted[k]) for k in some}
+            seen = {k: two.swapped(straight)[0] for k, two in pairs.items()}
+            for block in self.flips.blocks():
+                for signs in (block[at : at + size] for at in range(0, len(block), size)):
+                    for k, two in pairs.items():
+                        swapped = two.swapped(signs)
+                        close = CLOSE * max(1.0, abs(seen[k]))
+                        hits[k] += np.count_nonzero(extreme(swapped, seen[k], close))
+                        lost[k] += np.count_nonzero(np.isnan(swapped))
+                        self.step(len(signs))
+        return hits, lost
+
+    def tested(self) -> list[PValue]:
+        """By swaps; or by resamples, where one unit shows no spread and has a p of 1."""
+        if self.options.test != "bootstrap":
+            exact, (hits, lost) = self.flips.exact, self._swapped()
+            p = np.asarray(p_of(hits.astype(np.float64), self.flips.trials, exact=exact))
+            both = zip(p.tolist(), lost.tolist(), strict=True)
+            return [PValue(value, exact=exact, undefined=gone) for value, gone in both]
+        values = self.values
+        return [
+            PValue(1.0 if values is None else bootstrap_p(values[:, i] - values[:, j]), exact=False)
+            for i, j in self.wanted
+        ]
+
+    @cached_property
+    def used(self) -> list[BoolArray]:
+        """The answers of each run that the measure takes."""
+        return [used_by(self.chosen, sample.answers) for sample in self.samples]
+
+    def too_few(self, run: int) -> str:
+        """By the answers that the measure takes; a biased one needs as many of each run."""
+        known, sizes = self.chosen.definition, [int(used.sum()) for used in self.used]
+        name, size = self.runs[run], sizes[run]
+        right = int(np.count_nonzero(self.samples[run].answers.right & self.used[run]))
+        rarer = "right answers" if 2 * right < size else "wrong answers"
+        fewer, least = min(right, size - right), math.ceil(RARER * known.least)
+        why = too_few(self.measure, name, size, known.least)
+        why = why or too_few(self.measure, name, fewer, least, rarer)
+        if why or not known.bootstrap_biased or size >= ALIKE * max(sizes):
+            return why
+        return (
+            f"{name} has {plural(size, 'answer')}, but another run has {max(sizes):,}: with fewer "
+            f"answers {self.measure} is larger by chance"
+        )
+
+    def row(self, run: int) -> dict[str, Any]:
+        """Its counts, and its answers that say nothing of how sure they are."""
+        answers = self.samples[run].answers
+        gone = answers.count(~answers.stated)
+        return {
+            "numbers": self.counts[run].to_dict(),
+            "unknown": int(self.unknown[run]),
+            "unstated": int(gone) if gone < answers.size else 0,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """What a result says of how a sequence was tested."""
+        return {
+            **self.common.facts(),
+            "studentised": self.answers.studentised,
+            "biased": self.chosen.definition.bootstrap_biased,
+            "swaps": self.flips.trials if self.swappable else None,
+        }
+
+
+def _check_test(chosen: Measure, options: Options) -> None:
+    """Refuse what a measure of confidence cannot be asked."""
+    if options.test == "mcnemar":
+        raise UsageError(
+            f"McNemar's test compares right and wrong, not {chosen}; use randomisation"
+        )
+    if chosen.definition.bootstrap_biased and (
+        options.test == "bootstrap" or options.detect is not None
+    ):
+        raise UsageError(
+            f"{chosen.name} is biased upwards in any sample, and more so in a resample: it takes "
+            f"neither {option('test', 'bootstrap')} nor {option('detect')}"
+        )

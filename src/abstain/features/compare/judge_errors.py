@@ -1,0 +1,246 @@
+"""What is not known of a score: responses that could not be read, and a judge that errs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+
+from abstain.errors import InputError, Place, UsageError, check_name, option, shown
+from abstain.measures import Measure
+from abstain.outcomes import VERDICTS, CountsArray
+from abstain.stats.delta_method import JEFFREYS, cells_of, effective, one_run
+from abstain.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+JudgeDrawn: TypeAlias = Literal["random", "truth", "verdict"]
+"""How a judge's checked responses were drawn: at random, or a fixed number of each true outcome
+or of each verdict."""
+MOST_WAYS = 1_000_000
+CLOSE = 1e-12
+DRAWS = 10_000
+NO_ERROR = 0.02
+"""Of a verdict: the prior of a judge whose unseen errors are hardly possible."""
+_ALSO = {"correct": "right", "incorrect": "wrong", "unanswered": "blank", "not_attempted": "blank"}
+
+
+def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, float]:
+    """The worst and the best score over all ways in which unknown responses could have gone.
+
+    `counts` are the six counts of the responses that are known. Each unknown one may be right,
+    wrong or any kind of blank.
+    """
+    spots = _spots(measure)
+    known = np.asarray(counts, np.float64)
+    ways, step = _ways(unknown, len(spots))
+
+    def scores(some: Array) -> Array:
+        table = np.tile(known, (len(some), 1))
+        table[:, list(spots)] += some
+        return np.asarray(measure(CountsArray(table)))
+
+    if np.isnan(scores(ways)).all():
+        return math.nan, math.nan
+    return _lowest(scores, ways, step), -_lowest(lambda some: -scores(some), ways, step)
+
+
+def _spots(measure: Measure) -> tuple[int, ...]:
+    return (0, 1, 2, 3, 4) if measure.definition.needs_candidates else (0, 1, 4)
+
+
+def all_ways(measure: Measure, unknown: int) -> bool:
+    """Whether `bounds_of` looks at every way, or at an even sample of them and what lies near."""
+    return _step(unknown, len(_spots(measure))) == 1
+
+
+def _lowest(scores: Callable[[Array], Array], ways: Array, step: int) -> float:
+    """The lowest score of all ways, and of those reached by moving responses between kinds."""
+    parts = ways.shape[1]
+    moves = (np.eye(parts)[:, None] - np.eye(parts)).reshape(-1, parts)
+    values = scores(ways)
+    way, best = ways[int(np.nanargmin(values))], float(np.nanmin(values))
+    while step > 0:
+        near = way + step * moves
+        near = near[(near >= 0).all(axis=1)]
+        values = np.nan_to_num(scores(near), nan=math.inf)
+        at = int(values.argmin())
+        if values[at] < best - CLOSE:
+            way, best = near[at], float(values[at])
+        else:
+            step //= 2
+    return best
+
+
+def _step(total: int, parts: int) -> int:
+    step = 1
+    while math.comb(total // step + parts, parts - 1) > MOST_WAYS:
+        step += 1
+    return step
+
+
+def _ways(total: int, parts: int) -> tuple[Array, int]:
+    """Ways of sharing `total` among parts, all or every step-th with the corners; and the step."""
+    step = _step(total, parts)
+    marks = np.unique(np.append(np.arange(0, total + 1, step), total))
+    rows = np.zeros((1, 0), np.int64)
+    for _ in range(parts - 1):
+        rows = np.column_stack([np.repeat(rows, len(marks), axis=0), np.tile(marks, len(rows))])
+        rows = rows[rows.sum(axis=1) <= total]
+    return np.column_stack([rows, total - rows.sum(axis=1)]).astype(np.float64), step
+
+
+# ------------------------------------------------------------------------------ a judge's errors
+
+
+def read_confusion(source: Any) -> Array:
+    """A judge's confusion table: rows what is true, columns the judge's verdict, whole numbers.
+
+    A table with a column `true` and one a verdict (right, wrong, blank), or with `true`, `judged`
+    and `count`.
+    """
+    from abstain.io.frames import collect, into_lazy, open_table
+    from abstain.io.names import exact
+
+    table = open_table(source, name="the judge's errors")
+    frame = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
+    heads = [_word(name) for name in frame.columns]
+    if "true" not in heads:
+        raise InputError("has no column 'true', which holds the right verdict", table.name)
+    confusion = np.full((3, 3), np.nan)
+    for at, cells in enumerate(frame.rows()):
+        place, row = table.place(at), dict(zip(heads, cells, strict=True))
+        counts = [(head, cell) for head, cell in zip(heads, cells, strict=True) if head != "true"]
+        if {"judged", "count"} <= row.keys():
+            counts = [(row["judged"], row["count"])]
+        true = _verdict(row["true"], place)
+        for word, cell in counts:
+            judged = _verdict(word, place)
+            if not np.isnan(confusion[true, judged]):
+                verdicts = f"true = {VERDICTS[true]}, judged = {VERDICTS[judged]}"
+                raise InputError(f"{verdicts} appears twice, expected once", place)
+            confusion[true, judged] = _number(cell, place)
+    if not np.nansum(confusion):
+        raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
+    return np.asarray(np.nan_to_num(confusion))
+
+
+def never_checked(confusion: Array, drawn: JudgeDrawn = "random") -> tuple[str, ...]:
+    """The verdicts that no checked response should have had, or had where they were drawn by it."""
+    sums = confusion.sum(axis=0 if drawn == "verdict" else 1)
+    return tuple(word for word, n in zip(VERDICTS, sums, strict=True) if not n)
+
+
+def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
+    """How the checked responses were drawn: at random unless the table shows otherwise.
+
+    As many checked of each verdict are no random sample.
+    """
+    if drawn is not None:
+        check_name("kind of sample", drawn, get_args(JudgeDrawn))
+        return cast("JudgeDrawn", drawn)
+    totals = [sums[sums > 0] for sums in (confusion.sum(axis=0), confusion.sum(axis=1))]
+    by_verdict, by_truth = (len(sums) > 1 and bool(np.ptp(sums) == 0) for sums in totals)
+    if by_verdict:
+        raise UsageError(
+            f"the judge's table has {totals[0][0]:.0f} responses of each verdict, as no random "
+            f"sample has: say how it was drawn, {option('judge_drawn', 'verdict')}, "
+            f"{option('judge_drawn', 'truth')} or {option('judge_drawn', 'random')}"
+        )
+    return "truth" if by_truth else "random"
+
+
+def _word(name: Any) -> str:
+    word = str(name).strip().lower().replace(" ", "_")
+    return _ALSO.get(word, word)
+
+
+def _verdict(cell: Any, place: Place) -> int:
+    word = _word(cell)
+    if word not in VERDICTS:
+        known = ", ".join(VERDICTS)
+        raise InputError(f"{shown(str(cell))} is not a verdict; there are {known}", place)
+    return VERDICTS.index(word)
+
+
+def _number(cell: Any, place: Place) -> float:
+    text = str(cell or 0).strip()
+    if not re.fullmatch(r"\d{1,15}(\.0*)?", text):
+        raise InputError(
+            f"{shown(text)} is not a count of responses, expected a whole number", place
+        )
+    return float(text)
+
+
+def correct_for_judge(
+    measure: Measure,
+    cells: Array,
+    confusion: Array,
+    *,
+    drawn: JudgeDrawn = "random",
+    clusters: Array | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> tuple[float, Interval]:
+    """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
+
+    Where the checked responses were drawn by the judge's verdict, their numbers say nothing of
+    P(judged | true): there p = q · P(true | judged), without anything to solve. A verdict that was
+    never checked has no rates: the judge is taken at its word there. The interval draws the rates
+    and the judged shares from their posteriors; clustered questions count by their effective
+    number. Half a verdict added to each rate would by itself explain away an outcome rarer than
+    that, and next to none takes errors never seen for impossible: the interval holds what either
+    says.
+    """
+    if measure.definition.needs_candidates:
+        raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
+    by_verdict = drawn == "verdict"
+    solved = _mixed if by_verdict else _solved
+    confusion = confusion.T if by_verdict else confusion
+    rates = _rates(confusion)
+    if not by_verdict and abs(float(np.linalg.det(rates))) < 1e-6:
+        raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
+    score = float(solved(measure, (cells / cells.sum())[None], rates[None])[0])
+    generator = np.random.default_rng([seed, 7])
+    several = clusters if clusters is not None and len(clusters) > 1 else None
+    worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
+    judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
+    judged /= judged.sum(axis=-1, keepdims=True)
+    checked = confusion.sum(axis=1, keepdims=True) > 0
+    ends = []
+    for prior in (JEFFREYS, NO_ERROR):
+        shape = np.where(checked, confusion + prior, np.eye(3) * 1e9)
+        drawn_rates = generator.standard_gamma(shape, size=(draws, 3, 3))
+        values = solved(measure, judged, drawn_rates / drawn_rates.sum(axis=-1, keepdims=True))
+        if not np.isnan(values).all():
+            ends += np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    if not ends:
+        return score, Interval.none("jeffreys", "the score is undefined in every random draw")
+    return score, Interval(min(ends), max(ends), "jeffreys")
+
+
+def _rates(confusion: Array) -> Array:
+    sums = confusion.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), np.eye(3))
+
+
+def _mixed(measure: Measure, judged: Array, chances: Array) -> Array:
+    """Scores where the truth is spread over each verdict by the chances (…, judged, true)."""
+    true = (judged[..., None, :] @ chances)[..., 0, :]
+    return np.asarray(measure(cells_of(measure).counts(true)))
+
+
+def _solved(measure: Measure, judged: Array, rates: Array) -> Array:
+    """True shares by inversion, brought back to shares where chance pushed them outside."""
+    flat = np.abs(np.linalg.det(rates)) < 1e-9
+    safe = np.where(flat[:, None, None], np.eye(3), rates)
+    true = np.linalg.solve(np.swapaxes(safe, -1, -2), judged[..., None])[..., 0]
+    true = np.maximum(true, 0)
+    true /= true.sum(axis=-1, keepdims=True)
+    values = np.asarray(measure(cells_of(measure).counts(true)))
+    return np.where(flat, np.nan, values)

@@ -1,0 +1,330 @@
+"""Runs compared by a measure of counts: from the outcomes of paired questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import UsageError, option
+from abstain.features.compare.comparison import (
+    CLOSE,
+    LEAST_RESAMPLED,
+    Comparison,
+    Options,
+    too_few,
+)
+from abstain.features.compare.judge_errors import (
+    all_ways,
+    bounds_of,
+    check_drawn,
+    correct_for_judge,
+    never_checked,
+    read_confusion,
+)
+from abstain.features.compare.transitions import origin_of
+from abstain.measures import Measure
+from abstain.measures.definition import summed
+from abstain.report.result import ends, finite
+from abstain.stats import proportions
+from abstain.stats.delta_method import (
+    THREE,
+    beta,
+    cells_of,
+    difference,
+    effective,
+    one_run,
+    standard_error,
+)
+from abstain.stats.hypotheses import Flips, bootstrap_p, interval_p, mcnemar, randomise_clusters
+from abstain.stats.intervals import (
+    DEFAULT,
+    OF_ONE_PROPORTION,
+    SMOOTH,
+    Interval,
+    cell_interval,
+    interval,
+    resampled,
+)
+from abstain.stats.randomisation import PValue, randomise
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.features.compare.analysis import Common
+    from abstain.features.compare.judge_errors import JudgeDrawn
+    from abstain.outcomes import Array, IntArray
+
+AT_ONCE = 1 << 16
+"""Questions whose joint counts are taken at once."""
+BLOCK = 1 << 21
+LEAST_RARER = 10
+"""Of the responses that a ratio divides by, rarer ones that a bootstrap needs of a run."""
+NO_SPREAD = 1e-9
+"""Standard errors below this are what numerical derivatives leave of none."""
+
+
+class OutcomeComparison(Comparison):
+    """Runs by the counts of their outcomes, pairs by their joint counts."""
+
+    def __init__(
+        self,
+        common: Common,
+        chosen: Measure,
+        options: Options,
+        by: Sequence[str] = (),
+        judge_error: Any = None,
+        judge_drawn: JudgeDrawn | None = None,
+    ) -> None:
+        view = common.evaluation
+        if options.test == "mcnemar" and common.whole.data.cluster is not None:
+            raise UsageError("McNemar's test does not support clusters; use randomisation")
+        if by and len(view.runs) != 2:
+            raise UsageError(f"{option('by')} needs exactly two runs (got {len(view.runs)})")
+        self.common, self.chosen, self.options, self.by = common, chosen, options, by
+        self.confusion = None if judge_error is None else read_confusion(judge_error)
+        if self.confusion is not None:
+            self.drawn = check_drawn(judge_drawn, self.confusion)
+        self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
+        self.codes, self.cells = view.data.codes, cells_of(chosen)
+        self.counts = view.data.overall()
+        self.scores = [chosen(self.counts[run]) for run in range(len(self.runs))]
+        self.higher_is_better = chosen.higher_is_better
+        self.widest = chosen.bounds[1] - chosen.bounds[0]
+        self.cluster_of = view.data.clusters()
+        self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
+        self.drawing: Any = {
+            "level": options.level,
+            "trials": options.resamples,
+            "seed": options.seed,
+        }
+        self.known, self.unknown = common.unknown()
+
+    @cached_property
+    def joint(self) -> IntArray:
+        """Joint counts (pairs, k, k): rows the other run's outcome, columns the run's."""
+        k, runs = len(self.cells), len(self.runs)
+        others = sorted({j for _, j in self.wanted})
+        total = np.zeros((len(others) * k, runs * k))
+        for start in range(0, self.questions, AT_ONCE):
+            part = self.cells.of(self.codes[:, start : start + AT_ONCE])
+            hot = (part[:, None, :] == np.arange(k)[:, None]).reshape(runs * k, -1)
+            hot = hot.astype(np.float32)
+            total += hot.reshape(runs, k, -1)[others].reshape(len(others) * k, -1) @ hot.T
+        whole = np.rint(total).astype(np.int64).reshape(len(others), k, runs, k)
+        place = {run: at for at, run in enumerate(others)}
+        run, other = [i for i, _ in self.wanted], [place[j] for _, j in self.wanted]
+        return whole[other, :, run, :]
+
+    def by_unit(self, run: int) -> Array:
+        """One row a question: 1 in the cell of its outcome; or a row a cluster."""
+        cells, kinds = self.cells.of(self.codes[run]), len(self.cells)
+        clustered = self._by_cluster(cells, kinds)
+        return np.eye(kinds)[cells] if clustered is None else clustered
+
+    def clustered_joint(self, run: int, other: int) -> Array | None:
+        """Joint cell counts of two runs by cluster."""
+        k, (one, two) = len(self.cells), self.cells.of(self.codes[[other, run]])
+        return self._by_cluster(one.astype(np.int64) * k + two, k * k)
+
+    def _by_cluster(self, cells: npt.NDArray[np.integer], kinds: int) -> Array | None:
+        """How often each kind of cell stands in each cluster (clusters, kinds)."""
+        if self.cluster_of is None or self.clusters is None:
+            return None
+        bins = np.bincount(self.cluster_of * kinds + cells, minlength=self.clusters * kinds)
+        return bins.reshape(self.clusters, kinds).astype(np.float64)
+
+    def joint_cells(self, of: Sequence[int]) -> Iterator[tuple[list[int], Array, Array | None]]:
+        """Some pairs with their joint counts (pairs, k²), and those by cluster, block by block."""
+        size = len(self.cells) ** 2
+        at_once = max(1, BLOCK // (size * max(self.clusters or 0, size)))
+        for start in range(0, len(of), at_once):
+            some = list(of[start : start + at_once])
+            cells = self.joint[some].reshape(len(some), -1).astype(np.float64)
+            tables: list[Any] = [self.clustered_joint(*self.wanted[number]) for number in some]
+            yield some, cells, None if self.clusters is None else np.stack(tables)
+
+    @property
+    def shows_spread(self) -> bool:
+        """Whether there is more than one question, and more than one cluster."""
+        return self.questions > 1 and self.clusters != 1
+
+    @cached_property
+    def worth(self) -> Array:
+        """How many independent questions a question of each run is worth: 1 without clusters."""
+        if self.cluster_of is None:
+            return np.ones(len(self.runs))
+        f, level = one_run(self.chosen), self.options.level
+        tables = [self.by_unit(run) for run in range(len(self.runs))]
+        worth = [
+            float(effective(f, table.sum(axis=0), table, level=level)) / self.questions
+            for table in tables
+        ]
+        return np.minimum(np.nan_to_num(worth, nan=1.0), 1.0)
+
+    def intervals(self) -> tuple[list[Interval], Array]:
+        """An interval and a standard error for each pair's difference, many pairs at a time."""
+        options, f, enough = self.options, difference(self.chosen), self.shows_spread
+        method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
+        name = "mover" if method == DEFAULT and self.is_proportion_of_answers else method
+        spans: list[Interval] = []
+        errors: list[float] = []
+        for some, cells, groups in self.joint_cells(range(len(self.joint))):
+            error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
+            errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
+            if not enough or options.method not in SMOOTH:
+                tables = [None] * len(cells) if groups is None else list(groups)
+                spans += [
+                    cell_interval(f, joint, clusters=table, method=method, **self.drawing)
+                    for joint, table in zip(cells, tables, strict=True)
+                ]
+                continue
+            if method == DEFAULT:
+                limits = self._default_limits(some, cells, groups, options.level)
+            else:
+                limits = SMOOTH[method](f, cells, groups, level=options.level)
+            spans += [Interval(float(a), float(b), name) for a, b in zip(*limits, strict=True)]
+        return spans, np.array(errors)
+
+    @property
+    def is_proportion_of_answers(self) -> bool:
+        """Whether the measure is a proportion whose denominator differs from run to run."""
+        known = self.chosen.definition
+        return known.studentised and known.proportion is not None
+
+    def too_few(self, run: int) -> str:
+        known, test = self.chosen.definition, self.options.test
+        if not known.divides_by or test == "mcnemar":
+            return ""
+        name, of = self.runs[run], "responses that the measure counts"
+        has = int(summed(self.counts, known.divides_by)[run])
+        if test != "bootstrap":
+            return too_few(self.measure, name, has, known.least, of)
+        by, fewer = f"a bootstrap of {self.measure}", has
+        if known.proportion is not None:
+            right = int(summed(self.counts, known.proportion.successes)[run])
+            fewer = min(right, has - right)
+        why = too_few(by, name, has, max(known.least, LEAST_RESAMPLED), of)
+        return why or too_few(by, name, fewer, LEAST_RARER, "responses with the rarer outcome")
+
+    def interval(self, run: int) -> Interval:
+        return interval(
+            self.chosen,
+            self.counts[run],
+            clusters=self._by_cluster(self.codes[run], 6),
+            method=self.options.method,
+            **self.drawing,
+        )
+
+    def errors_to_plan_with(self, errors: Array) -> Array:
+        """Of a ratio, not below those with pseudo-counts."""
+        if not self.chosen.definition.studentised:
+            return errors
+        f = difference(self.chosen)
+        cells = self.joint.reshape(len(self.joint), -1).astype(np.float64) + f.prior
+        padded = standard_error(f, cells, None)
+        return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
+
+    def tested(self) -> list[PValue]:
+        """The p of each pair; not below that of its interval where that shows no difference.
+
+        Swaps and resamples err where runs of equal score answer unlike parts of few questions or
+        clusters, or where an outcome that was not seen would weigh much. The interval allows for
+        both. Of many pairs it is looked at where their correction does, far out.
+        """
+        tested, options = self._tested(), self.options
+        sound = options.test == "mcnemar" or (
+            self.is_proportion_of_answers and self.cluster_of is None
+        )
+        if sound or not self.shows_spread:
+            return tested
+        loud = [k for k, pair in enumerate(tested) if pair.p <= options.alpha + CLOSE]
+        for some, cells, groups in self.joint_cells(loud):
+            low, high = self._default_limits(some, cells, groups, 1 - self.aim)
+            for at in np.flatnonzero((low <= 0) & (high >= 0)):
+                one = slice(at, at + 1)
+                pair = some[one], cells[one], None if groups is None else groups[one]
+                p = max(tested[some[at]].p, interval_p(partial(self._default_limits, *pair)))
+                tested[some[at]] = replace(tested[some[at]], p=p, of_interval=True)
+        return tested
+
+    def _default_limits(
+        self, some: Sequence[int], cells: Array, groups: Array | None, level: float
+    ) -> tuple[Array, Array]:
+        """The ends of the default interval of some pairs; of proportions made of one of each."""
+        if not self.is_proportion_of_answers:
+            return beta(difference(self.chosen), cells, groups, level=level)
+        k = len(self.cells)
+
+        def tables(of: Array) -> Array:
+            return proportions.tables(self.chosen, of.reshape(*of.shape[:-1], k, k))
+
+        both = tables(cells)
+        worth = self.worth[np.array([self.wanted[number] for number in some])].T
+        together = proportions.correlation(both, None if groups is None else tables(groups))
+        return proportions.mover(both, (worth[0], worth[1]), together, level=level)
+
+    def _tested(self) -> list[PValue]:
+        options, wanted, joint = self.options, self.wanted, self.joint
+        drawing: Any = {"trials": options.resamples, "seed": options.seed}
+        if options.test == "mcnemar":
+            self.step(len(wanted))
+            only_run, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
+            both = zip(only_run.tolist(), only_other.tolist(), strict=True)
+            return [PValue(mcnemar(a, b), exact=True) for a, b in both]
+        if options.test == "bootstrap":
+            return [self._bootstrapped(k) for k in range(len(wanted))]
+        if self.clusters is not None:
+            tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
+            flips = Flips(self.clusters, **drawing)
+            return randomise_clusters(self.chosen, tables, wanted, flips, self.step)
+        drawing["progress"] = self.step
+        if self.is_proportion_of_answers:
+            return proportions.p_values(proportions.tables(self.chosen, joint), **drawing)
+        return randomise(self.chosen, joint, **drawing)
+
+    def _bootstrapped(self, number: int) -> PValue:
+        values = resampled(
+            difference(self.chosen).value,
+            self.joint[number].ravel().astype(np.float64),
+            self.clustered_joint(*self.wanted[number]),
+            trials=self.options.resamples,
+            generator=np.random.default_rng(self.options.seed),
+        )
+        self.step()
+        return PValue(bootstrap_p(values), exact=False)
+
+    def row(self, run: int) -> dict[str, Any]:
+        row: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
+        if self.unknown.any():
+            unknown = int(self.unknown[run])
+            low, high = bounds_of(self.chosen, self.known[run], unknown)
+            row |= {"unknown": unknown, "all_ways": all_ways(self.chosen, unknown)}
+            row["bounds"] = {self.measure: (finite(low), finite(high))}
+        if self.confusion is not None:
+            score, span = correct_for_judge(
+                self.chosen,
+                THREE.merge(self.counts.table[run]),
+                self.confusion,
+                drawn=self.drawn,
+                clusters=None if self.clusters is None else self.by_unit(run),
+                level=self.options.level,
+                seed=self.options.seed,
+            )
+            row["corrected"] = {self.measure: finite(score)}
+            row["corrected_intervals"] = {self.measure: ends(span)}
+        return row
+
+    def facts(self) -> dict[str, Any]:
+        view, pair = self.common.evaluation, self.wanted[0]
+        facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
+        if len(self.runs) == 2:
+            facts["origin"] = origin_of(self.chosen, view, pair, self.by)
+        if self.confusion is not None:
+            facts["judge_sample"] = int(self.confusion.sum())
+            facts["judge_drawn"] = self.drawn
+            facts["never_checked"] = never_checked(self.confusion, self.drawn)
+        return facts

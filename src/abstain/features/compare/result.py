@@ -1,0 +1,368 @@
+"""A comparison as data: runs, pairs, where a difference comes from, what it takes to see one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from abstain.outcomes import Counts
+from abstain.report.grid import Column, frame_of_rows
+from abstain.report.result import Ends, Facts, Number, Result, written
+from abstain.report.sentences import measure_summary
+from abstain.stats.planning import Plan
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RUN = Column("run", means="a system's responses to all questions", plain=True)
+COUNT = Column(kind="count", plain=True)
+SPAN = "the ends of a {level:.4g} % interval"
+LOW, HIGH = Column("low", "score", means=SPAN), Column("high", "score", means=SPAN)
+RIGHT = Column("right", "count", means="answered right", plain=True)
+WRONG = Column("wrong", "count", means="answered wrong", plain=True)
+BLANK = Column("blank", "count", means="left without an answer")
+BAR = Column("outcomes", "bar", means="the shares right, wrong and blank")
+POSSIBLE = "the {end} score if unknown responses could have been anything"
+CORRECTED = "the ends of the corrected score's interval"
+P = "the chance of a difference this large if the two runs were equally good"
+CORRECTED_P = "p corrected for the number of pairs; the verdict is based on it"
+VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as people read it.
+
+    >>> p_text(0.04211), p_text(1e-9)
+    ('0.0421', '<0.0001')
+    """
+    if p is None:
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run with its score, an interval, and the letters of its groups."""
+
+    run: Annotated[str, RUN]
+    numbers: Annotated[dict[str, Number | None], COUNT] = msgspec.field(
+        name="counts", default_factory=dict
+    )
+    """The counts by outcome on the common questions; none of per-topic scores."""
+    scores: Annotated[dict[str, float | None], Column(kind="score", means=measure_summary)]
+    undefined: dict[str, str] = msgspec.field(default_factory=written)
+    """Why a score that does not exist does not."""
+    intervals: dict[str, Ends]
+    no_interval: dict[str, str] = {}
+    """Why an interval does not exist, or what is odd about it."""
+    group: Annotated[
+        str, Column("group", means="runs that share a letter cannot be told apart")
+    ] = ""
+    """Runs that share a letter do not differ significantly."""
+    unknown: Annotated[int, Column("unknown", "count", means="whose outcome is not known")] = 0
+    """Responses that were unparseable, failed or missing, over all questions."""
+    bounds: Annotated[
+        dict[str, Ends],
+        Column("{low}", "score", means=POSSIBLE.format(end="{low}")),
+        Column("{high}", "score", means=POSSIBLE.format(end="{high}")),
+    ] = {}
+    """The lowest and the highest score over all ways in which they could have gone."""
+    all_ways: bool = True
+    """Whether every way was looked at, or an even sample of them."""
+    corrected: Annotated[
+        dict[str, float | None],
+        Column("corrected", "score", means="the score corrected for the judge's errors"),
+    ] = {}
+    """The score if the judge had not erred."""
+    corrected_intervals: Annotated[
+        dict[str, Ends],
+        Column("its low", "score", joined=True, means=CORRECTED),
+        Column("its high", "score", joined=True, means=CORRECTED),
+    ] = {}
+    unstated: int = 0
+    """Answers without a confidence, where others have one."""
+
+    @property
+    def counts(self) -> Counts | None:
+        """The counts, as measures take them."""
+        return Counts.from_dict(self.numbers) if self.numbers else None
+
+    @property
+    def score(self) -> float | None:
+        """Its score by the one measure there is."""
+        return next(iter(self.scores.values()))
+
+    @property
+    def interval(self) -> Annotated[Ends, LOW, HIGH]:
+        """The interval of its score."""
+        return next(iter(self.intervals.values()))
+
+    @property
+    def outcomes(self) -> Annotated[tuple[float, float, float], RIGHT, WRONG, BLANK]:
+        """Right, wrong and blank."""
+        k = Counts.from_dict(self.numbers)
+        return k.right, k.wrong, k.unanswered
+
+    @property
+    def bar(self) -> Annotated[tuple[float, float, float], BAR]:
+        """The outcomes as one cell."""
+        return self.outcomes
+
+
+class Effect(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How large a difference of two means is, and how the differences by topic are distributed."""
+
+    standardised: Annotated[float | None, Column("d", "score", means="difference / deviation")]
+    """The mean difference over the standard deviation of the topics' differences."""
+    wins: Annotated[int, Column("won", "count")]
+    """Topics on which the run is better."""
+    ties: Annotated[int, Column("tied", "count")]
+    losses: Annotated[int, Column("lost", "count")]
+    skewness: float | None
+    """Of the topics' differences; None where they do not vary."""
+    distinct: int
+    """How many different differences there are."""
+
+    @property
+    def record(self) -> Annotated[str, Column("W/T/L", means="topics won, tied and lost")]:
+        """Wins, ties and losses in one cell."""
+        return f"{self.wins}/{self.ties}/{self.losses}"
+
+
+class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run against another: the difference of their scores."""
+
+    run: Annotated[str, Column("run", means="the first run of the pair", plain=True)]
+    against: Annotated[str, Column("against", means="the second run of the pair")]
+    difference: Annotated[
+        float | None, Column("difference", "score", means="the first score minus the second")
+    ]
+    interval: Annotated[Ends, LOW, HIGH]
+    standard_error: Annotated[float | None, Column("standard_error", "score")]
+    p: Annotated[float | None, Column("p", "score", means=P)]
+    p_adjusted: Annotated[float | None, Column("p, corrected", "score", means=CORRECTED_P)]
+    exact: bool
+    """Whether p counts every way of swapping, or random ones."""
+    questions: int
+    differs: Annotated[bool | None, Column("differs")]
+    """Whether the difference is significant after correction; None: there was nothing to test."""
+    no_interval: str = ""
+    """Why the interval does not exist, or what is odd about it."""
+    no_test: str = ""
+    """Why there is no p although there is a difference."""
+    by_interval: bool = False
+    """Whether p is that of the interval, because only the test shows a difference."""
+    undefined_swaps: int = 0
+    """Swaps that left a run without a value."""
+    effect: Effect | None = None
+    """How large the difference is, where runs have scores by topic."""
+
+    @property
+    def verdict(self) -> Annotated[str, Column("verdict", means="what the test says")]:
+        """What the test says of it."""
+        return VERDICTS[self.differs]
+
+    @property
+    def shown_p(self) -> Annotated[str, Column("p", "score", means=P)]:
+        """Its p as people read it."""
+        return p_text(self.p)
+
+    @property
+    def shown_p_adjusted(
+        self,
+    ) -> Annotated[str, Column("p, corrected", "score", means=CORRECTED_P)]:
+        """Its corrected p as people read it."""
+        return p_text(self.p_adjusted)
+
+
+class Move(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Questions that went from one outcome to another, and what that is worth."""
+
+    questions: int
+    worth: float | None
+
+
+class SliceShare(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One slice: how both runs did in it, and what it contributes to the difference."""
+
+    slice: dict[str, str]
+    questions: Annotated[int, Column("questions", "count", plain=True)]
+    score: Annotated[float | None, Column("{run}", "score", means="its {measure}")]
+    score_against: Annotated[float | None, Column("{against}", "score", means="its {measure}")]
+    difference: Annotated[
+        float | None, Column("difference", "score", means="the first score minus the second")
+    ]
+    contribution: Annotated[
+        float | None, Column("contributes", "score", means="to the whole difference")
+    ]
+
+    @property
+    def attribute(self) -> Annotated[str, Column("slice", means="the attribute of questions")]:
+        """What it slices by."""
+        return next(iter(self.slice))
+
+    @property
+    def name(self) -> Annotated[str, Column("part", means="its value")]:
+        """Which slice it is."""
+        return self.slice[self.attribute]
+
+
+class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a difference comes from; each sum of contributions is the difference."""
+
+    transitions: dict[str, Move]
+    """By outcome of the other run and of the run itself: `wrong → right`."""
+    knowing: float | None
+    abstaining: float | None
+    """None where there is no difference, or where one outcome of most questions that differ is a
+    blank without a candidate: then nobody knows what is which."""
+    without_candidate: int
+    """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
+    slices: tuple[SliceShare, ...]
+    reversals: tuple[str, ...]
+    """Attributes whose slices, where they show a difference, all show it the other way."""
+    contributions: dict[str, float]
+    """What each question contributes that contributes something, the largest first."""
+
+    @property
+    def same(self) -> int:
+        """Questions with the same outcome in both runs."""
+        return sum(move.questions for name, move in self.transitions.items() if _stays(name))
+
+    @property
+    def moves(self) -> dict[str, Move]:
+        """The transitions that change the outcome of some question, the largest worth first."""
+        made = [item for item in self.transitions.items() if item[1].questions]
+        made.sort(key=lambda item: -abs(item[1].worth or 0))
+        return {name: move for name, move in made if not _stays(name)}
+
+
+def _stays(transition: str) -> bool:
+    before, _, after = transition.partition(" → ")
+    return before == after
+
+
+class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="compare"):
+    """Runs, their pairs, and what follows from them."""
+
+    measure: str
+    questions: int
+    """Those that all runs have, on which they are compared."""
+    questions_in_all: int
+    absent: dict[str, int] = {}
+    """For each run that lacks some, how many questions it has no usable response to."""
+    undefined_on: dict[str, int] = {}
+    """For each run, on how many topics that it has its score is undefined."""
+    unit: str = "question"
+    """What runs are paired by: questions, or the topics or queries that they have scores on."""
+    against: str | None = None
+    """The run that all others are compared with."""
+    test: str
+    correction: str
+    interval_method: str | None
+    """How the intervals were made, where there are some."""
+    interval_method_of_differences: str | None = None
+    """How those of differences were made, where that is another method."""
+    level: Annotated[float, Meta(gt=0, lt=1)]
+    resamples: int = msgspec.field(name="trials")
+    """Random swaps or resamples, where a test or an interval is not exact."""
+    seed: int
+    swaps: int | None = None
+    """How often answers were swapped, for a measure of confidence."""
+    cluster: str | None = None
+    clusters: int | None = None
+    higher_is_better: bool = True
+    widest: float | None = None
+    """The largest difference that there can be; None where scores may have any size."""
+    studentised: bool = False
+    """Whether randomisation compares differences over their standard errors."""
+    biased: bool = False
+    """Whether the measure is too large in any sample, so that a bootstrap shows nothing."""
+    grouped: bool = False
+    """Whether runs have the letters of their groups."""
+    judge_sample: int = 0
+    """Responses of which a judge's verdict was checked by hand."""
+    judge_drawn: str = ""
+    """How those were drawn: random, truth or verdict."""
+    never_checked: tuple[str, ...] = ()
+    """Verdicts that no checked response should have had, or had where they were drawn by it."""
+    rows: Annotated[tuple[RunRow, ...], Meta(min_length=1)] = msgspec.field(name="results")
+    """From the best to the worst."""
+    pairs: Annotated[tuple[Pair, ...], Meta(min_length=1)]
+    origin: Origin | None = None
+    plan: Plan | None = None
+
+    TABLES: ClassVar[tuple[str, ...]] = (
+        *("main", "pairs", "runs", "transitions", "slices", "contributions"),
+    )
+
+    def check(self) -> None:
+        """Runs have a score by the measure and the same counts, and pairs are of them."""
+        numbers, known = list(self.rows[0].numbers), {row.run for row in self.rows}
+        for row in self.rows:
+            _ = row.counts
+            if [*row.scores, *row.intervals] != [self.measure] * 2 or list(row.numbers) != numbers:
+                raise ValueError(f"run {row.run} has another score or other counts than expected")
+        if any({pair.run, pair.against} - known for pair in self.pairs):
+            raise ValueError("has a pair of a run that has no result")
+        if len({pair.effect is None for pair in self.pairs}) > 1:
+            raise ValueError("has pairs with an effect size and others without")
+
+    @property
+    def alpha(self) -> float:
+        """The error that the level leaves."""
+        return 1 - self.level
+
+    @property
+    def of_scores(self) -> bool:
+        """Whether runs are compared by the means of their scores by topic."""
+        return any(pair.effect is not None for pair in self.pairs)
+
+    def neighbours(self) -> list[Pair]:
+        """The pairs of runs that stand next to each other."""
+        place = {row.run: i for i, row in enumerate(self.rows)}
+        return [p for p in self.pairs if abs(place[p.run] - place[p.against]) == 1]
+
+    def separated(self) -> list[str]:
+        """Runs that differ significantly from every other that has a score."""
+        verdicts: dict[str, list[bool]] = {row.run: [] for row in self.rows}
+        for pair in self.pairs:
+            if pair.differs is not None:
+                verdicts[pair.run].append(pair.differs)
+                verdicts[pair.against].append(pair.differs)
+        return [run for run, differs in verdicts.items() if differs and all(differs)]
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """A row a pair; or a run, a transition, a slice, a question that contributes."""
+        import polars as pl
+
+        origin, words = self.origin, {"run": "", "against": "", "measure": self.measure}
+        match table:
+            case "runs":
+                names = ("run", "scores", "interval", "group", "numbers")
+                return frame_of_rows(RunRow, self.rows, *names, level=100 * self.level)
+            case "slices":
+                slices = origin.slices if origin else ()
+                frame = frame_of_rows(SliceShare, slices, "attribute", "name", *OF_SLICES, **words)
+                return frame.rename({"name": "slice"})
+            case "transitions":
+                moves = origin.transitions.items() if origin else ()
+                rows = [(*name.split(" → "), move.questions, move.worth) for name, move in moves]
+                columns = {"from": str, "to": str, "questions": int, "worth": float}
+                return pl.DataFrame(rows, schema=columns, orient="row")
+            case "contributions":
+                items = list(origin.contributions.items()) if origin else []
+                columns = {"question": str, "contribution": float}
+                return pl.DataFrame(items, schema=columns, orient="row")
+        frame = frame_of_rows(Pair, self.pairs, *OF_PAIRS, level=100 * self.level)
+        effects = [pair.effect for pair in self.pairs if pair.effect is not None]
+        counts = ("standardised", "wins", "ties", "losses")
+        return frame.hstack(frame_of_rows(Effect, effects, *counts)) if effects else frame
+
+
+OF_PAIRS = (
+    *("run", "against", "difference", "interval", "standard_error"),
+    *("p", "p_adjusted", "differs"),
+)
+OF_SLICES = ("questions", "score", "score_against", "difference", "contribution")

@@ -1,0 +1,238 @@
+"""Runs compared by their mean scores on common topics.
+
+A mean of paired differences is the difference of two means, under any flip or resample: those are
+made once for all runs, and each pair reads two columns.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import UsageError, check_name
+from abstain.features.compare.comparison import Comparison, Options
+from abstain.features.compare.result import Effect
+from abstain.measures import measure
+from abstain.rankings.scores import ScoreMatrix
+from abstain.report.result import finite, read_as
+from abstain.stats.hypotheses import (
+    LEAST_DIFFERING,
+    Flips,
+    Mean,
+    Paired,
+    bootstrap_p,
+    counted_scores,
+    sign_test,
+    signed_gaps,
+    wilcoxon,
+)
+from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
+from abstain.stats.planning import check_plan
+from abstain.stats.randomisation import PValue
+
+if TYPE_CHECKING:
+    from abstain.features.compare.result import CompareResult
+    from abstain.outcomes import Array
+
+HALL = "hall"
+"""The default interval: Student's t, widened where scores are skewed, as the test is."""
+RESAMPLED = ("percentile", "bca")
+METHODS = (HALL, "delta", *RESAMPLED)
+"""The intervals that scores have; delta is Student's t alone."""
+DIGITS = 44
+"""Binary digits that count, of the largest score; further ones are rounding."""
+
+
+def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
+    """Compare runs by one measure on the topics that all of them have a score on."""
+    check_plan(detect=options.detect, power=options.power, level=options.level)
+    method = HALL if options.method in ("", "default", "auto") else options.method
+    check_name("interval method of scores", method, METHODS)
+    if options.test == "mcnemar":
+        raise UsageError(
+            "McNemar's test is for right and wrong; for scores use t, wilcoxon or sign"
+        )
+    if options.test in ("wilcoxon", "sign") and matrix.cluster is not None:
+        raise UsageError(f"{options.test} does not support clusters; use t or randomisation")
+    return ScoreComparison(matrix, replace(options, method=method)).result()
+
+
+def settled(scores: Array) -> Array:
+    """Without what rounding makes of equal scores: 0.1 + 0.2 is 0.3."""
+    _, exponent = math.frexp(float(np.abs(scores).max(initial=0.0)))
+    step = math.ldexp(1.0, max(exponent, -900) - DIGITS)
+    return np.asarray(np.round(scores / step) * step)
+
+
+class ScoreComparison(Comparison):
+    """Scores of runs, summed by cluster where there are some."""
+
+    def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+        self.matrix, self.options = matrix, options
+        complete = matrix.complete()
+        self.measure, self.unit = f"mean {matrix.measures[0]}", matrix.unit
+        self.higher_is_better = matrix.higher_is_better[0]
+        self.runs = list(complete.runs)
+        self.each = scores = settled(complete.scores())
+        self.scores = scores.mean(axis=1)
+        self.questions = scores.shape[1]
+        self.bounds = _bounds(matrix.measures[0], scores)
+        self.widest = self.bounds[1] - self.bounds[0]
+        clusters = complete.clusters()
+        if clusters is None:
+            self.totals, self.sizes = scores, np.ones(scores.shape[1])
+        else:
+            self.sizes = np.bincount(clusters).astype(np.float64)
+            self.totals = np.stack([np.bincount(clusters, row) for row in scores])
+        self.groups = len(self.sizes)
+        self.of_topic = clusters
+        self.clusters = None if clusters is None else self.groups
+        self._paired: dict[tuple[int, int], Paired] = {}
+        self.flips = Flips(self.groups, trials=options.resamples, seed=options.seed)
+        if options.test in ("randomisation", "bootstrap") or options.method in RESAMPLED:
+            options.check_held(len(scores), "systems")
+
+    @cached_property
+    def flipped(self) -> Array:
+        """Sums of all runs (resamples, runs) under each row of signs."""
+        return self.flips @ self.totals.T
+
+    @cached_property
+    def resampled(self) -> Array:
+        """Means of all runs (resamples, runs) in each resample of topics or clusters."""
+        table = np.vstack([self.totals, self.sizes]).T
+        return resampled(
+            lambda sums: sums[:, :-1] / sums[:, -1:],
+            table.sum(axis=0),
+            table,
+            trials=self.options.resamples,
+            generator=np.random.default_rng(self.options.seed),
+        )
+
+    def intervals(self) -> tuple[list[Interval], Array]:
+        pairs = [self._interval(i, j) for i, j in self.wanted]
+        return [span for span, _ in pairs], np.array([error for _, error in pairs])
+
+    def interval(self, run: int) -> Interval:
+        return self._interval(run, None)[0]
+
+    def _interval(self, i: int, j: int | None) -> tuple[Interval, float]:
+        method, level = self.options.method, self.options.level
+        if self.groups < 2:
+            what = "topic" if self.clusters is None else "cluster"
+            return Interval.none(method, f"there is only one {what}"), math.nan
+        pair = self.paired(i, j)
+        whole = pair.whole
+        if method not in RESAMPLED:
+            low, high = pair.limits(level) if method == HALL else whole.limits(level)
+            least, most = self.bounds if j is None else (-self.widest, self.widest)
+            return Interval(max(low, least), min(high, most), method), whole.error
+        values, totals = self.resampled[:, i], self.totals[i]
+        if j is not None:
+            values, totals = values - self.resampled[:, j], totals - self.totals[j]
+        tails = (1 - level) / 2, (1 + level) / 2
+        if method == "bca":
+            left = (totals.sum() - totals) / (self.sizes.sum() - self.sizes)
+            ones = np.ones(self.groups)
+            tails = levels_from_jackknife(whole.value, values, left, ones, level=level)
+        return between(values, tails, method), whole.error
+
+    def paired(self, i: int, j: int | None) -> Paired:
+        """The mean of a pair's differences, over all topics and over those that differ."""
+        if j is None:
+            return Paired.of(self.totals[i], self.sizes, np.ones(self.groups, np.bool_))
+        if (i, j) not in self._paired:
+            differs = signed_gaps(self.each[i] - self.each[j]) != 0
+            if self.of_topic is not None:
+                differs = np.bincount(self.of_topic, differs) > 0
+            self._paired[i, j] = Paired.of(self.totals[i] - self.totals[j], self.sizes, differs)
+        return self._paired[i, j]
+
+    def tested(self) -> list[PValue]:
+        p_values = []
+        for pair in self.wanted:
+            p_values.append(self._p(*pair))
+            self.step()
+        return p_values
+
+    def _p(self, i: int, j: int) -> PValue:
+        gaps = self.each[i] - self.each[j]
+        match self.options.test:
+            case "sign":
+                return PValue(sign_test(gaps), exact=True)
+            case "wilcoxon":
+                return wilcoxon(gaps)
+            case "randomisation":
+                drawn = self.flipped[:, i] - self.flipped[:, j]
+                totals = self.totals[i] - self.totals[j]
+                return counted_scores(drawn, totals, exact=self.flips.exact)
+        why_not, by_t = self._too_few(i, j), self.paired(i, j).p()
+        if self.options.test == "t":
+            return PValue(by_t, exact=False, why_not=why_not)
+        # where most topics tie, or differences are skewed, resamples alone err too often
+        p = bootstrap_p(self.resampled[:, i] - self.resampled[:, j])
+        by_interval = p <= self.options.alpha and by_t > max(p, self.aim)
+        p = by_t if by_interval else p
+        return PValue(p, exact=False, of_interval=by_interval, why_not=why_not)
+
+    def _too_few(self, i: int, j: int) -> str:
+        """Why a test of means would not hold its level, or cannot be; nothing where it does.
+
+        Runs that differ nowhere need no test.
+        """
+        pair = self.paired(i, j)
+        if not pair.whole.varies:
+            alike = "Student's t needs differences that vary, but they are all equal: use the "
+            return f"{alike}randomisation test" if pair.whole.value and self.groups > 1 else ""
+        if pair.differing >= LEAST_DIFFERING:
+            return ""
+        units = "queries" if self.unit == "query" else f"{self.unit}s"
+        return (
+            f"the scores differ on fewer than {LEAST_DIFFERING} "
+            f"{units if self.clusters is None else 'clusters of equal size'}: too few to show "
+            "whether the differences are skewed, which a test of means must know; the "
+            "randomisation test has a verdict, but not one on means"
+        )
+
+    def effect(self, i: int, j: int) -> Effect:
+        """How large the difference is beside the spread of the topics' differences."""
+        gaps = self.each[i] - self.each[j]
+        signed = signed_gaps(gaps)
+        better, worse = int((signed > 0).sum()), int((signed < 0).sum())
+        wins, losses = (better, worse) if self.higher_is_better else (worse, better)
+        mean, root = Mean.of(gaps, np.ones(len(gaps))), math.sqrt(len(gaps))
+        distinct = len(np.unique(signed))
+        varies = distinct > 1 and mean.error > 0
+        return Effect(
+            standardised=finite(mean.value / (mean.error * root)) if varies else None,
+            wins=wins,
+            ties=len(signed) - wins - losses,
+            losses=losses,
+            skewness=finite(mean.skewness * root) if varies else None,
+            distinct=distinct,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """What was there before topics that not all runs have were left out."""
+        return {
+            **read_as(self.matrix),
+            "questions_in_all": len(self.matrix.topics),
+            "absent": self.matrix.absent,
+            "undefined_on": self.matrix.undefined_on,
+            "unit": self.matrix.unit,
+            "cluster": self.matrix.cluster,
+        }
+
+
+def _bounds(name: str, scores: Array) -> tuple[float, float]:
+    """The range of a measure that we know by its name, if the scores lie in it."""
+    try:
+        low, high = measure(name).bounds
+    except UsageError:
+        return -math.inf, math.inf
+    inside = bool((scores >= low).all() and (scores <= high).all())
+    return (float(low), float(high)) if inside else (-math.inf, math.inf)

@@ -1,0 +1,198 @@
+"""Where a difference comes from: which questions moved, and what each move is worth.
+
+Along the straight way from one run's shares to the other's, φ is the mean of the measure's
+gradient (Aumann and Shapley). A question that moves from outcome a to b then contributes exactly
+(φ_b − φ_a)/n, and the contributions of all questions, of slices or of kinds of move add up to
+the difference, whatever the measure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.features.compare.result import Move, Origin, SliceShare
+from abstain.measures import Measure
+from abstain.report.result import finite
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.gold import Slices
+from abstain.stats.delta_method import FIVE, THREE, influence, one_run
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from abstain.outcomes import Array
+
+    Codes = npt.NDArray[np.uint8]
+
+NODES = 12
+FINEST = 30
+"""Panels shorten by halves towards both ends, to 2⁻³⁰ of the way: where few are answered at one
+end, a ratio changes fastest there."""
+DECIMALS = 9
+"""What numerical derivatives are good for: equal gradients come out equal."""
+NOISE = 1e-8
+NO_DIFFERENCE = 1e-12
+RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What a difference is made of; each sum of contributions is the difference."""
+
+    transitions: Array
+    """Questions by outcome of the other run (rows) and of the run itself: right, wrong, blank."""
+    worth: Array
+    """What the moves of each cell contribute."""
+    contributions: Array
+    """What each question contributes."""
+    knowing: float
+    abstaining: float
+    without_candidate: int
+    """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
+
+
+def origin_of(
+    measure: Measure, common: Evaluation, pair: tuple[int, int], by: Sequence[str]
+) -> Origin:
+    """Where the difference of two runs comes from; nothing has a worth where there is none."""
+    ours, other = (common.data.codes[run] for run in pair)
+    parts = moves(measure, other, ours)
+    slices, reversals = in_slices(
+        measure, other, ours, parts.contributions, [common.data.slices(name) for name in by]
+    )
+    order = np.argsort(-np.abs(parts.contributions), kind="stable")
+    order = order[np.abs(parts.contributions[order]) > 0]
+    ids = common.data.with_attributes(())["question"].gather(order).to_list()
+    known = 2 * parts.without_candidate <= np.count_nonzero(ours != other)
+    return Origin(
+        transitions={
+            f"{a} → {b}": Move(questions=int(count), worth=finite(worth))
+            for (a, b), count, worth in zip(
+                product(THREE.names, repeat=2),
+                parts.transitions.ravel(),
+                parts.worth.ravel(),
+                strict=True,
+            )
+        },
+        knowing=finite(parts.knowing) if known else None,
+        abstaining=finite(parts.abstaining) if known else None,
+        without_candidate=parts.without_candidate,
+        slices=slices,
+        reversals=reversals,
+        contributions=dict(zip(ids, parts.contributions[order].tolist(), strict=True)),
+    )
+
+
+def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
+    """φ of each of the five outcomes, by Gauss–Legendre quadrature along the way.
+
+    There is none where one of the runs has no score. What a kink on the way leaves over is added by
+    the least change of φ, so that the worths add up.
+
+    >>> from abstain.measures import measure
+    >>> phi = path_gradient(measure("accuracy"), np.array([1, 3, 0, 0, 0]), np.eye(5)[0] * 4)
+    >>> float(round(phi[0] - phi[1], 6))
+    1.0
+    """
+    f = one_run(measure, FIVE)
+    start, end = np.asarray(other, np.float64), np.asarray(ours, np.float64)
+    at, weights = _graded_nodes()
+    way = start * (1 - at[:, None]) + end * at[:, None]
+    phi = np.asarray(np.round((weights[:, None] * influence(f, way)).sum(axis=0), DECIMALS))
+    moved, n = end - start, start.sum()
+    left = float(f.value(end) - f.value(start)) - float(phi @ moved) / n
+    if math.isnan(left):
+        return np.full(5, np.nan)
+    if abs(left) > NOISE:
+        phi += left * n * moved / (moved @ moved)
+    return phi
+
+
+def _graded_nodes() -> tuple[Array, Array]:
+    """Gauss–Legendre nodes and weights on [0, 1], in panels that halve towards both ends."""
+    half = np.concatenate([[0.0], 0.5 ** np.arange(FINEST, 0, -1.0)])
+    edges = np.concatenate([half, 1 - half[-2::-1]])
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    width = np.diff(edges)[:, None]
+    at = edges[:-1, None] + width * (nodes + 1) / 2
+    return at.ravel(), (width * weights / 2).ravel()
+
+
+def moves(measure: Measure, other: Codes, ours: Codes) -> Moves:
+    """The transition table and what each move is worth, from outcomes question by question."""
+    joint = np.zeros((5, 5))
+    np.add.at(joint, (other, ours), 1)
+    phi = path_gradient(measure, joint.sum(axis=1), joint.sum(axis=0))
+    gains = (phi[None, :] - phi[:, None]) / len(ours)
+    merge = np.eye(3)[:, [0, 1, 2, 2, 2]]
+    worth = merge @ (joint * gains) @ merge.T
+    knowing = float((joint * _knowing(phi)).sum()) / len(ours)
+    moved = joint - np.diag(np.diag(joint))
+    return Moves(
+        transitions=merge @ joint @ merge.T,
+        worth=worth,
+        contributions=gains[other, ours],
+        knowing=knowing,
+        abstaining=float(worth.sum()) - knowing,
+        without_candidate=int(moved[BLANK_EMPTY].sum() + moved[:, BLANK_EMPTY].sum()),
+    )
+
+
+def _knowing(phi: Array) -> Array:
+    """The part of each move that is knowing: the candidate changes its rightness.
+
+    Of a move that changes both, the mean over both orders (Shapley). A blank without a candidate
+    says nothing about knowing: such a move is abstaining.
+    """
+    knowing = np.zeros((5, 5))
+    states = list(product((0, 1), repeat=2))  # silent?, wrong?: the code is 2·silent + wrong
+    for (was_silent, was_wrong), (silent, wrong) in product(states, repeat=2):
+        before = phi[2 * was_silent + wrong] - phi[2 * was_silent + was_wrong]
+        after = phi[2 * silent + wrong] - phi[2 * silent + was_wrong]
+        knowing[2 * was_silent + was_wrong, 2 * silent + wrong] = (before + after) / 2
+    return knowing
+
+
+def in_slices(
+    measure: Measure,
+    other: Codes,
+    ours: Codes,
+    contributions: Array,
+    slices: Sequence[Slices],
+) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
+    """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
+    total = _value(measure, ours) - _value(measure, other)
+    shares: list[SliceShare] = []
+    reversed_by: list[str] = []
+    for each in slices:
+        rows: list[SliceShare] = []
+        for place in np.unique(each.slice_of[each.slice_of >= 0]).tolist():
+            inside = each.slice_of == place
+            score, against = _value(measure, ours[inside]), _value(measure, other[inside])
+            rows.append(
+                SliceShare(
+                    slice={each.attribute: each.names[place]},
+                    questions=int(inside.sum()),
+                    score=finite(score),
+                    score_against=finite(against),
+                    difference=finite(score - against),
+                    contribution=finite(contributions[inside].sum()),
+                )
+            )
+        rows.sort(key=lambda s: (s.contribution is None, -abs(s.contribution or 0), s.name))
+        shares += rows
+        signs = {math.copysign(1, d) for s in rows if abs(d := s.difference or 0) > NO_DIFFERENCE}
+        whole = bool((each.slice_of >= 0).all()) and len(rows) > 1
+        if whole and abs(total) > 0 and signs == {-math.copysign(1, total)}:
+            reversed_by.append(each.attribute)
+    return tuple(shares), tuple(reversed_by)
+
+
+def _value(measure: Measure, codes: Codes) -> float:
+    return float(one_run(measure, FIVE).value(np.bincount(codes, minlength=5).astype(float)))

@@ -1,0 +1,151 @@
+"""A table from one format to another, its known columns under their known names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import narwhals as nw
+import polars as pl
+from msgspec import structs
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, option
+from abstain.io.files import bare_name
+from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.submissions import is_bundle
+from abstain.io.tables import ROW, Table, format_of_name, write_table
+from abstain.runs.gold import by_position, read_gold
+from abstain.runs.log_tasks import together
+from abstain.runs.reading import Align, Reading
+from abstain.runs.refusals.detect import blanked, with_refusals
+from abstain.runs.responses import CLUSTER, RULE, Responses, open_sources
+
+
+class Converted(NamedTuple):
+    """What was written."""
+
+    rows: int
+    notes: tuple[str, ...]
+    """What a reader should know of the table."""
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    detect_refusals: str | Sequence[str] = (),
+    gold: Any = None,
+    align: Align = "id",
+) -> Converted:
+    """Write a gold or a run in another format, its known columns under their known names.
+
+    Text stays text: an id such as `007` survives. Only `confidence` becomes a number, where
+    every cell is one. A run keeps the name that it has, in its file or by it.
+
+    Args:
+        source: A table in any format, or a folder of logs.
+        target: The file to write, which may be there already.
+        to: csv, tsv, jsonl, json, parquet or qa4mre; by the ending of `target` unless said.
+        format: The format of the source where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log.
+        columns: Known name to actual name.
+        detect_refusals: Languages in which refusals are looked for; they become blanks.
+        gold: With `align="position"`, the gold (or the test set) whose ids a run is to have.
+        align: `position` gives the n-th response the id of the gold's n-th question.
+    """
+    reading = Reading.of(
+        format=format, pick=pick, columns=columns, detect_refusals=detect_refusals, align=align
+    )
+    return converted(source, target, reading, to=to, gold=gold)
+
+
+def converted(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    reading: Reading,
+    *,
+    to: str | None = None,
+    gold: Any = None,
+) -> Converted:
+    """As `convert`, for a `Reading` that is there already."""
+    if (gold is None) == (reading.align == "position"):
+        both = f"{option('gold', 'GOLD')} and {option('align', 'position')}"
+        raise UsageError(f"{both} go together: they give a run the ids of the gold")
+    to_format = to or format_of_name(str(target))
+    raw = _opened(source, reading)
+    check_mapping(reading.columns, [raw])
+    table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
+    if gold is not None:
+        table = _aligned(table, gold, bare_name(source), reading)
+    if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
+        table = with_refusals(table, table.refusals)
+    frame = collect(nw.from_native(table.frame), table.name)
+    if table.refusals and RULE in frame.columns and table.verdicts is not None:
+        frame = blanked(frame)
+    frame = frame.drop(ROW, strict=False)
+    if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
+        numbers = frame["confidence"].cast(pl.Float64, strict=False)
+        empty = frame["confidence"].is_null() | (frame["confidence"] == "")
+        if (numbers.is_not_null() | empty).all():
+            frame = frame.with_columns(numbers)
+    is_log = table.verdicts is not None
+    is_run = "answer" in frame.columns and (is_log or "correct" not in frame.columns)
+    if is_run and "run" not in frame.columns and (table.run_id or to_format == "qa4mre"):
+        run = table.run_id[0] if table.run_id else bare_name(source)
+        frame = frame.with_columns(pl.lit(run).alias("run"))
+    notes = list(table.notes)
+    if table.cluster in frame.columns:
+        frame, note = _with_cluster(frame, str(table.cluster), str(target))
+        notes.append(note)
+    if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
+        # JSON, since free text may hold any separator
+        cells = [msgspec.json.encode(item).decode() for item in frame["option_texts"].to_list()]
+        frame = frame.with_columns(pl.Series("option_texts", cells))
+    write_table(frame, Path(target), format=to_format)
+    return Converted(frame.height, tuple(notes))
+
+
+def _aligned(table: Table, gold: Any, name: str, reading: Reading) -> Table:
+    """A run with the gold's ids, in its order."""
+    if "answer" not in table.columns:
+        raise InputError("has no column 'answer', expected a run", table.name)
+    standard = read_gold(gold, structs.replace(reading, format=None, pick={}), answers=False)
+    run = None if "run" in table.columns else name
+    return by_position(Responses(table, run), standard).table
+
+
+def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
+    """The table of a file, or of the runs in a folder or an archive: a model's tasks are one."""
+    if not is_bundle(source):
+        table = open_table(source, format=reading.format, pick=reading.pick)
+        return replace(table, refusals=reading.detect_refusals)
+    sources = open_sources(os.fspath(source), structs.replace(reading, columns={}))
+    if len(sources) == 1:
+        return sources[0].table  # whose name is its own
+    named = [
+        s.table
+        if s.run is None
+        else replace(s.table, frame=s.table.frame.with_columns(pl.lit(s.run).alias("run")))
+        for s in sources
+    ]
+    return together(named, os.fspath(source))
+
+
+def _with_cluster(frame: pl.DataFrame, declared: str, name: str) -> tuple[pl.DataFrame, str]:
+    """The clusters that a log declares, in the column by which judged rows name theirs."""
+    if CLUSTER not in frame.columns:
+        frame = frame.with_columns(pl.col(declared).alias(CLUSTER))
+    elif declared != CLUSTER:
+        return (
+            frame,
+            f"{name}: for intervals, cluster by the column {declared}, as the log does",
+        )
+    return frame, f"{name}: the column {CLUSTER} names the clusters that intervals use"

@@ -1,0 +1,1 @@
+"""Curves over all thresholds of a confidence, and decision curves."""

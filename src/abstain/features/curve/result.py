@@ -1,0 +1,313 @@
+"""Runs over all thresholds, as data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+import polars as pl
+from msgspec import Meta
+
+from abstain.errors import UsageError, option
+from abstain.outcomes import Counts
+from abstain.report.grid import frame_of_rows
+from abstain.report.result import Facts, Result
+
+Way: TypeAlias = Literal["confidence", "given"]
+"""How runs act in a decision curve: on their confidence, or as submitted."""
+
+Where: TypeAlias = Literal["as submitted", "best in hindsight"]
+
+Column: TypeAlias = "tuple[float | None, ...]"
+
+PENALISED_AT = tuple(i / 50 for i in range(41))
+"""The t at which a run's `penalised` scores are."""
+
+
+class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Points of a curve, from nothing answered to everything, a column for each fact."""
+
+    threshold: Column
+    """Answer where at least so sure. Null at the first point, which answers nothing, and at the
+    last where it answers even what has no confidence."""
+    answered: tuple[int, ...]
+    right: tuple[int, ...]
+    score: Column
+    """The measure of counts that is followed along the curve."""
+    even_without_confidence: bool = False
+    """Whether the last point answers even what has no confidence."""
+
+    def complete(self, questions: float) -> bool:
+        """Whether there are questions, and of each point all numbers, right ones among answers."""
+        sizes = {len(self.threshold), len(self.answered), len(self.right), len(self.score)}
+        if len(sizes) != 1 or 0 in sizes or not questions > 0:
+            return False
+        return all(0 <= r <= n for r, n in zip(self.right, self.answered, strict=True))
+
+    @property
+    def thresholds(self) -> list[float | None]:
+        """Thresholds to hold a confidence against: ∞ answers nothing."""
+        return [math.inf, *self.threshold[1:]]
+
+    def thin(self, points: int) -> Points:
+        """At most so many of them, evenly over coverage; 0: all."""
+        if not points or len(self.answered) <= points:
+            return self
+        from abstain.stats.curves import evenly
+
+        at = evenly(np.array(self.answered), points).tolist()
+        columns = ("threshold", "answered", "right", "score")
+        kept = {name: tuple(getattr(self, name)[i] for i in at) for name in columns}
+        return msgspec.structs.replace(self, **kept)
+
+
+class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Answers of about the same confidence: what was promised, what came true."""
+
+    low: float = msgspec.field(name="from")
+    high: float = msgspec.field(name="to")
+    answers: int
+    confidence: float
+    accuracy: float
+
+
+class Parts(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A score taken apart: how much of it is knowing, how much choosing when to answer."""
+
+    where: Where
+    coverage: float
+    score: float | None
+    knowing: float | None
+    silence: float | None
+    choosing: float | None
+    left: float | None
+    oracle: float | None
+
+
+class Blanks(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How good the blanks of a run are, and against what they are judged."""
+
+    judged_against: str
+    blanks: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    over_abstention: float | None
+    under_abstention: float | None
+
+
+class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One run over all its thresholds."""
+
+    run: str
+    numbers: dict[str, int] = msgspec.field(name="counts")
+    """The counts of the run as submitted."""
+    answers: int
+    """Answers, and candidates behind blanks."""
+    stated: int
+    """How many of them have a confidence. Where none has, there is no curve."""
+    scores: dict[str, float | None]
+    undefined: dict[str, str] = {}
+    """Why the scores that do not exist do not."""
+    best: float | None
+    """The best score along the curve."""
+    threshold: float | None
+    """Of the best point. Null where that answers nothing, or even what has no confidence."""
+    coverage: float | None
+    """Of the best point."""
+    even_without_confidence: bool = False
+    """Whether the best point answers even what has no confidence."""
+    as_submitted: float | None
+    """The score of the run as submitted."""
+    points: Points | None = None
+    penalised: tuple[float, ...] = ()
+    """S = c − t/(1−t)·w at t = 0, 0.02, …, 0.8, answering where at least t sure."""
+    reliability: tuple[Bin, ...] = ()
+    parts: tuple[Parts, ...] = ()
+    blanks: tuple[Blanks, ...] = ()
+
+    @property
+    def counts(self) -> Counts:
+        """The run as submitted, as measures take it."""
+        return Counts.from_dict(self.numbers)
+
+    @property
+    def best_threshold(self) -> float | None:
+        """The best threshold to hold a confidence against: ∞ answers nothing."""
+        nothing = self.coverage is not None and not self.even_without_confidence
+        return math.inf if self.threshold is None and nothing else self.threshold
+
+
+class Band(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The penalised score S over t, and a band that holds at every t at once."""
+
+    S: Column
+    low: Column
+    high: Column
+
+
+class Comparison(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Two runs over all of t: where they cross, and where the data cannot tell them apart."""
+
+    first: str
+    second: str
+    leader: str | None
+    """The better one at the lowest t at which they differ; null: they score the same."""
+    crossings: tuple[float, ...]
+    undecided: tuple[tuple[float, float], ...]
+
+
+class Decision(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Decision curves, and the comparisons that matter: of runs that lead in turn."""
+
+    way: Way
+    level: float
+    """Of the bands."""
+    seed: int
+    t: tuple[float, ...]
+    curves: dict[str, Band]
+    comparisons: tuple[Comparison, ...] = ()
+
+
+class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="curve"):
+    """Runs over all their thresholds.
+
+    A curve has a point for each distinct confidence. What is held of it is bounded: some 600
+    points, or as many as were asked for, evenly over coverage; `points=0` keeps every one.
+    """
+
+    questions: int
+    measures: tuple[str, ...]
+    """Of confidence: the scores of every run."""
+    along: str
+    """Of counts: followed over the threshold."""
+    conventions: dict[str, str] = {}
+    """How each measure treats ties and answers without a confidence."""
+    bins: int
+    """Of the reliability diagrams."""
+    equal_mass: bool = False
+    runs: Annotated[tuple[RunCurve, ...], Meta(min_length=1)] = msgspec.field(name="results")
+    """The best score along the curve first."""
+    decision: Decision | None = None
+    """Where it was asked for."""
+
+    TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+
+    def check(self) -> None:
+        """Every point and every t has all its numbers."""
+        for run in self.runs:
+            size = 0 if run.points is None else len(PENALISED_AT)
+            complete = run.points is None or run.points.complete(run.counts.n)
+            if not complete or len(run.penalised) != size or [*run.scores] != [*self.measures]:
+                raise ValueError(f"the curve of run {run.run!r} lacks points or numbers")
+        curves = {} if self.decision is None else self.decision.curves
+        for name, band in curves.items():
+            sizes = {len(band.S), len(band.low), len(band.high)}
+            if self.decision is not None and sizes != {len(self.decision.t)}:
+                raise ValueError(f"the decision curve of run {name!r} lacks points")
+
+    @property
+    def by_name(self) -> list[RunCurve]:
+        """The runs in the order of their names."""
+        return sorted(self.runs, key=lambda run: run.run)
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        return self.thinned(table)
+
+    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
+        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+        if table == "main":
+            rows = [
+                (
+                    *(run.run, *run.scores.values()),
+                    *(run.best, run.best_threshold, run.coverage, run.as_submitted),
+                )
+                for run in self.runs
+            ]
+            names = (f"best {self.along}", "threshold", "coverage", f"{self.along} as submitted")
+            return _frame_of(rows, dict.fromkeys((*self.measures, *names), NUMBER))
+        if table in FACTS:
+            kind = FACTS[table]
+            facts = [(run.run, fact) for run in self.by_name for fact in getattr(run, table)]
+            frame = frame_of_rows(kind, [fact for _, fact in facts], *kind.__struct_fields__)
+            frame.insert_column(0, pl.Series("run", [run for run, _ in facts], TEXT))
+            return frame.rename(HEADINGS, strict=False)
+        if table == "decision":
+            return self._decision(points)
+        curves = [(run.run, run.points, run.counts.n) for run in self.by_name]
+        frame = curve_frame(curves, self.along, points)
+        if table != "roc":
+            last = "risk" if table == "risk" else self.along
+            return pl.DataFrame([frame[name] for name in dict.fromkeys((*POINT, last))])
+        wrong, right = pl.col("wrong"), pl.col("right")
+        both = (right.last() > 0) & (wrong.last() > 0)
+        return frame.filter(both.over("run")).select(
+            "run",
+            "threshold",
+            (wrong / wrong.last()).over("run").alias("wrong given"),
+            (right / right.last()).over("run").alias("right given"),
+        )
+
+    def _decision(self, points: int) -> pl.DataFrame:
+        decision = self.decision
+        if decision is None:
+            asked = option("decision", value=True)
+            raise UsageError(f"the result holds no decision curves: ask for them with {asked}")
+        step = math.ceil(len(decision.t) / points) if points else 1
+        rows = [
+            (run, *values)
+            for run, band in decision.curves.items()
+            for values in list(zip(decision.t, band.S, band.low, band.high, strict=True))[::step]
+        ]
+        return _frame_of(rows, dict.fromkeys(("t", "S", "low", "high"), NUMBER))
+
+
+def _frame_of(rows: list[tuple[Any, ...]], columns: dict[str, pl.DataType]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema={"run": TEXT, **columns}, orient="row")
+
+
+TEXT: pl.DataType = pl.String()
+COUNT, NUMBER = pl.Int64(), pl.Float64()
+FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts, "blanks": Blanks}
+HEADINGS = {
+    "low": "from",
+    "high": "to",
+    "judged_against": "judged against",
+    "blanks": "blank",
+    "f1": "F1",
+    "over_abstention": "over-abstention",
+    "under_abstention": "under-abstention",
+}
+"""Where a column of facts is not called as its field."""
+POINT = ("run", "threshold", "coverage", "answered", "right", "wrong")
+"""What is known of a point whatever is followed along a curve."""
+
+
+def curve_frame(
+    curves: Iterable[tuple[str, Points | None, float]], along: str, most: int
+) -> pl.DataFrame:
+    """The points of curves (run, points, questions); `along` is the measure that is followed.
+
+    A threshold of ∞ answers nothing; without a threshold even what has no confidence is answered.
+    """
+    held = {"threshold": NUMBER, "answered": COUNT, "right": COUNT, "score": NUMBER}
+    frames = [pl.DataFrame(schema={"run": TEXT, **held, "questions": NUMBER})]
+    for run, every, questions in curves:
+        if every is not None:
+            points = every.thin(most)
+            columns = (points.thresholds, points.answered, points.right, points.score)
+            frame = pl.DataFrame(dict(zip(held, columns, strict=True)), schema=held)
+            size = pl.lit(questions, NUMBER).alias("questions")
+            frames.append(frame.select(pl.lit(run).alias("run"), pl.all(), size))
+    answered, wrong = pl.col("answered"), pl.col("answered") - pl.col("right")
+    known = pl.concat(frames).with_columns(
+        wrong=wrong,
+        coverage=answered / pl.col("questions"),
+        risk=pl.when(answered > 0).then(wrong / answered),
+    )
+    known = known.with_columns(pl.col("score").alias(along))
+    names = dict.fromkeys((*POINT, "risk", along))
+    return pl.DataFrame([known[name] for name in names])  # `select` takes * for all columns

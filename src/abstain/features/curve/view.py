@@ -1,0 +1,317 @@
+"""How curves look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+from msgspec.structs import replace
+
+from abstain.errors import check_name, plural
+from abstain.features.curve.figures import (
+    IN_FILE,
+    ON_PAGE,
+    Drawing,
+    acts,
+    decision_words,
+    over_coverage,
+    risk_line,
+)
+from abstain.features.curve.histogram import HistogramResult
+from abstain.features.curve.result import CurveResult
+from abstain.report import sentences, view
+from abstain.report.charts import chart, coloured
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
+from abstain.report.page import Figure, Page, PageTable, Section, page_of
+
+SHOWN = ("summary", *CurveResult.TABLES[1:])
+"""What `--show` knows."""
+COUNTED = ("summary", "risk", "measure")
+"""What it knows of confidences that were counted in bins."""
+MEANINGS = {
+    "main": {
+        "threshold": "the confidence that gives this best score: less sure answers are withheld",
+        "coverage": "the share of questions answered at that threshold",
+    },
+    "risk": {
+        "run": "a system's responses to all questions",
+        "threshold": "answers are given where confidence is at least this",
+        "coverage": "the share of questions answered",
+        "risk": "the share of answers that are wrong",
+        "answered": "right and wrong together",
+        "right": "answered right",
+        "wrong": "answered wrong",
+        "blank": "left without an answer",
+    },
+    "reliability": {
+        "from": "the lower end of the bin of confidences",
+        "to": "its upper end",
+        "answers": "how many answers fall into the bin",
+        "confidence": "their mean confidence",
+        "accuracy": "the share of them that is right",
+    },
+    "roc": {
+        "wrong given": "the share of all wrong answers that are given",
+        "right given": "the share of all right answers that are given",
+    },
+    "parts": {
+        "where": "the run as submitted, or at its best threshold",
+        "score": "what the measure is there",
+        "knowing": "the score if everything were answered",
+        "silence": "what the same number of random blanks would gain",
+        "choosing": "what these blanks gain beyond random ones",
+        "left": "what an oracle would still gain",
+        "oracle": "the score if the right answers were kept and everything else left blank",
+    },
+    "blanks": {
+        "judged against": "what decides whether a question should have been left blank",
+        "precision": "the share of blanks that were due",
+        "recall": "of the questions that should be blank, the share that is blank",
+        "F1": "the harmonic mean of the two",
+        "over-abstention": "the share left blank where an answer was due",
+        "under-abstention": "the share answered where a blank was due",
+    },
+}
+"""What the columns of a table mean."""
+POINTS = (
+    "There is one point for each distinct confidence; long curves are thinned. The column "
+    "threshold: answers with at least this confidence are given (nothing: none is; none: all are, "
+    "even those without a confidence)."
+)
+NOTES = {
+    "summary": "best {along}: the best value in hindsight, if only answers with at least the "
+    "confidence of the threshold are given; `abstain tune` estimates what holds on new questions.",
+    "parts": "{along} = knowing + silence + choosing.",
+    **dict.fromkeys(("risk", "roc", "measure"), POINTS),
+}
+"""What it takes to read a table, whatever is in it."""
+TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}
+"""Columns that stay beside the one before them: the best with its threshold."""
+TABLES = {
+    "main": ("results", "Summary"),
+    "risk": ("risk_points", "Risk and coverage: the points"),
+    "measure": ("measure_points", "{along} and coverage: the points"),
+    "reliability": ("reliability_points", "Reliability: the points"),
+    "roc": ("roc_points", "ROC of the decision to give an answer: the points"),
+    "parts": ("parts", "Knowing and choosing"),
+    "blanks": ("blank_quality", "How good the blanks are"),
+}
+"""The key and title of each table of a page."""
+CURVES = ("risk", "measure", "reliability", "roc")
+MOST_RUNS = 8
+"""Runs that a page draws."""
+
+
+class View(view.View[CurveResult]):
+    """A line for each run, or the points of its curves."""
+
+    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
+        """One table: the summary, or what `show` names, with so many points of each curve."""
+        check_name("view", show, SHOWN)
+        frame = self.result.thinned("main" if show == "summary" else show, points)
+        grid = frame_grid(frame, apart=show != "summary")
+        together = TOGETHER.get(show, ())
+        grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
+        result = self.result
+        missing = missing_notes((run.run, run.stated, run.answers) for run in result.by_name)
+        grid.notes = [
+            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+            *map(sentences.sentence, sentences.few([*result.notes, *missing])),
+            *([NOTES[show].format(along=result.along)] if show in NOTES else []),
+            *self._notes(show),
+            *sentences.policy_words(result.policy, result.touched),
+        ]
+        return [grid]
+
+    def _notes(self, show: str) -> list[str]:
+        """What is in a table, beyond how to read it."""
+        result = self.result
+        match show:
+            case "summary":
+                return self._undefined()
+            case "measure":
+                return [
+                    f"{run.run}: {result.along} is best, {run.best:.4f}, at coverage "
+                    f"{run.coverage:.3f} (threshold {sentences.threshold_text(run.best_threshold)};"
+                    f" as submitted: {sentences.number(run.as_submitted)})."
+                    for run in result.runs
+                    if run.best is not None and run.coverage is not None
+                ]
+            case "reliability":
+                how = "equally full" if result.equal_mass else "equally wide"
+                ece = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
+                return [
+                    f"{plural(result.bins, 'bin')}, {how}; empty bins are left out. The weighted "
+                    f"gaps add up to {ece}."
+                ]
+            case "decision" if (decision := result.decision) is not None:
+                return [
+                    f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that "
+                    f"holds at every t at once with confidence of about {decision.level:g} (seed "
+                    f"{decision.seed}).",
+                    *self._compared(),
+                ]
+            case "parts" | "blanks":
+                return [f"{name}: {meaning}." for name, meaning in MEANINGS[show].items()]
+        return []
+
+    def _undefined(self) -> list[str]:
+        return sentences.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
+
+    def _compared(self) -> list[str]:
+        """Who is better where, as a wrong answer costs more."""
+        decision = self.result.decision
+        return [] if decision is None else [decision_words(c) for c in decision.comparisons]
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Risk and coverage, the measure, calibration, decisions."""
+        figures = Drawing(self.result, IN_FILE).figures()
+        return coloured(
+            {name: {**f.spec, "title": {"text": f.title}} for name, f in figures.items()}
+        )
+
+    def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
+        """The chart of what is shown first; risk and coverage where that has none."""
+        charts = self.charts()
+        return {show: charts[show], **charts} if show in charts else charts
+
+    def page(self) -> Page:
+        """The summary, and every curve."""
+        result, tables = self.result, [self.table("parts"), self.table("blanks")]
+        summary = Section(
+            "leaderboard", "Summary", sentences=self._undefined(), tables=[self.table("main")]
+        )
+        blanks = Section("abstaining", "Abstaining", tables=tables)
+        return page_of(
+            result,
+            f"When should it have stayed silent? {plural(len(result.runs), 'run')}",
+            self._lead(),
+            [summary, self.confidence(), self.decisions(), blanks],
+            ("questions", f"{result.questions:,}"),
+            *result.conventions.items(),
+        )
+
+    def confidence(self, names: Sequence[str] = CURVES) -> Section:
+        """Risk, coverage and calibration: the charts, and their points folded away."""
+        figures = self._on_page()
+        there = [name for name in names if name in figures]
+        return Section(
+            "confidence",
+            "Risk, coverage and calibration",
+            short="Confidence",
+            figures=[figures[name] for name in there],
+            folded=[self.table(name) for name in there],
+        )
+
+    def decisions(self) -> Section:
+        """What runs are worth as a wrong answer costs more."""
+        drawn = self._on_page()
+        figures = [drawn[name] for name in ("penalised", "decision") if name in drawn]
+        return Section("decisions", "Decisions", sentences=self._compared(), figures=figures)
+
+    def _on_page(self) -> dict[str, Figure]:
+        return Drawing(self.result, ON_PAGE, MOST_RUNS).figures()
+
+    def table(self, name: str) -> PageTable:
+        """A table of the page."""
+        along, (key, title) = self.result.along, TABLES[name]
+        meanings = MEANINGS["risk"] | MEANINGS.get(name, {})
+        meanings[f"best {along}"] = f"the best {along} that a threshold gives, in hindsight"
+        meanings[f"{along} as submitted"] = "of the run as it is"
+        grid = sentences.explained(frame_grid(self.result.thinned(name, ON_PAGE)), meanings)
+        filters = ("run", "judged against")
+        return PageTable(key, title.format(along=along), "", grid, filters=filters)
+
+    def _lead(self) -> str:
+        result = self.result
+        top = result.runs[0]
+        if top.best is None or top.coverage is None:
+            return f"Summary of {plural(len(result.runs), 'run')}."
+        return (
+            f"In hindsight the best run is {top.run}: if it answered only the "
+            f"{100 * top.coverage:.0f} % of the questions where it is surest, its "
+            f"{result.along} would be {sentences.number(top.best)} (as submitted: "
+            f"{sentences.number(top.as_submitted)}). This was not tested; `abstain tune` tests a "
+            "threshold."
+        )
+
+
+def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
+    """A table of curves: the types of its columns say what they are.
+
+    With `apart` every run is a block.
+    """
+    kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
+    if frame.is_empty():
+        frame = frame.select("run")
+    columns = [
+        Column(name, "text" if name == "threshold" else kinds.get(kind, "score"))
+        for name, kind in frame.schema.items()
+    ]
+    grid = Grid(columns, [])
+    for n, row in enumerate(frame.rows(named=True)):
+        if apart and n and row["run"] != grid.rows[-1][0]:
+            grid.breaks.add(n)
+        if "threshold" in row:
+            no_curve = row["threshold"] is None and row.get("coverage", 0.0) is None
+            cell: Cell = sentences.threshold_cell(row["threshold"])
+            row["threshold"] = UNDEFINED if no_curve else cell
+        grid.rows.append(list(row.values()))
+    return grid
+
+
+def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
+    """What to know of answers without a confidence: run, how many have one, how many there are.
+
+    >>> missing_notes([("a", 2, 2), ("b", 1, 2), ("c", 0, 2)])[1]
+    "run 'c' has no confidence, so it has no curve"
+    """
+    notes = []
+    for run, some, have in stated:
+        if 0 < some < have:
+            without = plural(have - some, "answer")
+            notes.append(f"run '{run}': {without} without a confidence, taken as the least sure")
+        elif not some:
+            what = "confidence" if have else "answer"
+            notes.append(f"run '{run}' has no {what}, so it has no curve")
+    return notes
+
+
+class HistogramView(view.View[HistogramResult]):
+    """The area under each curve, or its points."""
+
+    def title(self) -> str:
+        return "Risk and coverage, counted in bins"
+
+    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
+        """One table: a summary, or the points of risk or of a measure."""
+        check_name("view", show, COUNTED)
+        result = self.result
+        frame = result.thinned("main" if show == "summary" else "points", points)
+        if show != "summary":
+            frame = frame.drop(result.along if show == "risk" else "risk")
+        grid = frame_grid(frame, apart=show != "summary")
+        missing = missing_notes((run.run, run.stated, run.answers) for run in result.runs)
+        tied = "AURC: the answers in a bin are tied, or in their best or worst order."
+        grid.notes = [
+            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+            *map(sentences.sentence, (*result.notes, *missing)),
+            f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are "
+            "exact, thresholds between them are not shown.",
+            *([tied] if show == "summary" else []),
+            *sentences.policy_words(result.policy, result.touched),
+        ]
+        return [grid]
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Risk over coverage, and the measure over it."""
+        along = self.result.along
+        rows = self.result.thinned("points", IN_FILE).rows(named=True)
+        if not rows:
+            return {}
+        answered = [row for row in rows if row["answered"]]
+        return {
+            "risk": chart("Risk and coverage", answered, [risk_line()]),
+            "measure": chart(f"{along} and coverage", rows, [over_coverage(along, along)]),
+        }

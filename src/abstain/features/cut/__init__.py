@@ -1,0 +1,1 @@
+"""Where a ranking should stop: chosen on some queries, judged on others."""

@@ -1,0 +1,382 @@
+"""`cut`: where rankings should stop, by rules tuned on some queries and judged on others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.errors import UsageError, check_name, option, plural, shown
+from abstain.features.cut.lists import Lists, bins_of, of_run, points_of
+from abstain.features.cut.result import CutResult, CutRow, CutRun, Promise
+from abstain.features.cut.rules import REFERENCES, RULES, Rule, RuleName
+from abstain.features.cut.runs import score_tables
+from abstain.features.cut.scores import finite, origin_of
+from abstain.features.cut.tuning import PLAIN, Chooser, Fitted, folds_of, keeping, losses
+from abstain.report.result import number, read_as
+from abstain.stats.hypotheses import Mean
+from abstain.stats.intervals import check_level, check_repeats
+
+if TYPE_CHECKING:
+    from abstain.measures import Measure
+    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.rankings.rankings import Rankings
+
+FOLDS = 5
+LEAST_DELTA = 1e-12
+"""The lowest probability at which a promise may be broken."""
+KEEP = "keep"
+"""What the rule of a promise is called."""
+LEVEL, PROMISED = 0.95, 0.9
+"""The level of intervals, and of promises."""
+LOOKED_AT = 200
+"""Queries tuned on that are looked at, where a rule's optimism is asked for."""
+
+
+def cut(
+    rankings: Rankings,
+    *,
+    maximise: str | Measure = "AP'",
+    rule: RuleName = "auto",
+    keep: float | None = None,
+    next: bool = False,
+    budget: float | None = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    run: str | None = None,
+    level: float | None = None,
+    seed: int = 0,
+) -> CutResult:
+    """Choose where rankings stop on some queries, and judge it on others.
+
+    Args:
+        rankings: What was read, with scores.
+        maximise: The measure to be as high as possible: AP', RBP'(p=0.8), NDCG', SetF, …
+        rule: The rule to use from now on; the others are judged as well. `auto` chooses one.
+        keep: Instead of the best score, promise that at least this share of the relevant documents
+            in the lists is kept, with as few documents as possible.
+        next: With `keep`, whether to promise the observed share on the next queries (as many as a
+            fold has with a relevant document in their list), not only the expected share.
+        budget: At most this many documents per query on average.
+        folds: Judge each of so many parts with rules tuned on the others (5).
+        repeats: So many times, with new random folds each time.
+        run: Only this run.
+        level: The level of intervals (0.95) and of the promise (0.9).
+        seed: The seed of the random folds.
+    """
+    from abstain.rankings.rankings import ranking_measures
+
+    (measure,) = ranking_measures(maximise)
+    _check(measure, rule, keep, budget, next=next)
+    check_repeats(repeats)
+    if level is not None:
+        check_level(level)
+    if rankings.settings.ties == "rank":
+        raise UsageError(f"{option('ties', 'rank')} reads no scores, which cutting needs")
+    chosen = rankings if run is None else rankings.only(runs=[run])
+    if not chosen.origins:
+        raise UsageError("these rankings have no scores: read them with read_rankings")
+    tables = score_tables(chosen.origins, chosen.lists)
+    rows: list[CutRow] = []
+    runs: list[CutRun] = []
+    notes: list[str] = []
+    used = 0
+    for at, name in enumerate(chosen.runs):
+        lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
+        if folds is not None and not 2 <= folds <= lists.size:
+            raise UsageError(
+                f"{option('folds')} is from 2 to the number of queries, {lists.size:,} "
+                f"(got {folds})"
+            )
+        used = min(folds or FOLDS, lists.size)
+        task = Task(
+            run=name,
+            lists=lists,
+            measure=measure,
+            rule=rule,
+            keep=keep,
+            next=next,
+            budget=budget,
+            folds=used,
+            repeats=repeats,
+            level=level,
+            seed=seed,
+        )
+        judged, summary = task.result()
+        rows += judged
+        runs.append(summary)
+        notes += [f"run {shown(name)}: {text}" for text in (*remarks, *task.remarks())]
+    return CutResult(
+        **read_as(chosen, *notes, clusters=False),
+        measure=str(measure),
+        asked=KEEP if keep is not None else rule,
+        folds=used,
+        repeats=repeats,
+        level=LEVEL if level is None else level,
+        seed=seed,
+        budget=budget,
+        rows=tuple(rows),
+        runs=tuple(runs),
+    )
+
+
+def _check(
+    measure: RankingMeasure, rule: str, keep: float | None, budget: float | None, *, next: bool
+) -> None:
+    check_name("rule", rule, RULES)
+    if not measure.higher_is_better:
+        raise UsageError(
+            f"{option('maximise')} needs a measure where higher is better (got {measure})"
+        )
+    if rule == "expected" and measure.definition.by_depth is None:
+        raise UsageError(f"the rule 'expected' cannot be used with {measure}")
+    if keep is not None and not 0 < 1 - keep < 1:
+        raise UsageError(f"{option('keep')} is a share between 0 and 1, such as 0.9 (got {keep:g})")
+    if next and keep is None:
+        raise UsageError(f"{option('next')} needs {option('keep')}")
+    if keep is not None and (rule != "auto" or budget is not None):
+        other = option("budget") if budget is not None else option("rule")
+        raise UsageError(f"{option('keep')} and {other} exclude each other")
+    if budget is not None and not 0 <= budget < float("inf"):
+        raise UsageError(f"{option('budget')} is 0 or more documents per query (got {budget:g})")
+
+
+def _lists_of(
+    rankings: Rankings, at: int, table: Floats, measure: RankingMeasure
+) -> tuple[Lists, list[str]]:
+    """The lists of one run that can be tuned on, in the order of queries' names; remarks."""
+    remarks = []
+    table, infinite = finite(table)
+    one_run = rankings.lists.only([at], range(len(rankings.queries)))
+    lists = of_run(one_run, table, measure, origin_of(table))
+    counted = rankings.counted[at]
+    if not rankings.settings.trec_eval:
+        counted = counted & ~np.isnan(lists.values).any(axis=1)
+    some = np.flatnonzero(counted)
+    queries = plural(len(counted) - len(some), "query", "queries")
+    if len(some) < len(counted):
+        remarks.append(f"{queries} left out, because {measure} is undefined or there is no list")
+    if infinite:
+        scores = plural(infinite, "infinite score")
+        remarks.append(f"{scores} replaced by the largest or smallest finite score")
+    if len(some) < 2:
+        raise UsageError(
+            f"a rule is tuned on some queries and judged on others: expected at least 2 queries "
+            f"(run {shown(rankings.runs[at])} has {len(some)})"
+        )
+    by_name = np.argsort(np.array(rankings.queries)[some], kind="stable")
+    return lists.only(some[by_name]), remarks  # the order of rows in files decides nothing
+
+
+@dataclass
+class Trial:
+    """What a rule did to queries that had no part in tuning it."""
+
+    depth: Ints
+    """Repeats × queries: how many documents were kept."""
+    looked: list[float] = field(default_factory=list)
+    """Of each fold: the mean score of the queries tuned on."""
+    chosen: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run, and how it is to be cut."""
+
+    run: str
+    lists: Lists
+    measure: RankingMeasure
+    rule: str
+    keep: float | None
+    next: bool
+    budget: float | None
+    folds: int
+    repeats: int
+    level: float | None
+    seed: int
+
+    @cached_property
+    def rules(self) -> list[str]:
+        """The rules that can be tuned for the measure."""
+        no_depths = self.measure.definition.by_depth is None
+        return [n for n in RULES if n != "auto" and not (n == "expected" and no_depths)]
+
+    def result(self) -> tuple[list[CutRow], CutRun]:
+        """Its rows and the rule to use."""
+        lists = self.lists
+        chooser = Chooser(lists, self.measure, self.rules, self.budget)
+        trials = self._trials(chooser)
+        scores = {
+            name: np.mean([lists.at(depth) for depth in trial.depth], axis=0)
+            for name, trial in trials.items()
+        }
+        best = max(
+            (name for name in PLAIN if self._affords(name, trials[name])),
+            key=lambda name: float(scores[name].mean()),
+        )
+        rows = {name: self._row(name, trials[name], scores, best) for name in trials}
+        rule = self._last(chooser)
+        return list(rows.values()), CutRun(
+            run=self.run,
+            rule=rule,
+            best_reference=best,
+            advice=self._advice(rows[KEEP if self.keep is not None else self.rule], rule),
+            queries=lists.size,
+            nil_queries=int(lists.nil.sum()),
+            documents=float(lists.scores.length.mean()),
+            promise=self._promise(trials),
+            points=points_of(lists),
+            bins=bins_of(lists),
+        )
+
+    def _trials(self, chooser: Chooser) -> dict[str, Trial]:
+        """Every rule and reference, tuned and judged fold by fold."""
+        lists = self.lists
+        chosen = ["auto", *([KEEP] if self.keep is not None else [])]
+        empty = np.zeros((self.repeats, lists.size), np.int64)
+        trials = {name: Trial(empty.copy()) for name in (*chosen, *self.rules, *PLAIN)}
+        for repeat in range(self.repeats):
+            for part, judge in enumerate(self._parts(repeat)):
+                train = np.setdiff1d(np.arange(lists.size), judge)
+                fits = {name: chooser.fit(name, train, judge) for name in (*PLAIN, *self.rules)}
+                draw = np.random.default_rng([self.seed, repeat, part + 1])
+                fits["auto"] = fits[chooser.choose(train, draw)]
+                if self.keep is not None:
+                    fits[KEEP] = self._keeping(chooser, self.keep, train, judge)
+                for name, fit in fits.items():
+                    trials[name].depth[repeat, judge] = fit.depth
+                    if name in chosen:
+                        trials[name].chosen[fit.rule.rule] += 1
+                    if name not in PLAIN:
+                        trials[name].looked.append(self._looked(fit, train))
+        oracle = np.minimum(lists.values.argmax(axis=1), lists.scores.length)
+        return trials | {"oracle": Trial(oracle[None])}
+
+    def _parts(self, repeat: int) -> list[Ints]:
+        """The queries of each fold."""
+        fold = folds_of(self.lists.nil, self.folds, np.random.default_rng([self.seed, repeat]))
+        return [np.flatnonzero(fold == part) for part in range(self.folds)]
+
+    def _last(self, chooser: Chooser) -> Rule:
+        """The rule to use from now on, tuned on every query."""
+        every = np.arange(self.lists.size)
+        if self.keep is not None:
+            return self._keeping(chooser, self.keep, every, every).rule
+        name = self.rule
+        if name == "auto":
+            name = chooser.choose(every, np.random.default_rng([self.seed, self.repeats, 0]))
+        return chooser.fit(name, every, every).rule
+
+    def _keeping(self, chooser: Chooser, keep: float, train: Ints, judge: Ints) -> Fitted:
+        delta = max(round(1 - (self.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
+        following = max(1, self._with_hits // self.folds) if self.next else None
+        return keeping(chooser, train, judge, keep=keep, delta=delta, following=following)
+
+    @property
+    def _with_hits(self) -> int:
+        return int((self.lists.hits[:, -1] > 0).sum())
+
+    def _looked(self, fit: Fitted, train: Ints) -> float:
+        """How a rule looks on the queries it was tuned on, or on some of them."""
+        if fit.looked is not None:
+            return fit.looked
+        some = train[:: -(-len(train) // LOOKED_AT)]
+        depth = fit.rule.depths(self.lists.scores.table[some])
+        return float(self.lists.at(depth, some).mean())
+
+    def _affords(self, name: str, trial: Trial) -> bool:
+        return self.budget is None or name == "nothing" or trial.depth.mean() <= self.budget
+
+    def _row(self, name: str, trial: Trial, scores: dict[str, Floats], best: str) -> CutRow:
+        lists, nil, score = self.lists, self.lists.nil, scores[name]
+        bottom, top = self.measure.bounds
+        kept, silent = trial.depth.mean(axis=0), (trial.depth == 0).mean(axis=0)
+        lost = losses(lists, trial.depth.T, np.arange(lists.size))
+        recall = 1 - lost[~np.isnan(lost[:, 0])]
+        kept_interval = self._interval("kept", kept, 0.0, np.inf)
+        everything, reference = scores["everything"], scores[best]
+        return CutRow(
+            run=self.run,
+            rule=name,
+            reference=name in REFERENCES,
+            score=number(score.mean()),
+            **self._interval("", score, bottom, top),
+            kept=float(kept.mean()),
+            **kept_interval,
+            recall=float(recall.mean()) if len(recall) else None,
+            silent=float(silent[nil].mean()) if nil.any() else None,
+            silent_others=float(silent[~nil].mean()) if not nil.all() else None,
+            gain=number((score - everything).mean()),
+            **self._interval("gain", score - everything, bottom - top, top - bottom),
+            over_best=number((score - reference).mean()),
+            **self._interval("over_best", score - reference, bottom - top, top - bottom),
+            optimism=number(np.mean(trial.looked) - score.mean()) if trial.looked else None,
+            chosen=dict(trial.chosen.most_common()),
+            within_budget=None
+            if self.budget is None
+            else (kept_interval["kept_low"] or 0.0) <= self.budget,
+        )
+
+    def _interval(
+        self, name: str, values: Floats, bottom: float, top: float
+    ) -> dict[str, float | None]:
+        """That of a mean over queries (Student's t), within what it can be at all."""
+        low, high = Mean.of(values, np.ones(len(values))).limits(self.level or LEVEL)
+        ends = number(max(low, bottom)), number(min(high, top))
+        return dict(zip((f"{name}_low".strip("_"), f"{name}_high".strip("_")), ends, strict=True))
+
+    def _advice(self, row: CutRow, rule: Rule) -> str:
+        """What to do, by what the rule asked for gained over keeping everything."""
+        if self.keep is not None:
+            return "not" if rule.rule == "everything" else "cut"
+        if self.budget is not None:
+            return "cut"
+        keeps_all = bool((rule.depths(self.lists.scores.table) == self.lists.scores.length).all())
+        if keeps_all or row.gain is None or row.gain <= 0:
+            return "not"
+        if (row.gain_low or 0.0) <= 0:
+            return "perhaps"
+        return "nothing" if rule.rule == "nothing" or rule.k == 0 else "cut"
+
+    def _promise(self, trials: dict[str, Trial]) -> Promise | None:
+        """What was promised, and in how many folds it held."""
+        if self.keep is None:
+            return None
+        shares = []
+        for repeat, depth in enumerate(trials[KEEP].depth):
+            for judge in self._parts(repeat):
+                lost = losses(self.lists, depth[judge, None], judge)
+                if not np.isnan(lost).all():
+                    shares.append(1 - np.nanmean(lost))
+        return Promise(
+            keep=self.keep,
+            level=self.level or PROMISED,
+            next=self.next,
+            parts=len(shares),
+            held=int(sum(share >= self.keep - 1e-12 for share in shares)),
+            queries=self._with_hits,
+        )
+
+    def remarks(self) -> list[str]:
+        """What a reader should know of unusual lists."""
+        lists, scores = self.lists, self.lists.scores
+        flat = not (scores.top > scores.lowest).any()
+        remarks = {
+            f"the rule 'expected' is left out: {self.measure} cannot be computed for every depth "
+            "of a list": "expected" not in self.rules,
+            "all scores within each list are equal: only the number of documents can decide": (
+                flat and bool(scores.length.any())
+            ),
+            "no query has a relevant document: the best list is empty": lists.nil.all(),
+            "every query has a relevant document: an empty list is never rewarded": (
+                not lists.nil.any()
+            ),
+            f"there are only {lists.size} queries: intervals are wide": (
+                lists.size < 2 * self.folds
+            ),
+        }
+        return [text for text, holds in remarks.items() if holds]

@@ -1,0 +1,187 @@
+"""Choose where a ranking stops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+from msgspec.structs import replace
+
+from abstain.cli import options
+from abstain.cli.command import NEW_FILE, SHOWING, Words, command, option
+from abstain.cli.reading import RankedInput, reads_rankings
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from abstain.features.cut.result import CutResult
+    from abstain.rankings.rankings import Rankings
+
+RULES = (
+    *("auto", "k", "threshold", "share", "gap"),
+    *("surprise", "distribution", "probability", "expected"),
+)
+RESULTS = (".json", ".html", ".htm", ".md", ".tex")
+"""Endings of -o that ask for the result; any other name holds the run, cut."""
+READ = {"qrels", "runs", "nil", "reading_columns", "reading_format"}
+APPLIED = READ | {"apply", "output", "explain"}
+"""What may be asked for together with --apply."""
+
+
+@command
+@reads_rankings(
+    *("nil", "limit", "missing", "top", "queries", "all_queries"),
+    qrels="The relevance judgments; with --apply, the run.",
+    runs="The runs to cut, with scores.",
+    required=False,
+)
+@options.measure(
+    "Choose the depth for this measure: APt (AP', the default), RBPt(p=0.8), NDCGt, SetF, …",
+    to="maximise",
+)
+@option(
+    "--rule RULE",
+    f"The rule to recommend, apply and save ({', '.join(RULES)}); the others are judged as well "
+    "(default: auto, the rule that does best on the tuning queries).",
+    type=Words(RULES),
+)
+@option(
+    "--keep SHARE",
+    "Instead of the best score, promise that at least this share of the relevant documents is "
+    "kept, with as few documents as possible.",
+    type=float,
+)
+@option(
+    "--next",
+    "With --keep: make the promise for the share that will be observed on the next queries, not "
+    "only for the expected share. The promise is for as many next queries as a fold has; only "
+    "queries with a relevant document in their list count.",
+)
+@option("--budget N", "At most N documents per query on average.", type=float)
+@option("--folds K", "Judge each of K folds with rules tuned on the others (default: 5).", type=int)
+@option(
+    "--repeats N",
+    "Do that N times, with new random folds each time.",
+    type=click.IntRange(1, 1_000),
+    default=1,
+)
+@option("--run NAME", "Cut only this run.")
+@options.level("The level of intervals (default: 0.95) and of the promise (default: 0.9).", None)
+@options.seed("The seed of the random folds.")
+@option(
+    "--apply FILE",
+    "Cut a run without judgments by the rule of a file that --rule-file wrote: "
+    "cut --apply FILE RUN -o OUT.",
+    type=NEW_FILE,
+)
+@option("--explain", "Print the rule as lines of Python, to paste into a retriever.")
+@option(
+    "--rule-file FILE",
+    "Write the rule and how it was chosen, as JSON.",
+    type=NEW_FILE,
+    writes=True,
+    section=SHOWING,
+)
+@shows(
+    chart=True,
+    output="Write the run with every list cut, or the result: .json, .html, .md, .tex.",
+    any_name=True,
+)
+def cut(
+    inputs: RankedInput,
+    apply: Path | None,
+    explain: bool,
+    rule_file: Path | None,
+    out: Showing,
+    **how: Any,
+) -> None:
+    """Choose, on some queries, where a ranking stops, and judge that choice on others.
+
+    \b
+    abstain cut qrels.txt run.txt                     (AP', five folds, the rule that does best)
+    abstain cut qrels.txt run.txt --maximise SetF --budget 10
+    abstain cut qrels.txt run.txt --keep 0.9 --level 0.9
+    abstain cut qrels.txt run.txt --rule-file rule.json -o short.run
+    abstain cut --apply rule.json new.run -o short.run
+
+    -o writes the result if the name ends in .json, .html, .md or .tex. Otherwise it writes the run
+    with every list cut; an empty list becomes NIL. The run has TREC's columns, unless the name ends
+    in .csv, .tsv, .jsonl or .parquet. Lists are read as by `abstain rank`; they need scores.
+    """
+    name = None if out.format is not None else out.output
+    target = None if name is None or name.suffix.lower() in RESULTS else name
+    if apply is not None:
+        _apply(apply, inputs, target, explain=explain)
+        return
+    if not inputs.runs:
+        raise UsageError("name a run: abstain cut QRELS RUN")
+    from abstain.rankings.rankings import ranking_measures
+
+    if how["maximise"] is not None:
+        ranking_measures(how["maximise"])  # an unknown name ends it before anything is read
+    with working("cutting…"):
+        rankings = inputs.rankings()
+        result = rankings.cut(**{name: value for name, value in how.items() if value is not None})
+    if target is not None:
+        _write_cut(rankings, result, target)
+    if rule_file is not None:
+        result.save_rule(rule_file)
+    if explain:
+        _explain(result)
+    else:
+        replace(out, output=None if target is not None else out.output).show(result)
+
+
+def _write_cut(rankings: Rankings, result: CutResult, target: Path) -> None:
+    from polars import concat
+
+    from abstain.features.cut.runs import cut_rows, ranked_rows, write_run
+
+    parts = []
+    rules = {each.run: each.rule for each in result.runs}
+    names = {(id(origin.source), origin.tag): origin.run for origin in rankings.origins}
+    for source in {id(origin.source): origin.source for origin in rankings.origins}.values():
+        for tag, rows in ranked_rows(source, rankings.settings.nil):
+            run = names[id(source), tag]
+            if run in rules:
+                made, summary = cut_rows(rows, run, rules[run], rankings.settings.nil)
+                parts.append(made)
+                click.echo(f"{target}: run {shown(run)}: {summary}", err=True)
+    write_run(concat(parts), target)
+
+
+def _explain(result: CutResult) -> None:
+    for each in result.runs:
+        head = f"# {each.run}: {each.rule.rule}, tuned for {result.measure}"
+        click.echo(f"{' '.join(head.split())}\n{result.explain(each.run)}")
+
+
+def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: bool) -> None:
+    """Cut a run by a saved rule."""
+    from abstain.features.cut.result import CutResult
+    from abstain.features.cut.runs import cut_run, write_run
+    from abstain.report.result import load
+
+    context = click.get_current_context()
+    for name in context.params.keys() - APPLIED:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = f"--{name.removeprefix('reading_').replace('_', '-')}"
+            raise UsageError(f"--apply tunes nothing: it cannot be combined with {option}")
+    saved = load(rule)
+    if not isinstance(saved, CutResult):
+        raise UsageError(f"{rule} is a result of `abstain {saved.kind}`, expected a rule of `cut`")
+    if explain:
+        _explain(saved)
+        return
+    if inputs.runs:
+        raise UsageError("--apply takes one run")
+    if target is None:
+        raise UsageError("--apply writes a run: say where with -o (a run's name, not .json)")
+    reading = inputs.reading
+    rows, notes = cut_run(
+        inputs.qrels, saved, nil=inputs.lists["nil"], columns=reading.columns, format=reading.format
+    )
+    write_run(rows, target)
+    click.echo("; ".join([f"{target}: {notes[0]}", *notes[1:]]), err=True)

@@ -1,0 +1,157 @@
+"""The rows of runs: all their scores, to choose a rule by; and cut where a rule says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, UsageError, option, plural, shown
+from abstain.features.cut.scores import finite
+from abstain.io.output import whole
+from abstain.io.tables import format_of_name, write_table
+from abstain.rankings.sources import TREC, RunOrigin, Source, open_source
+
+if TYPE_CHECKING:
+    from abstain.features.cut.result import CutResult
+    from abstain.features.cut.rules import Rule
+    from abstain.measures.ranked_lists import Floats, Ints, RankedLists
+
+NIL = "NIL"
+"""The document of an empty list."""
+MOST_SCORES = 1 << 27
+"""Queries times the longest list: more scores than that are not held at once."""
+CHUNK = 1 << 22
+"""Scores that are cut at a time."""
+SCORES = "expected scores: a list of numbers, a list of lists, or {query: {document: score}}"
+
+
+def score_tables(origins: Sequence[RunOrigin], lists: RankedLists) -> dict[str, Floats]:
+    """Of each run queries × ranks: the scores in falling order, NaN behind a list's end."""
+    queries = pl.Enum(lists.queries)
+    depths = dict(zip(lists.runs, lists.by_run(lists.depth), strict=True))
+    sources = {id(origin.source): origin.source for origin in origins}
+    names = {(id(origin.source), origin.tag): origin.run for origin in origins}
+    parts: dict[str, list[pl.DataFrame]] = {run: [] for run in lists.runs}
+    for key, source in sources.items():
+        for batch in source.batches(by_rank=False):
+            coded = batch.select("run", "score", code=pl.col("query").cast(queries, strict=False))
+            coded = coded.with_columns(code=pl.col("code").to_physical()).drop_nulls("code")
+            for (tag,), rows in coded.partition_by("run", as_dict=True).items():
+                if (run := names.get((key, str(tag)))) in parts:
+                    parts[run].append(rows.drop("run"))
+    return {run: _score_table(parts.pop(run), depths[run], run) for run in lists.runs}
+
+
+def _score_table(parts: Sequence[pl.DataFrame], depth: Ints, run: str) -> Floats:
+    longest = max(1, int(depth.max(initial=0)))
+    if len(depth) * longest > MOST_SCORES:
+        raise InputError(
+            f"run {shown(run)} has {plural(len(depth), 'list')} of up to {longest:,} documents: "
+            f"too many scores to hold; shorten the lists with {option('limit', '1000')}"
+        )
+    table = np.full((len(depth), longest), np.nan)
+    if not parts:
+        return table
+    rows = pl.concat(parts).sort("code", "score", descending=[False, True])
+    code, score = rows["code"].to_numpy().astype(np.int64), rows["score"].to_numpy()
+    place = np.arange(len(code)) - np.searchsorted(code, np.arange(len(depth)))[code]
+    inside = place < depth[code]
+    table[code[inside], place[inside]] = score[inside]
+    return table
+
+
+def depths_of(rule: Rule, lists: Sequence[Any]) -> list[int]:
+    """How many documents of each list of scores, in any order, a rule keeps."""
+    try:
+        falling = [-np.sort(-np.asarray(list(values), np.float64)) for values in lists]
+        if any(values.ndim != 1 or np.isnan(values).any() for values in falling):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise UsageError(SCORES) from None
+    depths: list[int] = []
+    step = max(1, CHUNK // max(1, max(map(len, falling), default=1)))
+    for start in range(0, len(falling), step):
+        some = falling[start : start + step]
+        table = np.full((len(some), max(1, *map(len, some))), np.nan)
+        for row, values in zip(table, some, strict=True):
+            row[: len(values)] = values
+        depths += rule.depths(finite(table)[0]).tolist()
+    return depths
+
+
+def ranked_rows(source: Source, nil: str | None = None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each run in a source, query by query, best first: query, doc, score, rank.
+
+    Equal scores are in falling order of document id; `nil` and what stands behind it is left out.
+    """
+    batches = [
+        batch.select("run", "query", "doc", "score") for batch in source.batches(by_rank=False)
+    ]
+    if not batches:
+        return
+    for (tag,), rows in (
+        pl.concat(batches).partition_by("run", as_dict=True, maintain_order=True).items()
+    ):
+        queries = pl.Enum(rows["query"].unique(maintain_order=True))
+        is_nil = pl.lit(value=False) if nil is None else pl.col("doc") == nil
+        ordered = rows.with_columns(at=pl.col("query").cast(queries), ends=is_nil).sort(
+            "at", "score", "ends", "doc", descending=[False, True, False, True]
+        )
+        kept = ordered.filter(~pl.col("ends").cum_max().over("at"))
+        rank = pl.int_range(1, pl.len() + 1).over("query")
+        yield str(tag), kept.select("query", "doc", "score", rank=rank)
+
+
+def cut_rows(rows: pl.DataFrame, run: str, rule: Rule, nil: str | None) -> tuple[pl.DataFrame, str]:
+    """The rows of a run that a rule keeps, an empty list as NIL, and what was done."""
+    lists = rows.group_by("query", maintain_order=True).agg(pl.all())
+    depth = pl.Series(depths_of(rule, [each.to_numpy() for each in lists["score"]]), dtype=pl.Int64)
+    made = lists.with_columns(pl.exclude("query").list.head(pl.lit(depth)))
+    made = made.explode("doc", "score", "rank")
+    nothing = {"doc": nil or NIL, "score": 0.0, "rank": 1}
+    made = made.with_columns(pl.col(name).fill_null(value) for name, value in nothing.items())
+    summary = (
+        f"{rows.height:,} documents of {plural(lists.height, 'list')} cut to {depth.sum():,}; "
+        f"{plural(int((depth == 0).sum()), 'list')} empty ({nil or NIL})"
+    )
+    return made.select(pl.lit(run).alias("run"), pl.all()), summary
+
+
+def cut_run(
+    run: Any,
+    result: CutResult,
+    *,
+    nil: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """A run without judgments, cut by the rules of a result, and what was done."""
+    source = open_source(run, side="run", columns=columns, format=format)
+    parts, notes = [], []
+    known = [each.run for each in result.runs]
+    nil = nil if nil is not None or result.settings is None else result.settings.nil
+    for tag, rows in ranked_rows(source, nil):
+        name = tag if tag in known or len(known) > 1 else known[0]
+        made, summary = cut_rows(rows, tag, result.rule_of(name), nil)
+        parts.append(made)
+        notes.append(f"{summary}, by the rule of {shown(name)}" if name != tag else summary)
+    if not parts:
+        raise UsageError("the run is empty: there is nothing to cut")
+    return pl.concat(parts), notes
+
+
+def write_run(rows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a run: TREC's columns, or a table where the name ends so."""
+    target = Path(path)
+    if format_of_name(str(target)) not in (None, TREC):
+        write_table(rows, target)
+        return
+    score = pl.col("score").map_elements(repr, return_dtype=pl.String)
+    lines = rows.select(pl.format("{} Q0 {} {} {} {}", "query", "doc", "rank", score, "run"))
+    with whole(target) as draft:
+        draft.write_text("\n".join([*lines.to_series(), ""]), encoding="utf-8")

@@ -1,0 +1,225 @@
+"""What a rule sees of lists: their scores as numbers, and logistic models of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from abstain.report.result import Facts
+
+if TYPE_CHECKING:
+    from abstain.measures.ranked_lists import Bools, Floats, Ints
+
+STEPS, HALVED = 50, 30
+CLOSE = 1e-6
+CERTAIN = 40.0
+"""Log odds of what was never, or always, seen."""
+DOCUMENT = ("score", "share", "z", "log rank", "top", "spread", "gap")
+"""What is known of each document."""
+LIST = ("top", "spread", "length", "drop", "mean")
+"""What is known of each list; `drop` is how far the tenth score lies below the first."""
+TINY, LEAST = 1e-12, 1e-300
+"""A spread below this part of the largest number is rounding; and what is never divided by less."""
+LARGEST = 1e100
+"""A score beyond is taken as infinite: its square would be."""
+
+
+class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A logistic model of standardised numbers; without weights the chance is always the same."""
+
+    bias: float
+    weights: tuple[float, ...] = ()
+    middle: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+
+    def fits(self, width: int) -> bool:
+        """Whether it looks at so many numbers."""
+        sizes = {len(self.weights), len(self.middle), len(self.scale)}
+        return sizes in ({0}, {width}) and all(scale > 0 for scale in self.scale)
+
+    def chance(self, known: Floats) -> Floats:
+        """The chance of what is known, along the last axis."""
+        return sigmoid(self.logit(np.moveaxis(known, -1, 0), known.shape[:-1]))
+
+    def logit(self, known: Iterable[Floats], shape: tuple[int, ...]) -> Floats:
+        """The log odds, of each number that the model looks at for all documents at once."""
+        odds = np.full(shape, self.bias)
+        standard = zip(self.weights, self.middle, self.scale, strict=True)
+        for (weight, middle, scale), numbers in zip(standard, known, strict=False):
+            odds += weight / scale * (numbers - middle)
+        return odds
+
+
+def sigmoid(logit: Floats) -> Floats:
+    """1 / (1 + e^−x), whatever x."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -500, 500))))
+
+
+def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | None = None) -> Model:
+    """The model of greatest likelihood, weights drawn towards 0 by `ridge`.
+
+    By Newton's method, with steps halved that would lead upwards. Sums are einsum's: with so few
+    columns the threads of `@` only wait for each other.
+    """
+    sums = np.einsum
+    count = np.ones(len(known)) if times is None else times
+    total, positive = float(count.sum()), float((count * happened).sum())
+    if not len(known) or positive in (0.0, total):
+        return Model(bias=CERTAIN if len(known) and positive else -CERTAIN)
+    middle = sums("i,ij->j", count, known) / total
+    z = np.ones((known.shape[1] + 1, len(known)))
+    np.subtract(known.T, middle[:, None], out=z[1:])
+    scale = np.sqrt(sums("i,ji,ji->j", count, z[1:], z[1:]) / total)
+    same = scale <= TINY * np.abs(known).max(axis=0)
+    scale = np.where(same, 1.0, scale)
+    z[1:] /= scale[:, None]
+    z[1:][same] = 0.0  # what rounding leaves of large numbers that are all the same
+    w = np.zeros(len(z))
+    w[0] = np.log(positive / (total - positive))
+    pull = np.append(1e-6, np.full(len(w) - 1, ridge))
+
+    def missed(w: Floats, odds: Floats) -> float:
+        """What is minimised: minus the log likelihood, and what the weights cost."""
+        return float((count * (np.logaddexp(0.0, odds) - happened * odds)).sum() + pull @ w**2 / 2)
+
+    odds = sums("j,ji->i", w, z)
+    least = missed(w, odds)
+    for _ in range(STEPS):
+        p = sigmoid(odds)
+        slope = sums("ji,i->j", z, count * (p - happened)) + pull * w
+        curve = sums("ji,ki->jk", z * (count * p * (1 - p)), z) + np.diag(pull)
+        step = np.linalg.solve(curve, slope)
+        for _ in range(HALVED):  # a whole step may lead up the other side
+            odds = sums("j,ji->i", w - step, z)
+            if (lower := missed(w - step, odds)) <= least:
+                break
+            step /= 2
+        else:
+            break  # nothing below differs from rounding
+        w, least = w - step, lower
+        if np.abs(step).max() < CLOSE:
+            break
+    weights, middles, scales = (tuple(each.tolist()) for each in (w[1:], middle, scale))
+    return Model(bias=float(w[0]), weights=weights, middle=middles, scale=scales)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Lists of scores in falling order, side by side: queries × ranks, NaN behind a list's end.
+
+    There is one rank at least, even where every list is empty.
+    """
+
+    table: Floats
+    origin: float = 0.0
+    """What counts as no score at all where shares are taken."""
+
+    def only(self, some: Ints) -> Scores:
+        return Scores(self.table[some], self.origin)
+
+    @cached_property
+    def inside(self) -> Bools:
+        """Where there is a document."""
+        return ~np.isnan(self.table)
+
+    @cached_property
+    def length(self) -> Ints:
+        return np.asarray(self.inside.sum(axis=1))
+
+    @cached_property
+    def filled(self) -> Floats:
+        """The scores, with 0 behind a list's end."""
+        return np.where(self.inside, self.table, 0.0)
+
+    def place(self, rank: Ints) -> Floats:
+        """Each list's score at a rank from 0, or its last if that is above; 0 of an empty one."""
+        last = np.maximum(self.length - 1, 0)
+        return np.asarray(self.filled[np.arange(len(self.table)), np.minimum(rank, last)])
+
+    @cached_property
+    def top(self) -> Floats:
+        """The first score of each list; 0 of an empty one."""
+        return self.filled[:, 0]
+
+    @cached_property
+    def lowest(self) -> Floats:
+        """The last score of each list; 0 of an empty one."""
+        return self.place(self.length)
+
+    @cached_property
+    def mean(self) -> Floats:
+        return np.asarray(self.filled.sum(axis=1) / np.maximum(self.length, 1))
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of each list's scores."""
+        away = np.where(self.inside, self.table - self.mean[:, None], 0.0)
+        spread = np.sqrt((away**2).sum(axis=1) / np.maximum(self.length, 1))
+        return np.asarray(spread + TINY * np.abs(self.filled).max(axis=1) + LEAST)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Each score as a share of its list's first, both counted from the origin.
+
+        1 where that counts for nothing.
+        """
+        top = (self.top - self.origin)[:, None]
+        share = np.where(top > 0, (self.table - self.origin) / np.where(top > 0, top, 1.0), 1.0)
+        return np.where(self.inside, share, np.nan)
+
+    def documents(self) -> Iterator[Floats]:
+        """What is known of each document, number by number as in DOCUMENT: queries × ranks."""
+        table, spread = self.table, self.spread[:, None]
+        yield table
+        yield self.share
+        yield (table - self.mean[:, None]) / spread
+        yield np.broadcast_to(np.log(np.arange(1.0, table.shape[1] + 1)), table.shape)
+        yield np.broadcast_to(self.top[:, None], table.shape)
+        yield np.broadcast_to(spread, table.shape)
+        yield np.nan_to_num(-np.diff(table, axis=1, append=np.nan)) / spread
+
+    def at(self, query: Ints, place: Ints) -> Floats:
+        """Documents × what is known of each, of documents by query and place."""
+        return np.column_stack([known[query, place] for known in self.documents()])
+
+    def chance(self, model: Model) -> Floats:
+        """The chance that a model gives each document; NaN behind a list's end."""
+        odds = model.logit(self.documents(), self.table.shape)
+        return np.where(self.inside, sigmoid(odds), np.nan)
+
+    @cached_property
+    def lists(self) -> Floats:
+        """Queries × what is known of each list; an empty list is all zeros."""
+        away = self.top - self.origin
+        drop = (self.top - self.place(np.array(9))) / np.where(away > 0, away, 1.0)
+        drop = np.where(away > 0, drop, 0.0)
+        made = np.column_stack([self.top, self.spread, self.length, drop, self.mean])
+        return np.where(self.length[:, None] > 0, made, 0.0)
+
+
+def finite(table: Floats) -> tuple[Floats, int]:
+    """Infinite scores as the largest or smallest there is, and how many there were.
+
+    >>> finite(np.array([[np.inf, 2.0, 1e300], [1.0, -np.inf, np.nan]]))
+    (array([[ 2.,  2.,  2.],
+           [ 1.,  1., nan]]), 3)
+    """
+    infinite = np.abs(table) > LARGEST
+    if not infinite.any():
+        return table, 0
+    known = table[np.abs(table) <= LARGEST]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    return np.clip(table, low, high), int(infinite.sum())
+
+
+def origin_of(table: Floats) -> float:
+    """Where shares are counted from: 0, or the lowest score where some are negative.
+
+    >>> origin_of(np.array([[3.0, 1.0]])), origin_of(np.array([[-1.0, -4.0]]))
+    (0.0, -4.0)
+    """
+    return min(0.0, float(np.nanmin(table, initial=0.0)))

@@ -1,0 +1,352 @@
+"""Rules tuned on some queries: every family, the choice among them, and promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec.structs import replace
+
+from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values, gap_depths, signal
+from abstain.features.cut.scores import Model, Scores, logistic
+
+if TYPE_CHECKING:
+    from abstain.features.cut.lists import Lists
+    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.ranked_lists import Bools, Floats, Ints
+
+GRID = 200
+"""Thresholds that are tried at most."""
+CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
+GRIDS = {
+    "share": np.round(np.linspace(0.0, 1.0, 101), 2),
+    "probability": np.append(0.0, CHANCES),
+}
+"""What is tried of numbers that mean the same in every list; of others, those that occur."""
+ROUNDED = 1e-9
+"""How much fitted numbers differ by the order of a sum at most."""
+WINDOWS, EXTRA = (0.1, 0.25, 0.5, 0.9, 1.0), (0, 1, 2, 5, 10)
+RIDGE = 1.0
+TIERS: tuple[tuple[str, ...], ...] = (
+    ("everything", "nothing", "top 10"),
+    ("k", "threshold", "share", "gap", "surprise", "distribution"),
+    ("probability", "expected"),
+)
+"""From the simplest to those with a model of relevance."""
+PLAIN = {
+    "everything": Rule(rule="everything"),
+    "nothing": Rule(rule="nothing", k=0),
+    "top 10": Rule(rule="top 10", k=10),
+}
+MODEL, HALF, MANY = "expected", 0.5, 2.0
+"""The standard errors that `expected` must be ahead of a reference, and any of the others."""
+MATTERS = 0.005
+"""A lead below that is none: it may be certain and still not worth a rule."""
+INNER = 5
+"""Folds inside the queries tuned on, by which a rule is chosen."""
+STEADY = 300
+"""Fewer queries than that are parted several times: how they fall into folds matters more."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A tuned rule, with the depths it gives to the queries asked for."""
+
+    rule: Rule
+    depth: Ints
+    looked: float | None = None
+    """The mean score of the queries it was tuned on, where that is known anyway."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rules of one family, and the depths that each gives to every query."""
+
+    rules: Sequence[Rule]
+    depth: Ints
+    """Queries × rules; those that keep more come first."""
+    values: Floats
+
+
+def best_column(values: Floats, depth: Ints, budget: float | None) -> int:
+    """The first column of the greatest mean; where a budget is set, of those that keep it."""
+    means = values.mean(axis=0)
+    if budget is not None:
+        within = depth.mean(axis=0) <= budget + 1e-9
+        means = np.where(within, means, -np.inf)
+        if not within.any():
+            return int(depth.mean(axis=0).argmin())
+    return int(np.argmax(means >= means.max() - 1e-12))
+
+
+@dataclass
+class Chooser:
+    """Tunes rules on the lists of one run."""
+
+    lists: Lists
+    measure: RankingMeasure
+    rules: Sequence[str]
+    budget: float | None = None
+    known: dict[str, Candidates] = field(default_factory=dict)
+    """The families that look at no judgment but to be tuned."""
+
+    def fit(self, name: str, train: Ints, wanted: Ints) -> Fitted:
+        """The best rule of a family for some queries, with the depths it gives to others."""
+        if name in PLAIN:
+            k, length = PLAIN[name].k, self.lists.scores.length[wanted]
+            return Fitted(PLAIN[name], length if k is None else np.minimum(length, k))
+        if name == "expected":
+            return self._expected(train, wanted)
+        tried = self.candidates(name, train)
+        at = best_column(tried.values[train], tried.depth[train], self.budget)
+        looked = float(tried.values[train, at].mean())
+        return Fitted(tried.rules[at], tried.depth[wanted, at], looked)
+
+    def candidates(self, name: str, train: Ints) -> Candidates:
+        """The rules of a family that are tried, with a model learnt from some queries if any."""
+        if name == "probability":
+            model = self._document_model(train)
+            return self._cut_at(Rule(rule=name, document=model, origin=self.lists.scores.origin))
+        if name not in self.known:
+            self.known[name] = self._candidates(name)
+        return self.known[name]
+
+    def _candidates(self, name: str) -> Candidates:
+        scores = self.lists.scores
+        if name == "k":
+            depths = np.arange(scores.table.shape[1], -1, -1)
+            rules = [Rule(rule="k", k=int(k)) for k in depths]
+            return self._tried(rules, np.minimum(scores.length[:, None], depths))
+        if name == "gap":
+            rules = [Rule(rule="gap", window=w, extra=e) for w in WINDOWS for e in EXTRA]
+            depth = np.column_stack([gap_depths(scores, w, EXTRA) for w in WINDOWS])
+            order = np.argsort(-depth.mean(axis=0), kind="stable")
+            return self._tried([rules[i] for i in order], depth[:, order])
+        return self._cut_at(Rule(rule=name, origin=scores.origin if name == "share" else 0.0))
+
+    def _cut_at(self, rule: Rule) -> Candidates:
+        """A rule with each of the numbers that it may ask for, and with none: nothing is kept."""
+        falls = signal(rule, self.lists.scores)
+        at = GRIDS.get(rule.rule)
+        if at is None:
+            numbers = falls[self.lists.scores.inside]
+            at = thresholds_of(numbers, halfway=rule.rule != "threshold")
+        depth = np.column_stack([counts_from(falls, at), np.zeros(len(falls), np.int64)])
+        return self._tried([*(replace(rule, at=each) for each in at.tolist()), rule], depth)
+
+    def _tried(self, rules: list[Rule], depth: Ints) -> Candidates:
+        return Candidates(rules, depth, np.take_along_axis(self.lists.values, depth, axis=1))
+
+    def _document_model(self, train: Ints, *, with_nil: bool = True) -> Model:
+        lists = self.lists
+        query, at, times = lists.sample
+        chosen = np.zeros(lists.size, bool)
+        chosen[train] = True
+        if not with_nil:
+            chosen &= ~lists.nil
+        use = np.flatnonzero(chosen[query])
+        relevant = lists.relevant[query[use], at[use]]
+        return logistic(lists.known[use], relevant, ridge=RIDGE, times=times[use])
+
+    def _expected(self, train: Ints, wanted: Ints) -> Fitted:
+        lists, scores = self.lists, self.lists.scores
+        has = train[~lists.nil[train] & (scores.length[train] > 0)]
+        missed = lists.there[has] - lists.hits[has, -1]
+        rule = Rule(
+            rule="expected",
+            document=self._document_model(train, with_nil=False),
+            nothing=logistic(scores.lists[train], lists.nil[train], ridge=RIDGE),
+            unseen=float(missed.mean()) if len(has) else 0.0,
+            gain=lists.gain if self.measure.definition.scales_grades else 1.0,
+            measure=str(self.measure),
+            draws=draws_for(scores.table.shape[1]),
+            origin=scores.origin,
+        )
+        if self.budget is not None:
+            rule = replace(rule, price=self._price(rule, scores.only(train), self.budget))
+        values = expected_values(rule, scores.only(wanted))
+        return Fitted(rule, best_of(values, scores.length[wanted], rule.price))
+
+    def _price(self, rule: Rule, scores: Scores, budget: float) -> float:
+        """The lowest price of a document at which the queries tuned on keep to the budget."""
+        values = expected_values(rule, scores)
+
+        def exceeds(price: float) -> bool:
+            return bool(best_of(values, scores.length, price).mean() > budget)
+
+        return halved(exceeds, 0.0, float(np.ptp(values)) + 1.0)[1] if exceeds(0.0) else 0.0
+
+    def choose(self, train: Ints, draw: np.random.Generator) -> str:
+        """The rule that does best inside some queries; a simpler one within a standard error."""
+        names = [name for tier in TIERS for name in tier if name in PLAIN or name in self.rules]
+        scores = {name: np.zeros(len(train)) for name in names}
+        kept = {name: np.zeros(len(train)) for name in names}
+        again = int(np.clip(STEADY // len(train), 1, 4))
+        for _ in range(again):
+            inside = INNER if len(train) < STEADY else 3
+            fold = folds_of(self.lists.nil[train], min(inside, len(train)), draw)
+            for part in range(int(fold.max(initial=0)) + 1):
+                inner, judged = train[fold != part], np.flatnonzero(fold == part)
+                if not len(inner):
+                    inner = train
+                for name in names:
+                    depth = self.fit(name, inner, train[judged]).depth
+                    scores[name][judged] += self.lists.at(depth, train[judged]) / again
+                    kept[name][judged] += depth / again
+        return simplest(scores, kept, self.budget)
+
+
+def simplest(scores: Mapping[str, Floats], kept: Mapping[str, Floats], budget: float | None) -> str:
+    """The best reference, unless a rule is ahead of it by as much as chance may explain.
+
+    One rule among many that are tried looks better than it is, so each must be two standard errors
+    ahead; `expected`, of which there is one, by half of one; and all of them by what matters. Among
+    those that are, a simpler one stays where it is no more than half a standard error behind.
+    """
+    within = [
+        name
+        for name in scores
+        if budget is None or name == "nothing" or kept[name].mean() <= budget + _error(kept[name])
+    ]
+
+    def ahead(name: str, other: str, errors: float) -> bool:
+        by = scores[name] - scores[other]
+        return bool(by.mean() > max(errors * _error(by), MATTERS))
+
+    def mean(name: str) -> float:
+        return float(scores[name].mean())
+
+    reference = max((name for name in within if name in PLAIN), key=mean)
+    passed = [n for n in within if ahead(n, reference, HALF if n == MODEL else MANY)]
+    if not passed:
+        return reference
+    best = max(passed, key=mean)
+    return next(
+        max(tied, key=mean)
+        for tier in TIERS
+        if (tied := [n for n in tier if n in passed and not ahead(best, n, HALF)])
+    )
+
+
+def _error(values: Floats) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def thresholds_of(values: Floats, *, halfway: bool) -> Floats:
+    """Numbers of documents, evenly spaced: a threshold between two of them cuts alike.
+
+    Fitted numbers differ by rounding: thresholds lie halfway to the next number below.
+    """
+    if not len(values):
+        return np.zeros(1)
+    at = np.unique(np.quantile(values, np.linspace(0, 1, GRID), method="lower"))
+    if not halfway:
+        return at
+    ordered = np.sort(values)
+    below = np.append(0.0, ordered)[np.searchsorted(ordered, at - ROUNDED)]
+    return np.unique((at + below) / 2)
+
+
+def counts_from(falls: Floats, at: Floats) -> Ints:
+    """Queries × thresholds: how many of a list's falling numbers reach each; NaN reaches none."""
+    counts = np.empty((len(falls), len(at)), np.int64)
+    for row, numbers in zip(counts, -falls, strict=True):
+        row[:] = np.searchsorted(numbers, -at, side="right")
+    return counts
+
+
+def halved(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """The last number for which something holds, and its neighbour, where it fails."""
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
+
+
+def folds_of(nil: Bools, folds: int, draw: np.random.Generator) -> Ints:
+    """The fold of each query: nil queries are spread over all of them, and so are the others."""
+    order = np.concatenate([draw.permutation(np.flatnonzero(kind)) for kind in (nil, ~nil)])
+    fold = np.empty(len(nil), np.int64)
+    fold[order] = np.arange(len(nil)) % folds
+    return fold
+
+
+FAMILIES = ("k", "threshold", "share")
+"""What may keep a promise: rules that look at no judgment. Each has its part of δ."""
+
+
+def losses(lists: Lists, depth: Ints, some: Ints) -> Floats:
+    """Queries × cuts: the share lost of the relevant documents that a list has; NaN of none."""
+    listed = lists.hits[some, -1].astype(np.float64)
+    kept = np.take_along_axis(lists.hits[some], depth, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(listed[:, None] > 0, 1 - kept / listed[:, None], np.nan)
+
+
+def shown_within(lost: Floats, bound: float, delta: float) -> Bools:
+    """Of each column of losses: whether a mean within the bound is shown at 1 − δ.
+
+    A bet that wins where losses are small, staked before each query, in random order, is looked at.
+    If the mean were
+    above the bound, the chance that it ever multiplies its stake by 1/δ were at most δ.
+    """
+    count = len(lost)
+    if not count:
+        return np.zeros(lost.shape[1], bool)
+    number = np.arange(1, count + 1)[:, None]
+    mean = (0.5 + np.cumsum(lost, axis=0)) / (number + 1)
+    spread = (0.25 + np.cumsum((lost - mean) ** 2, axis=0)) / (number + 1)
+    before = np.vstack([np.full((1, lost.shape[1]), 0.25), spread[:-1]])
+    stake = np.minimum(np.sqrt(2 * math.log(1 / delta) / (count * before)), 0.9 / (1 - bound))
+    capital = np.cumsum(np.log1p(-stake * (lost - bound)), axis=0)
+    return np.asarray(capital.max(axis=0) >= math.log(1 / delta))
+
+
+def bound_for_next(bound: float, queries: int, delta: float) -> float:
+    """The lowest mean loss that so many further queries may have and still stay within a bound.
+
+    By Chernoff's inequality for losses from 0 to 1.
+    """
+    from scipy.special import rel_entr
+
+    def stays(mean: float) -> bool:
+        divergence = rel_entr(bound, mean) + rel_entr(1 - bound, 1 - mean)
+        return bool(math.exp(-queries * divergence) <= delta)
+
+    return halved(stays, 0.0, bound)[0]
+
+
+def keeping(
+    chooser: Chooser,
+    train: Ints,
+    wanted: Ints,
+    *,
+    keep: float,
+    delta: float,
+    following: int | None = None,
+) -> Fitted:
+    """The rule that keeps the fewest documents of those shown to keep a share of the relevant ones.
+
+    With `following` the promise is about what so many further queries lose, not the mean they
+    tend to.
+    """
+    bound, chance = 1 - keep, delta
+    if following is not None:
+        chance = delta / 2
+        bound = bound_for_next(bound, following, chance)
+    # queries come by year or by topic: in a random order each stake is placed on any of them
+    mixed = np.random.default_rng(len(train)).permutation(train)
+    shown: list[tuple[float, Fitted]] = []
+    for name in FAMILIES:
+        tried = chooser.candidates(name, train)
+        lost = losses(chooser.lists, tried.depth[mixed], mixed)
+        passed = shown_within(lost[~np.isnan(lost[:, 0])], bound, chance / len(FAMILIES))
+        last = int(np.argmin(np.append(passed, False))) - 1  # the first that fails ends it
+        if last >= 0:
+            kept = float(tried.depth[train, last].mean())
+            shown.append((kept, Fitted(tried.rules[last], tried.depth[wanted, last])))
+    everything = chooser.fit("everything", train, wanted)
+    return min(shown, key=lambda each: each[0], default=(0.0, everything))[1]

@@ -1,0 +1,198 @@
+"""How the choice of where rankings stop looks."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from abstain.errors import plural
+from abstain.features.cut.result import CutResult, CutRow, CutRun, Promise
+from abstain.features.cut.rules import Rule
+from abstain.report import sentences, view
+from abstain.report.charts import PALETTE, chart, lines, points
+from abstain.report.grid import Column, Grid
+from abstain.report.sentences import number
+
+SHAPES = ("circle", "diamond")
+MAIN = ("score", "interval", "gain", "gain_interval", "kept")
+MORE = ("over_best", "over_best_interval", "optimism", "recall", "silent")
+KINDS = {
+    "relevant": "relevant",
+    "others": "others",
+    "fitted_relevant": "fitted, normal",
+    "fitted_others": "fitted, exponential",
+}
+"""What the documents of a bin are called in the chart."""
+
+
+class View(view.View[CutResult]):
+    """Each rule and reference, what it gained, what it keeps."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """One table of rules, one of what they keep."""
+        result, rows = self.result, self.result.rows
+        head = ("run", "rule") if len(result.runs) > 1 else ("rule",)
+        best = ", ".join(dict.fromkeys(run.best_reference for run in result.runs))
+        main = Grid.of_rows(CutRow, rows, *head, *MAIN, measure=result.measure)
+        main.title = f"{result.measure} on queries that were not used to choose the rule"
+        more = Grid.of_rows(CutRow, rows, *head, *MORE, measure=result.measure)
+        more.title = f"How far ahead of the best reference ({best}), and what is kept"
+        more.notes = self._notes()
+        for grid in (main, more):
+            grid.breaks = {i for i, row in enumerate(rows) if not i or row.run != rows[i - 1].run}
+            grid.dim = {i for i, row in enumerate(rows) if row.reference}
+        return [main, more]
+
+    def whole(self, **options: Any) -> Grid:
+        """Every number of every row."""
+        frame = self.result.to_frame()
+        columns = [
+            Column(name, "score" if frame[name].dtype.is_numeric() else "text")
+            for name in frame.columns
+        ]
+        words = {True: "yes", False: "no"}
+        rows = [
+            [words[cell] if isinstance(cell, bool) else cell for cell in row]
+            for row in frame.rows()
+        ]
+        return Grid(columns, rows)
+
+    def line(self) -> str:
+        runs = plural(len(self.result.runs), "run")
+        return f"<CutResult: {runs}, maximise {self.result.measure}>"
+
+    def title(self) -> str:
+        return "Where rankings should stop"
+
+    def _notes(self) -> list[str]:
+        result, first = self.result, self.result.runs[0]
+        times = f", {result.repeats} times" if result.repeats > 1 else ""
+        notes = [f"{self._of(run.run)}{self._advice(run)}" for run in result.runs]
+        notes.append(
+            f"{plural(first.queries, 'query', 'queries')} ({first.nil_queries:,} nil) in "
+            f"{result.folds} folds{times} (seed {result.seed}): each fold is judged with rules "
+            f"tuned on the other folds. Intervals are over queries ({100 * result.level:g} %)."
+        )
+        for row in result.rows:
+            if row.chosen:
+                each = ", ".join(f"{name} ({times})" for name, times in row.chosen.items())
+                folds = plural(sum(row.chosen.values()), "fold")
+                notes.append(f"{self._of(row.run)}In {folds}, {row.rule} chose: {each}.")
+        notes += [_promise(run.promise) for run in result.runs if run.promise is not None]
+        return notes + [sentences.sentence(note) for note in sentences.few(list(result.notes))]
+
+    def _of(self, run: str) -> str:
+        return f"{run}: " if len(self.result.runs) > 1 else ""
+
+    def _advice(self, run: CutRun) -> str:
+        result, best = self.result, run.best_reference
+        rows = {row.rule: row for row in result.rows if row.run == run.run}
+        row, every = rows[result.asked], rows["everything"]
+        how = f"with the rule {_rule(run.rule)}"
+        scores = (
+            f"{result.measure} {number(row.score)} with {row.kept:.1f} documents per query, "
+            f"instead of {number(every.score)} with {every.kept:.1f}"
+        )
+        if run.promise is not None:
+            share = f"{100 * run.promise.keep:g} % of the relevant documents"
+            if run.advice == "not":
+                return f"Do not cut: no cut is shown to keep at least {share}."
+            return f"Cut {how}: it keeps at least {share} ({scores})."
+        gain = f"gain {_signed(row.gain)}, {row.gain_interval}"
+        if best != "everything":
+            ahead = f"{_signed(row.over_best)}, {row.over_best_interval}"
+            gain += f"; gain over the best reference ({best}): {ahead}"
+        if run.advice == "not":
+            asked = "" if result.asked == "auto" else f" {how}"
+            return f"Do not cut{asked}: keeping everything is as good ({gain})."
+        if run.advice == "perhaps":
+            return f"Cutting {how} seems to pay: {scores} ({gain}); the interval covers 0."
+        act = "Answer nothing" if run.advice == "nothing" else f"Cut {how}"
+        return f"{act}: {scores} ({gain})."
+
+    def charts(self) -> view.Charts:
+        """Depths, scores, and what is kept against the relevant documents, for each run."""
+        specs: view.Charts = {}
+        for place, run in enumerate(self.result.runs):
+            ending = f"-{place + 1}" if place else ""
+            name = f", {run.run}" if len(self.result.runs) > 1 else ""
+            if run.points:
+                specs[f"depths{ending}"] = self._depths(run, name)
+            if run.bins:
+                specs[f"scores{ending}"] = _scores(run, name)
+            specs[f"kept{ending}"] = self._kept(run, name)
+        return specs
+
+    def _depths(self, run: CutRun, name: str) -> dict[str, Any]:
+        """The measure over the depth, with how many queries are best there."""
+        measure = self.result.measure
+        scores, shares = "all lists cut there", "queries whose best depth is this or less"
+        best = accumulate(point.best_for for point in run.points)
+        rows: list[dict[str, Any]] = []
+        for point, count in zip(run.points, best, strict=True):
+            rows.append({"depth": point.depth, "value": point.score, "what": scores})
+            share = count / max(run.queries, 1)
+            rows.append({"depth": point.depth, "value": share, "what": shares})
+        titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
+        layer = lines("depth", "value", colour="what", **titles)
+        return chart(f"{measure} over depth{name}", rows, [layer])
+
+    def _kept(self, run: CutRun, name: str) -> dict[str, Any]:
+        """What rules keep, against one depth for all lists (the line)."""
+        dots = [
+            {"kept": row.kept, "recall": row.recall, "rule": row.rule}
+            for row in self.result.rows
+            if row.run == run.run and row.recall is not None
+        ]
+        curve = [
+            {"kept": p.kept, "recall": p.recall, "rule": "one depth"}
+            for p in run.points
+            if p.recall is not None
+        ]
+        titles = {"x_title": "documents kept per query", "y_title": "share of relevant kept"}
+        marks = points("kept", "recall", colour="rule", **titles)
+        marks["mark"] |= {"size": 70, "opacity": 1}
+        marks["transform"] = [{"filter": "datum.rule !== 'one depth'"}]
+        order = [row["rule"] for row in dots]  # more rules than colours: shapes tell them apart
+        shapes = [SHAPES[n // len(PALETTE) % len(SHAPES)] for n in range(len(order))]
+        colour = marks["encoding"]["color"]
+        colour |= {"sort": order, "scale": {"domain": order}}
+        marks["encoding"]["shape"] = {**colour, "scale": {"domain": order, "range": shapes}}
+        path = lines("kept", "recall", **titles)
+        path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
+        title = f"Documents kept and relevant documents kept{name}"
+        subtitle = "line: all lists cut at one depth"
+        return chart(title, [*curve, *dots], [path, marks], subtitle=subtitle)
+
+
+def _scores(run: CutRun, name: str) -> dict[str, Any]:
+    """How the scores of relevant and other documents lie, and the mixture fitted to them."""
+    rows = []
+    for kind, what in KINDS.items():
+        counts = [getattr(b, kind) or 0.0 for b in run.bins]
+        total = sum(counts) or 1.0
+        for b, count in zip(run.bins, counts, strict=True):
+            rows.append({"score": (b.low + b.high) / 2, "share": count / total, "what": what})
+    layer = lines("score", "share", colour="what", y_title="share of the documents of each kind")
+    return chart(f"Scores{name}", rows, [layer])
+
+
+def _promise(promise: Promise) -> str:
+    share = "expected share of relevant documents kept"
+    if promise.next:
+        share = "share of relevant documents kept for the next queries"
+    return (
+        f"With a probability of at least {promise.level:g}, the {share} is at least "
+        f"{100 * promise.keep:g} %, over queries with a relevant document in their list "
+        f"({promise.queries:,}). It held in {promise.held} of {promise.parts} folds."
+    )
+
+
+def _rule(rule: Rule) -> str:
+    if rule.rule == "k":
+        return f"k = {rule.k}"
+    return f"'{rule.rule}'" if rule.at is None else f"{rule.rule} ≥ {rule.at:.4g}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+z.4f}".replace("-", "−")

@@ -1,0 +1,30 @@
+"""`demo`: the bundled campaign."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING
+
+from abstain.runs.read import read
+
+if TYPE_CHECKING:
+    from abstain.features.campaign.result import CampaignResult
+
+TITLE = "QA4MRE 2013, rebuilt from its published tables"
+ABOUT = (
+    "The responses shown here are not the original ones, which are not public: they are "
+    "reconstructed from the figures of the overview paper (Sutcliffe et al. 2013), so that they "
+    "reproduce its tables. The texts of the questions are not available. The manual's page on the "
+    "bundled campaign lists the printed figures that no set of responses can give."
+)
+
+
+def demo() -> CampaignResult:
+    """Run the bundled campaign, a reconstruction of QA4MRE 2013: 54 runs, 284 questions.
+
+    >>> demo()
+    <CampaignResult: 54 runs, 284 questions, c@1>
+    """
+    with as_file(files("abstain") / "examples" / "qa4mre2013") as folder:
+        runs = read(folder / "gold.csv", folder / "runs.csv.gz")
+        return runs.campaign(runs_info=folder / "runs_info.csv", title=TITLE, about=ABOUT)

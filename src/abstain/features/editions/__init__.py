@@ -1,0 +1,1 @@
+"""Editions of a campaign side by side."""

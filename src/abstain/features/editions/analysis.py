@@ -1,0 +1,306 @@
+"""`editions`: means over runs and over teams' best runs, year by year, and whether they differ.
+
+Two things vary from year to year that say nothing of the field: which questions were asked, and
+who took part. The error of a mean is made of both. Questions are clustered by reading test, runs
+by team; the mean of a measure is linearised in the shares right and blank at their means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, check_name, shown, some_of
+from abstain.features.editions.campaigns import BASELINES, Campaign, QuestionShares, campaign_of
+from abstain.features.editions.result import Change, Edition, EditionsResult, Part
+from abstain.io.columns import require
+from abstain.io.frames import collect, into_lazy, open_table
+from abstain.measures import Measure, count_measure
+from abstain.outcomes import Counts, CountsArray
+from abstain.report.result import number
+from abstain.stats.hypotheses import Mean, student
+from abstain.stats.intervals import check_level
+
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
+TYPE, LANGUAGE = "type", "language"
+ALL = "all"
+"""The row of registrations that is of no single edition."""
+STEP = 1e-6
+UNKNOWN = "has no results per question, so there is no test against it"
+ALONE = "has a single team, so there is no test against it"
+
+
+def editions(
+    campaigns: Mapping[str, Any],
+    *,
+    measure: str | Measure | None = None,
+    on: Mapping[str, str] | None = None,
+    by: Sequence[str] | str | None = None,
+    registrations: Any = None,
+    level: float = 0.95,
+) -> EditionsResult:
+    """Put editions of a campaign, or its tasks, side by side, in their order.
+
+    Args:
+        campaigns: A name for each: a result of `campaign` or `score`, its file, or the folder that
+            a campaign wrote.
+        measure: A measure of counts; default: that of the first edition.
+        on: The questions that count, such as `{"role": "main"}`; editions without that attribute
+            count all of theirs.
+        by: Attributes to break down by: default: `type`.
+        registrations: A table of what else is known of each: edition, registered, downloaded, …;
+            its row `all` is of all together.
+        level: Of intervals.
+    """
+    if not isinstance(campaigns, Mapping) or not campaigns:
+        raise UsageError(
+            "campaigns is a mapping of names to results, files or folders, with one edition or more"
+        )
+    if on is not None and len(on) != 1:
+        raise UsageError(f"`on` is one attribute and its value (got {len(on)})")
+    full = [campaign_of(str(name), source) for name, source in campaigns.items()]
+    chosen = count_measure(measure or full[0].measure)
+    level = check_level(level)
+    names = [TYPE] if by is None else [by] if isinstance(by, str) else [str(name) for name in by]
+    known = {name for campaign in full for name in campaign.slices}
+    for name in (*(on or ()), *(names if by else ())):
+        check_name("attribute in any edition", name, sorted(known))
+    counts, notes = _registrations(registrations, [campaign.name for campaign in full])
+    views = [_on(campaign, on) for campaign in full]
+    best = [best_rows(campaign, chosen) for campaign in full]
+    means = [Means.of(campaign, chosen, rows) for campaign, rows in zip(views, best, strict=True)]
+    if len(views) > 1:
+        notes = [
+            *(f"{view.name} {UNKNOWN}" for view in views if view.asked is None),
+            *(f"{view.name} {ALONE}" for view in views if len(set(view.teams)) == 1),
+            *notes,
+        ]
+    return EditionsResult(
+        notes=tuple(notes),
+        measure=str(chosen),
+        level=level,
+        on="".join(f"{key}={value}" for key, value in (on or {}).items()),
+        editions=tuple(
+            Edition(
+                edition=view.name,
+                tests=view.tests,
+                questions=view.questions,
+                runs=len(view.runs),
+                teams=len(set(view.teams)),
+                all_runs=number(mean.all_runs.value),
+                best_runs=number(mean.best_runs.value),
+                baselines=_baselines(view.baselines, chosen),
+                registered=counts.get(view.name, {}),
+            )
+            for view, mean in zip(views, means, strict=True)
+        ),
+        parts=tuple(
+            part
+            for campaign, view in zip(full, views, strict=True)
+            for part in _parts(campaign, view, names, chosen)
+        ),
+        changes=changes_of(views, means, chosen, level),
+        teams=len({team for campaign in full for team in campaign.teams}),
+        registered=counts.get(ALL, {}) if ALL not in campaigns else {},
+    )
+
+
+def _on(campaign: Campaign, on: Mapping[str, str] | None) -> Campaign:
+    """An edition over the questions that count."""
+    ((attribute, value),) = on.items() if on else (("", ""),)
+    sliced = campaign.slices.get(attribute)
+    if sliced is None:
+        return campaign
+    check_name(f"{attribute} in {campaign.name}", value, sliced.names)
+    at = sliced.names.index(value)
+    asked, tests = campaign.asked, campaign.tests
+    if asked is not None and sliced.inside is not None:
+        inside = sliced.inside[at]
+        asked = QuestionShares(asked.right[inside], asked.blank[inside], asked.clusters[inside])
+        tests = None if tests is None else len(np.unique(asked.clusters))
+    return replace(campaign, tests=tests, asked=asked, **sliced.at(at))
+
+
+def _baselines(counts: Mapping[str, CountsArray], measure: Measure) -> dict[str, float | None]:
+    return {name: number(float(measure(counts[name])[0])) for name in BASELINES if name in counts}
+
+
+# ------------------------------------------------------------------------- means and changes
+
+
+class Means(Struct, frozen=True):
+    """The means of an edition with their errors from runs and from questions."""
+
+    all_runs: Mean
+    best_runs: Mean
+    questions: Mean
+    """Of the questions' influence on the mean of all runs; its error is NaN where unknown."""
+
+    @classmethod
+    def of(cls, campaign: Campaign, measure: Measure, best: Sequence[int]) -> Means:
+        """From counts, and where the best run of each team stands."""
+        scores = measure(campaign.counts)
+        teams = np.unique(np.array(campaign.teams), return_inverse=True)[1]
+        at = np.array(best, np.int64)
+        questions = _influence_of_questions(campaign.asked, measure)
+        return cls(_clustered(scores, teams), _clustered(scores[at], at), questions)
+
+
+def best_rows(campaign: Campaign, measure: Measure, rows: Sequence[int] | None = None) -> list[int]:
+    """The place of each team's best run over all questions, whatever part is looked at."""
+    scores = measure(campaign.counts)
+    better = np.nan_to_num(scores if measure.higher_is_better else -scores, nan=-np.inf)
+    best: dict[str, int] = {}
+    for at in range(len(campaign.runs)) if rows is None else rows:
+        team = campaign.teams[at]
+        if np.isfinite(better[at]) and (team not in best or better[at] > better[best[team]]):
+            best[team] = at
+    return list(best.values())
+
+
+def _clustered(values: Array, clusters: Any) -> Mean:
+    """The mean of the defined values with its cluster-robust error."""
+    there = ~np.isnan(values)
+    _, numbers = np.unique(clusters[there], return_inverse=True)
+    totals = np.bincount(numbers, values[there]).astype(np.float64)
+    return Mean.of(totals, np.bincount(numbers).astype(np.float64))
+
+
+def _influence_of_questions(asked: QuestionShares | None, measure: Measure) -> Mean:
+    """What the choice of questions adds, by the delta method at the mean shares."""
+    if asked is None or not len(asked.right):
+        return Mean.of(np.zeros(0), np.zeros(0))
+    c, u = float(asked.right.mean()), float(asked.blank.mean())
+
+    def at(c: float, u: float) -> float:
+        return float(measure(Counts(right=c, wrong=max(0.0, 1 - c - u), unanswered_empty=u)))
+
+    slope_c = (at(c + STEP, u) - at(c - STEP, u)) / (2 * STEP)
+    slope_u = (at(c, u + STEP) - at(c, u - STEP)) / (2 * STEP) if u > STEP else 0.0
+    influence = slope_c * (asked.right - c) + slope_u * (asked.blank - u)
+    return _clustered(influence, asked.clusters)
+
+
+def changes_of(
+    views: Sequence[Campaign], means: Sequence[Means], measure: Measure, level: float
+) -> tuple[Change, ...]:
+    """Each edition against the one before, over all runs and over best runs.
+
+    The degrees of freedom are Welch's, from those of runs and of questions. An interval ends where
+    differences of the measure do. Where an error is not known there is neither interval nor p.
+    """
+    return tuple(
+        Change(before=a.name, after=b.name, what=what, **_difference(parts, measure, level))
+        for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True)
+        for what, *parts in (
+            ("all runs", first.all_runs, second.all_runs, first.questions, second.questions),
+            ("best runs", first.best_runs, second.best_runs, first.questions, second.questions),
+        )
+    )
+
+
+def _difference(parts: Sequence[Mean], measure: Measure, level: float) -> dict[str, float | None]:
+    """The second mean of runs minus the first, with interval, p-value and parts of its error.
+
+    After the means of runs come those of questions.
+    """
+    from scipy.special import stdtrit
+
+    most = measure.bounds[1] - measure.bounds[0]
+    difference = parts[1].value - parts[0].value
+    squares = np.array([part.error**2 for part in parts])
+    spread = float(squares.sum())
+    each = float((squares**2 / [part.degrees for part in parts]).sum())
+    degrees = spread**2 / each if each > 0 else 1.0
+    reach = float(stdtrit(degrees, (1 + level) / 2)) * spread**0.5
+    return {
+        "difference": number(difference),
+        "low": number(float(np.clip(difference - reach, -most, most))),
+        "high": number(float(np.clip(difference + reach, -most, most))),
+        "p_value": number(student(difference, spread**0.5, degrees) if spread else math.nan),
+        "question_error": number(float(squares[2:].sum()) ** 0.5),
+        "run_error": number(float(squares[:2].sum()) ** 0.5),
+    }
+
+
+# -------------------------------------------------------------------------------------- parts
+
+
+def _parts(
+    campaign: Campaign, view: Campaign, names: Sequence[str], measure: Measure
+) -> Iterator[Part]:
+    """An edition by attributes of all its questions, and by the language of its runs.
+
+    Languages go by `view`, the questions that count; slices are not known within them.
+    """
+    everyone = range(len(campaign.runs))
+    for attribute, sliced in ((n, campaign.slices[n]) for n in names if n in campaign.slices):
+        for at, level in enumerate(sliced.names):
+            part = replace(campaign, **sliced.at(at))
+            yield _part(campaign, part, measure, everyone, attribute, level)
+    for language in sorted({*campaign.languages} - {""}):
+        rows = [at for at, name in enumerate(campaign.languages) if name == language]
+        yield _part(campaign, view, measure, rows, LANGUAGE, language)
+
+
+def _part(
+    campaign: Campaign,
+    part: Campaign,
+    measure: Measure,
+    rows: Sequence[int],
+    by: str,
+    level: str,
+) -> Part:
+    """Some runs of an edition on some of its questions."""
+    counts = CountsArray(part.counts.table[[*rows]])
+    best = best_rows(campaign, measure, rows)
+    total = counts.table.sum(axis=0)
+    responses = float(total.sum())
+    return Part(
+        edition=campaign.name,
+        by=by,
+        level=level,
+        questions=part.questions,
+        runs=len(rows),
+        all_runs=_mean(measure(counts)),
+        best_runs=_mean(measure(CountsArray(part.counts.table[best]))),
+        right=100 * float(total[0]) / responses if responses else None,
+        unanswered=100 * float(total[2:].sum()) / responses if responses else None,
+        baselines=_baselines(part.baselines, measure),
+    )
+
+
+def _mean(scores: Array) -> float | None:
+    there = scores[~np.isnan(scores)]
+    return float(there.mean()) if there.size else None
+
+
+def _registrations(
+    source: Any, names: Sequence[str]
+) -> tuple[dict[str, dict[str, int]], list[str]]:
+    """How many registered, downloaded, …: whole numbers by edition or task; and what fits none."""
+    if source is None:
+        return {}, []
+    table = open_table(source, name="the registrations")
+    require(table, "edition", "which names the edition or the task")
+    frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
+    counts: dict[str, dict[str, int]] = {}
+    for row in frame.iter_rows(named=True):
+        edition = str(row.pop("edition") or "").strip()
+        texts = {key: str(cell) for key, cell in row.items() if cell not in (None, "")}
+        if edition in counts or not all(text.isdecimal() for text in texts.values()):
+            raise InputError(
+                f"expected one row of whole numbers for edition {shown(edition)}", table.name
+            )
+        counts[edition] = {key: int(text) for key, text in texts.items()}
+    unknown = [name for name in counts if name not in (*names, ALL)]
+    lost = [f"{table.name} names editions that are not here: {some_of(unknown)}"] if unknown else []
+    return counts, lost

@@ -1,0 +1,168 @@
+"""A saved campaign, or saved scores, as what editions are compared by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import Struct
+
+from abstain.errors import UsageError, shown
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.result import CampaignResult
+from abstain.features.score.result import ScoreResult
+from abstain.outcomes import OUTCOMES, CountsArray
+from abstain.report.result import load
+from abstain.runs.gold import cluster_numbers, natural
+from abstain.runs.run_names import parse_run_name
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+BASELINES = ("random (expected)", "none of the above")
+
+
+class QuestionShares(Struct, frozen=True):
+    """The questions of an edition: shares of the runs that had each right and left it blank."""
+
+    right: npt.NDArray[np.float64]
+    blank: npt.NDArray[np.float64]
+    clusters: npt.NDArray[np.int64]
+    """The reading test of each; a number by itself where there are no tests."""
+
+
+class Sliced(Struct, frozen=True):
+    """Counts by run and slice, of runs and of baselines."""
+
+    names: list[str]
+    sizes: list[int] | None
+    counts: CountsArray
+    baselines: dict[str, CountsArray]
+    inside: list[npt.NDArray[np.bool_]] | None = None
+    """The questions of each slice, where they are known."""
+
+    def at(self, place: int) -> dict[str, Any]:
+        """What an edition has of one slice: counts of runs and baselines, how many questions."""
+        baselines = {name: CountsArray(c.table[[place]]) for name, c in self.baselines.items()}
+        return {
+            "counts": CountsArray(self.counts.table[:, place]),
+            "baselines": baselines,
+            "questions": None if self.sizes is None else self.sizes[place],
+        }
+
+
+class Campaign(Struct, frozen=True):
+    """An edition before anything is computed."""
+
+    name: str
+    runs: list[str]
+    teams: list[str]
+    languages: list[str]
+    counts: CountsArray
+    baselines: dict[str, CountsArray]
+    slices: dict[str, Sliced]
+    measure: str
+    tests: int | None = None
+    questions: int | None = None
+    asked: QuestionShares | None = None
+
+
+def campaign_of(name: str, source: Any) -> Campaign:
+    """An edition from a result, a saved one, or the folder that a campaign wrote."""
+    result = source
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        result = load(path / "results.json" if path.is_dir() else path)
+    if isinstance(result, CampaignResult):
+        return _of_campaign(name, result)
+    if isinstance(result, ScoreResult):
+        return _of_scores(name, result)
+    raise UsageError(
+        f"edition {shown(name)}: expected a result of `campaign` or `score`, its file, or a folder "
+        "that `campaign` wrote"
+    )
+
+
+def _of_campaign(name: str, result: CampaignResult) -> Campaign:
+    c = Overview(result)
+    info = c.runs_info
+    teams, languages = _from_names(c.runs)
+    if "team" in info.columns:
+        teams = [a or b for a, b in zip(info["team"], teams, strict=True)]
+    for column in ("language", "source"):
+        if column in info.columns:
+            languages = [a or b for a, b in zip(info[column], languages, strict=True)]
+    known = [n for n in BASELINES if n in {run.name for run in result.references}]
+    sliced = {
+        attribute: Sliced(
+            names=slices.names,
+            sizes=slices.sizes.tolist(),
+            counts=c.sliced[attribute],
+            baselines={n: c.baselines[n][1][attribute] for n in known},
+            inside=[slices.slice_of == at for at in range(len(slices.names))],
+        )
+        for attribute, slices in c.slices.items()
+    }
+    return Campaign(
+        name=name,
+        runs=c.runs,
+        teams=teams,
+        languages=languages,
+        counts=c.overall,
+        baselines={n: CountsArray.of([c.baselines[n][0]]) for n in known},
+        slices=sliced,
+        measure=result.measure,
+        tests=len(c.slices[result.test_by].names) if result.test_by else None,
+        questions=c.questions.height,
+        asked=None if result.blind else _question_shares(c),
+    )
+
+
+def _question_shares(c: Overview) -> QuestionShares:
+    right, wrong, blank = c.tried
+    total = np.maximum(1, right + wrong + blank)
+    test = c.result.test_by
+    clusters = cluster_numbers(c.questions, test) if test else np.arange(len(right))
+    return QuestionShares(right / total, blank / total, clusters)
+
+
+def _of_scores(name: str, result: ScoreResult) -> Campaign:
+    """Saved scores, over all questions or by one attribute."""
+    if len(result.by) > 1:
+        raise UsageError(
+            f"edition {shown(name)} is broken down by {' and '.join(result.by)}, expected scores "
+            "over all questions or by one attribute"
+        )
+    rows = [row for row in result.rows if getattr(row, "reference", None) is None]
+    runs = sorted({row.run for row in rows})
+    place = {run: at for at, run in enumerate(runs)}
+    levels = [next(iter(row.slice.values()), None) or "" for row in rows]
+    names = sorted(set(levels), key=natural)
+    table = np.zeros((len(runs), len(names), len(OUTCOMES) + 1))
+    for row, level in zip(rows, levels, strict=True):
+        table[place[row.run], names.index(level)] += CountsArray.of([row.counts]).table[0]
+    slices = {}
+    if result.by:
+        slices[result.by[0]] = Sliced(names, None, CountsArray(table), {})
+    teams, languages = _from_names(runs)
+    return Campaign(
+        name=name,
+        runs=runs,
+        teams=teams,
+        languages=languages,
+        counts=CountsArray(table.sum(axis=1)),
+        baselines={},
+        slices=slices,
+        measure=result.measures[0],
+        questions=result.questions,
+    )
+
+
+def _from_names(runs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Team and language by run ids; a run of another form is a team by itself."""
+    parsed = [parse_run_name(run) for run in runs]
+    teams = [run if name is None else name.team for run, name in zip(runs, parsed, strict=True)]
+    return teams, ["" if name is None else name.source for name in parsed]

@@ -1,0 +1,62 @@
+"""List the measures."""
+
+from __future__ import annotations
+
+from abstain.cli.command import command
+from abstain.cli.showing import Showing, shows
+from abstain.measures import definitions
+from abstain.measures.registry import SETS
+from abstain.report.grid import Cell, Column, Grid
+
+
+@command
+@shows(digits=False, page=False)
+def measures(out: Showing) -> None:
+    """List the measures: formula, the credit for a blank, when answering pays."""
+    out.show_grid(measures_grid(), {"measures": measures_data()})
+
+
+def measures_grid() -> Grid:
+    """Every measure in a line."""
+    rows: list[list[Cell]] = [
+        [d.signature, d.formula, d.kappa_text, d.break_even_text] for d in definitions().values()
+    ]
+    rows += [[name, f"{', '.join(s.measures)}: {s.summary}", "–", "–"] for name, s in SETS.items()]
+    names = ("measure", "formula", "κ", "p*")
+    grid = Grid([Column(name) for name in names], rows, stack=True)
+    grid.notes = [
+        "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
+        "unanswered, the candidate was right).",
+        "κ is the credit for a blank, in right answers. p* is the chance of being right above "
+        "which answering pays.",
+        "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
+        "the i surest; `abstain curve` gives them.",
+        "For rankings: r_i is the gain or grade at rank i, d the length of the list, R what there "
+        "is to find, r_t the gain of the list's end; [@k] may be left out.",
+        "`abstain explain c@1` explains one measure in full.",
+    ]
+    return grid
+
+
+TEXTS = ("name", "signature", "family", "takes", "convention", "summary", "formula", "latex")
+MORE = ("needs_candidates", "gaming", "note", "source")
+
+
+def measures_data() -> list[dict[str, object]]:
+    """Every measure as plain data."""
+    return [
+        {
+            **{name: getattr(d, name) for name in TEXTS},
+            "kappa": d.kappa_text,
+            "break_even": d.break_even_text,
+            "higher_is_better": d.higher_is_better,
+            "parameters": [
+                {"name": p.name, "meaning": p.meaning, "range": p.range_text, "default": p.default}
+                for p in d.parameters
+            ],
+            "aliases": list(d.aliases),
+            "undefined_when": [rule.reason for rule in d.undefined],
+            **{name: getattr(d, name) for name in MORE},
+        }
+        for d in definitions().values()
+    ]

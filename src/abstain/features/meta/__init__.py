@@ -1,0 +1,1 @@
+"""Judging measures: what another sample of questions would show."""

@@ -1,0 +1,189 @@
+"""What resampling says of measures, as charts: the papers' figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from abstain.errors import plural
+from abstain.features.meta.result import MetaResult
+from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
+
+COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
+CAPTIONS = {
+    "stability": "Error rate against the share of ties, with a point for each fuzziness.",
+    "swap": "How often another sample swaps two runs, by their difference; the diamond is the "
+    "difference required, the square the last bin, which is open.",
+    "required": "The more questions, the smaller the difference that can be trusted.",
+    "power": "Achieved significance levels of all pairs, the surest first.",
+    "agreement": "How similarly two measures order the runs.",
+}
+"""What the charts show."""
+OPEN = "swap rate at this difference or more"
+"""What the last bin holds, which has no end: no point of the curve."""
+
+
+def meta_charts(result: MetaResult) -> dict[str, dict[str, Any]]:
+    """Every chart by its name: the papers' figures, and heat maps of the agreement."""
+    charts = {
+        "stability": (_stability_chart, result.stability),
+        "swap": (_swap_chart, result.sensitivity),
+        "required": (_required_chart, result.sensitivity),
+        "power": (_asl_chart, result.power),
+    }
+    specs = {name: draw(result) for name, (draw, part) in charts.items() if part}
+    maps = COEFFICIENT if result.agreement else ()
+    return specs | {f"agreement_{name}": _heat_map(result, name) for name in maps}
+
+
+def one_below_another(charts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Several charts as one."""
+    bare = [
+        {key: value for key, value in spec.items() if key not in ("$schema", "config")}
+        for spec in charts
+    ]
+    if len(bare) == 1:
+        return {"$schema": SCHEMA, **bare[0], "config": CONFIG}
+    resolve = {"scale": {"color": "independent"}}
+    return {"$schema": SCHEMA, "vconcat": bare, "resolve": resolve, "config": CONFIG}
+
+
+def _stability_chart(result: MetaResult) -> dict[str, Any]:
+    rows = [
+        {
+            "measure": item.measure,
+            "fuzziness": point.fuzziness,
+            "ties": point.ties,
+            "error": point.error,
+            "low": max(0.0, point.error - 2 * (point.error_se or 0)),
+            "high": min(1.0, point.error + 2 * (point.error_se or 0)),
+        }
+        for item in result.stability
+        for point in item.curve
+        if point.error is not None
+    ]
+    titles = {"x_title": "proportion of ties", "y_title": "error rate"}
+    return chart(
+        "Stability",
+        rows,
+        [
+            bands("ties", "low", "high", colour="measure", **titles),
+            lines("ties", "error", colour="measure", **titles),
+        ],
+        subtitle=f"{how_drawn(result)}; one point per fuzziness, band: two Monte Carlo errors",
+    )
+
+
+def _swap_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
+    limit = round(1 - result.level, 12)
+    rows = [
+        {
+            "measure": row.measure,
+            "difference": each.start / units[row.measure],
+            OPEN if each is row.bins[-1] else "swap rate": each.swap_rate,
+        }
+        for row in result.sensitivity
+        for each in row.bins
+        if each.swap_rate is not None
+    ]
+    rows += [
+        {"measure": row.measure, "difference": row.required / units[row.measure], "required": limit}
+        for row in result.sensitivity
+        if row.required is not None
+    ]
+    dashed = {
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
+        "encoding": {"y": {"datum": limit}},
+    }
+    titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
+    shapes: dict[str, dict[str, Any]] = {
+        "swap rate": {},
+        OPEN: {"shape": "square", "filled": False, "size": 60, "opacity": 1},
+        "required": {"shape": "diamond", "size": 110, "opacity": 1},
+    }
+    layers: list[dict[str, Any]] = [dashed]
+    for name, shape in shapes.items():
+        if any(name in row for row in rows):
+            layer = (points if shape else lines)("difference", name, **titles)
+            layer["mark"] |= shape
+            layers.append({**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]})
+    subtitle = (
+        f"dashed: {percent(1 - result.level)} %; diamond: the difference required; "
+        "square: the swap rate of all differences this large or larger"
+    )
+    return chart("Swap rates", rows, layers, subtitle=subtitle)
+
+
+def _units(result: MetaResult) -> tuple[dict[str, float], str]:
+    """What differences are counted in: themselves, or bins where the scales of measures differ."""
+    widths = {row.measure: row.width for row in result.sensitivity}
+    if len(set(widths.values())) == 1:
+        return dict.fromkeys(widths, 1.0), ""
+    return widths, ", in bins"
+
+
+def _required_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
+    rows = [
+        {"measure": p.measure, "questions": p.questions, "required": p.required / units[p.measure]}
+        for p in result.required_by_questions
+        if p.required is not None
+    ]
+    layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
+    layer["mark"] |= {"point": True}  # one size alone makes no line
+    return chart("The difference required, by the number of questions", rows, [layer])
+
+
+def _asl_chart(result: MetaResult) -> dict[str, Any]:
+    rows = [
+        {"measure": item.measure, "pair": pair, "ASL": level}
+        for item in result.power
+        for pair, level in item.curve
+    ]
+    layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
+    return chart("Achieved significance levels", rows, [layer])
+
+
+def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
+    rows = [{"measure": m, "and": m, "value": 1.0} for m in result.measures]
+    for item in result.agreement:
+        value = getattr(item, name)
+        for one, other in (item.measures, item.measures[::-1]):
+            rows.append({"measure": one, "and": other, "value": value})
+    layer = cells("measure", "and", "value")
+    for axis in ("x", "y"):
+        layer["encoding"][axis]["sort"] = list(result.measures)
+    layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
+    text = {
+        "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},
+        "encoding": {
+            **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
+            "text": {"field": "value", "type": "quantitative", "format": ".2f"},
+            "color": {
+                "condition": {"test": "datum.value > 0.6", "value": "black"},
+                "value": "white",
+            },
+        },
+    }
+    side = max(160, 48 * len(result.measures))
+    title = f"Agreement: {COEFFICIENT[name]}"
+    return chart(title, rows, [layer, text], width=side, height=side)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, without rounding error.
+
+    >>> percent(0.95), percent(1 - 0.95)
+    ('95', '5')
+    """
+    return f"{100 * share:g}"
+
+
+def how_drawn(result: MetaResult) -> str:
+    """The subsets and the seed."""
+    how = "drawn for each pair" if result.draws == "paired" else "the same for all pairs"
+    return (
+        f"{plural(result.subsets, 'subset')} of {result.size:,} of "
+        f"{plural(result.questions, 'question')}, {how}, seed {result.seed}"
+    )

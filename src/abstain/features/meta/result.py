@@ -1,0 +1,275 @@
+"""The facts of `meta`: how measures order runs on other samples of the questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+
+import msgspec
+from msgspec import structs
+
+from abstain.errors import shown
+from abstain.report.result import Facts, Result
+from abstain.stats.resampling.draws import Draws
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+class StabilityPoint(Facts, frozen=True, kw_only=True):
+    """Stability at one fuzziness."""
+
+    fuzziness: float
+    error: float | None
+    """The share of comparisons that the minority direction of each pair wins."""
+    error_se: float | None
+    """Its Monte Carlo error."""
+    ties: float | None
+    ties_se: float | None
+
+
+class Stability(Facts, frozen=True, kw_only=True):
+    """How often another sample reverses two runs, by one measure."""
+
+    measure: str
+    comparisons: int
+    undefined: int
+    """Comparisons left out: the measure did not exist for one of the runs."""
+    curve: tuple[StabilityPoint, ...]
+
+
+class SwapBin(Facts, frozen=True, kw_only=True):
+    """Comparisons of about one difference; the last bin is open."""
+
+    start: float = msgspec.field(name="from")
+    count: int
+    swap_rate: float | None
+    se: float | None
+
+
+class Sensitivity(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The difference that one measure requires, and the swap rates that say so."""
+
+    measure: str
+    size: int
+    """Questions in a subset."""
+    width: float
+    """Of a bin."""
+    required: float | None
+    """The difference required, or None: `reason` says why."""
+    within_bins: float | None
+    """The same by the listed bins alone, of which the last is open."""
+    highest: float | None
+    """The highest score seen."""
+    relative: float | None
+    """The difference required, over the highest score."""
+    sensitivity: float | None
+    """The share of the comparisons that differ by as much as is required."""
+    tied_elsewhere: float | None
+    """Of the differences that reach the required one, the share that ties on the other subset."""
+    comparisons: int
+    ties: int
+    """Comparisons without any difference: they are in the first bin."""
+    undefined: int
+    required_range: tuple[float | None, float | None]
+    """The difference required with rates two Monte Carlo errors lower and higher."""
+    bins: tuple[SwapBin, ...]
+    reason: str = ""
+
+
+class Requirement(Facts, frozen=True, kw_only=True):
+    """The difference that a test of so many questions requires."""
+
+    measure: str
+    questions: int
+    required: float | None
+
+
+class Need(Facts, frozen=True, kw_only=True):
+    """How many questions make a difference hold."""
+
+    measure: str
+    difference: float
+    questions: int
+    """At most 10^15, which stands for all beyond."""
+
+
+class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How many pairs of runs one measure separates."""
+
+    measure: str
+    pairs: int
+    """Pairs whose difference exists, on all questions and on enough resamples."""
+    alpha: float
+    discriminative_power: float | None
+    """The share of pairs with an achieved significance level below alpha."""
+    bootstrap: int | None
+    """How many those are, or None: `reason` says why."""
+    tukey: int | None
+    """Pairs separated by Tukey's HSD, or None: `reason` says why."""
+    honest_difference: float | None
+    """What a difference has to exceed for Tukey's test to separate it at alpha; None where
+    differences are divided by their standard errors, as those of scores are."""
+    undefined: int
+    """Pairs left out."""
+    resamples: int
+    """Resamples of the pairs whose difference exists on all questions."""
+    undefined_resamples: int
+    """Those left out: the measure did not exist for one of the runs."""
+    undefined_permutations: int
+    """Permutations in which it did not exist for some run: the range is that of the others."""
+    asl: tuple[float, ...]
+    """Achieved significance levels, ascending (evenly thinned beyond a thousand pairs)."""
+    reason: str = ""
+
+    @property
+    def curve(self) -> list[tuple[int, float]]:
+        """The ASL curve: the place of a pair, from 1 on, and its level."""
+        step = (self.pairs - 1) / max(1, len(self.asl) - 1)
+        return [(round(k * step) + 1, level) for k, level in enumerate(self.asl)]
+
+
+class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How similarly two measures order the runs."""
+
+    measures: tuple[str, str]
+    runs: int
+    """Runs for which both exist."""
+    tau_b: float | None
+    tau_ap: float | None
+    spearman: float | None
+    rbo: float | None
+    reason: str = ""
+
+
+class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="meta"):
+    """What resampling says of measures; a part that was not asked for is empty."""
+
+    questions: int
+    runs: tuple[str, ...]
+    measures: tuple[str, ...]
+    parts: tuple[Part, ...]
+    subsets: int = msgspec.field(name="trials")
+    """Random subsets of the questions for each pair of runs."""
+    size: int
+    """Questions in a subset."""
+    draws: Draws
+    resamples: int
+    """Resamples and permutations of the tests of power."""
+    level: float
+    """How sure a conclusion has to be."""
+    seed: int
+    width: float | None = None
+    """Of a bin, where it was asked for."""
+    given_scores: bool = False
+    """Whether the scores were read, not computed."""
+    spans: dict[str, float]
+    """The largest difference that two runs can have, of each measure that has bounds."""
+    scores: dict[str, dict[str, float | None]]
+    """Measure to run to its score on all questions."""
+    stability: tuple[Stability, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    required_by_questions: tuple[Requirement, ...] = ()
+    questions_needed: tuple[Need, ...] = ()
+    power: tuple[Power, ...] = ()
+    agreement: tuple[Agreement, ...] = ()
+
+    TABLES: ClassVar[tuple[str, ...]] = (
+        *("main", "scores", "stability", "sensitivity", "swap_rates", "required_by_questions"),
+        *("questions_needed", "power", "asl", "agreement"),
+    )
+
+    def check(self) -> None:
+        """Every measure has what the tables set beside one another."""
+        levels = {tuple(point.fuzziness for point in item.curve) for item in self.stability}
+        required = {(row.questions, row.measure) for row in self.required_by_questions}
+        complete = {row.measure for row in self.sensitivity} & set(self.spans)
+        for name in self.measures:
+            lacking = any((size, name) not in required for size, _ in required)
+            if list(self.scores.get(name, ())) != list(self.runs) or (
+                self.sensitivity and (lacking or name not in complete)
+            ):
+                raise ValueError(f"the scores or the sensitivity of {shown(name)} are incomplete")
+        if len(levels) > 1 or any(not row.width > 0 for row in self.sensitivity):
+            raise ValueError("levels of fuzziness differ by measure, or bins have no width")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """Every number in one long table, or the table of one part."""
+        import polars as pl
+
+        if table == "main":
+            text = ("part", "measure", "other", "quantity")
+            schema = {name: pl.String if name in text else pl.Float64 for name in LONG}
+            return pl.DataFrame(self.records(), schema=schema, orient="row", strict=False)
+        rows: list[dict[str, Any]]
+        if table == "scores":
+            rows = [
+                {"run": run, **{m: self.scores[m][run] for m in self.measures}} for run in self.runs
+            ]
+        elif table in CURVES:
+            part, field, _ = CURVES[table]
+            rows = [row for item in getattr(self, part) for row in _curve(item, field)]
+        else:
+            rows = [_flat(item) for item in getattr(self, table)]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:
+        """Every number, one a row: part, measure, other, at, quantity, value."""
+        records: list[tuple[str, str, str, float | None, str, float | None]] = []
+
+        def add(part: str, values: dict[str, Any], at: str = "") -> None:
+            measure, other = values.pop("measure"), values.pop("other", "")
+            place = part.replace("_", " "), measure, other, values.pop(at, None)
+            records.extend((*place, k, v) for k, v in values.items() if not isinstance(v, str))
+
+        for name in self.measures:
+            for run, score in self.scores[name].items():
+                add("scores", {"measure": name, "other": run, "score": score})
+        for part, at in PARAMETERS.items():
+            for item in getattr(self, part):
+                add(part, _flat(item), at)
+                for table, (whole, field, parameter) in CURVES.items():
+                    for values in _curve(item, field) if whole == part else ():
+                        add(table, values, parameter)
+        return records
+
+
+def _flat(item: Facts) -> dict[str, Any]:
+    """The texts and numbers of a row, after the measure or the two measures it is of."""
+    plain = structs.asdict(item)
+    if isinstance(item, Agreement):
+        plain = dict(zip(("measure", "other"), item.measures, strict=True)) | plain
+    if isinstance(item, Sensitivity):
+        plain |= dict(zip(("required_low", "required_high"), item.required_range, strict=True))
+    return {name: value for name, value in plain.items() if not isinstance(value, tuple)}
+
+
+def _curve(item: Any, field: str) -> list[dict[str, Any]]:
+    """The rows of a list of points of one measure."""
+    points: list[Any] = list(getattr(item, field))
+    if isinstance(item, Power):
+        points = [{"pair": pair, "asl": level} for pair, level in points]
+    return [{"measure": item.measure} | msgspec.to_builtins(point) for point in points]
+
+
+LONG = ("part", "measure", "other", "at", "quantity", "value")
+"""The columns of the long table."""
+
+PARAMETERS = {
+    "stability": "",
+    "sensitivity": "size",
+    "required_by_questions": "questions",
+    "questions_needed": "difference",
+    "power": "alpha",
+    "agreement": "",
+}
+"""The parts, and the column of each that the long table has as `at`."""
+
+CURVES = {
+    "stability": ("stability", "curve", "fuzziness"),
+    "swap_rates": ("sensitivity", "bins", "from"),
+    "asl": ("power", "curve", "pair"),
+}
+"""Tables of the points of a part: the part, its field, the column that is `at`."""

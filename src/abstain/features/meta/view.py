@@ -1,0 +1,349 @@
+"""How a judgment of measures looks: tables, notes, advice, page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from abstain.errors import plural
+from abstain.features.meta.charts import (
+    CAPTIONS,
+    COEFFICIENT,
+    how_drawn,
+    meta_charts,
+    one_below_another,
+    percent,
+)
+from abstain.features.meta.parts import MANY, TWO_MEASURES
+from abstain.features.meta.result import PARTS, MetaResult
+from abstain.report import view
+from abstain.report.charts import write_charts
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.leaderboard import measure_facts
+from abstain.report.page import Figure, Page, PageTable, Section, page_of, policy_and_notes
+from abstain.report.sentences import first_few, known_measure, listed, policy_words, sentence
+from abstain.stats.resampling.draws import SAME
+from abstain.stats.resampling.reversals import WIDTH
+
+SMALL = 1e-3
+PART_OF = {"swap": "sensitivity", "required": "sensitivity"}
+"""Charts that are not called as their part."""
+
+
+class View(view.View[MetaResult]):
+    """A table for each part, with what it takes to read it below."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """The tables of all parts, one below another."""
+        result, parts = self.result, self._by_part()
+        if "sensitivity" in parts:
+            parts["sensitivity"][-1].notes.append(advice_of(result))
+        grids = [grid for part in parts.values() for grid in part] or [Grid([], [])]
+        names = (*result.measures, *result.runs)
+        grids[-1].notes += [
+            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+            *(sentence(note, names) for note in (*result.notes, *notes_of(result))),
+            *policy_words(result.policy, result.touched),
+        ]
+        return grids
+
+    def whole(self, **options: Any) -> Grid:
+        """Every number in one long table."""
+        columns = [Column(name) for name in ("part", "measure", "other")]
+        columns += [Column("at", "score"), Column("quantity"), Column("value", "score")]
+        return Grid(columns, [list(row) for row in self.result.records()])
+
+    def line(self) -> str:
+        result = self.result
+        runs, questions = plural(len(result.runs), "run"), plural(result.questions, "question")
+        return f"<MetaResult: {', '.join(result.measures)} over {runs} and {questions}>"
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """The papers' figures, and heat maps of the agreement."""
+        return meta_charts(self.result)
+
+    def draw(self, path: Path, **options: Any) -> None:
+        """All charts one below another in a file; one a file in a folder."""
+        charts = self.charts()
+        if path.suffix and charts:
+            charts = {"meta": one_below_another(charts.values())}
+        write_charts(charts, path)
+
+    def _by_part(self) -> dict[str, list[Grid]]:
+        """The tables of each part of the result."""
+        made = (self._stability, self._sensitivity, self._power, self._agreement)
+        parts = zip(PARTS, made, strict=True)
+        return {part: tables() for part, tables in parts if getattr(self.result, part)}
+
+    def _stability(self) -> list[Grid]:
+        rows = self.result.stability
+        levels: list[Cell] = [f"{point.fuzziness:g}" for point in rows[0].curve]
+        columns: list[tuple[Column, list[Cell]]] = [(Column("fuzziness"), levels)]
+        for row in rows:
+            errors = [_percent(point.error, point.error_se) for point in row.curve]
+            ties = [_percent(point.ties) for point in row.curve]
+            columns.append((Column(f"{row.measure} error", "percent"), errors))
+            columns.append((Column("ties", "percent", joined=True), ties))
+        title = "Stability: how often another sample reverses two runs, in percent"
+        notes = [f"{how_drawn(self.result)}; ± is the Monte Carlo error."]
+        return [Grid.of(columns, title=title, notes=notes)]
+
+    def _sensitivity(self) -> list[Grid]:
+        result, rows = self.result, self.result.sensitivity
+        columns: list[tuple[Column, list[Cell]]] = [
+            (Column("measure"), [row.measure for row in rows]),
+            (Column("required", "score"), [in_bins(row.required, row.width) for row in rows]),
+            (Column("range", "score"), [_range(row.required_range, row.width) for row in rows]),
+            (Column("highest", "score"), [in_bins(row.highest, row.width) for row in rows]),
+            (Column("relative %", "percent"), [_in_100(row.relative) for row in rows]),
+            (Column("sensitivity %", "percent"), [_in_100(row.sensitivity) for row in rows]),
+        ]
+        notes = [f"{row.measure}: {row.reason}." for row in rows if row.reason]
+        notes.append(
+            f"{how_drawn(result)}; from the required difference on, at most "
+            f"{percent(1 - result.level)} % of the comparisons swap on a disjoint subset; "
+            "its range allows for two Monte Carlo errors. Relative: divided by the highest score. "
+            "Sensitivity: the share of the comparisons that reach it."
+        )
+        title = f"Sensitivity: the difference required at {percent(result.level)} %"
+        return [Grid.of(columns, title=title, notes=notes), self._required()]
+
+    def _required(self) -> Grid:
+        points = self.result.required_by_questions
+        widths = {row.measure: row.width for row in self.result.sensitivity}
+        known = {(p.questions, p.measure): in_bins(p.required, widths[p.measure]) for p in points}
+        columns = [Column("questions", "count"), *(Column(name, "score") for name in widths)]
+        rows: list[list[Cell]] = [
+            [size, *(known[size, name] for name in widths)]
+            for size in sorted({s for s, _ in known})
+        ]
+        gaps = ["–: no required difference could be determined."] if None in known.values() else []
+        title = "The difference required, by the number of questions"
+        return Grid(columns, rows, title=title, notes=gaps)
+
+    def _power(self) -> list[Grid]:
+        result, rows = self.result, self.result.power
+        columns: list[tuple[Column, list[Cell]]] = [
+            (Column("measure"), [row.measure for row in rows]),
+            (Column("pairs", "count"), [row.pairs for row in rows]),
+            (Column("bootstrap", "count"), [row.bootstrap for row in rows]),
+            (Column("power %", "percent"), [_in_100(row.discriminative_power) for row in rows]),
+            (Column("Tukey HSD", "count"), [row.tukey for row in rows]),
+        ]
+        exceeding = "the t that chance would make the largest of all pairs"
+        if not result.given_scores:
+            honest: list[Cell] = [_small(row.honest_difference) for row in rows]
+            columns.append((Column("honest difference", "score"), honest))
+            exceeding = (
+                "the honest difference (HSD; –: differences are divided by their standard errors)"
+            )
+        note = (
+            f"{plural(result.resamples, 'resample')} and as many permutations, seed "
+            f"{result.seed}. The bootstrap tests each pair separately, Tukey's test all together: "
+            f"it separates pairs that exceed {exceeding}."
+        )
+        reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
+        title = f"Power: pairs of runs told apart at {percent(rows[0].alpha)} %"
+        return [Grid.of(columns, title=title, notes=[*reasons, note])]
+
+    def _agreement(self) -> list[Grid]:
+        pairs = self.result.agreement
+        columns = [Column("measure"), Column("and"), Column("runs", "count")]
+        columns += [Column(label, "score") for label in COEFFICIENT.values()]
+        rows: list[list[Cell]] = [
+            [*pair.measures, pair.runs, *(getattr(pair, name) for name in COEFFICIENT)]
+            for pair in pairs
+        ]
+        notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
+        title = "Agreement: how far two measures order the runs alike"
+        grid = Grid(columns, rows, title=title, notes=notes)
+        if len({pair.runs for pair in pairs}) > 1:
+            return [grid]
+        over = f"the {plural(pairs[0].runs, 'run')}" if pairs[0].runs > 1 else "the runs"
+        alike = grid.chosen([0, 1, *range(3, len(columns))])
+        return [replace(alike, title=title.replace("the runs", over))]
+
+    def page(self) -> Page:
+        """Would another sample of questions lead to the same conclusions?"""
+        result = self.result
+        notes = [sentence(note, result.measures) for note in notes_of(result)]
+        return page_of(
+            result,
+            f"{', '.join(result.measures)} judged over {plural(len(result.runs), 'run')}",
+            lead_of(result),
+            self._sections(),
+            ("questions", f"{result.questions:,}"),
+            ("subsets", f"{result.subsets:,} of {result.size:,}, draws {result.draws}"),
+            ("resamples", f"{result.resamples:,}"),
+            ("level", f"{percent(result.level)} %"),
+            how=[*policy_and_notes(result), *notes],
+        )
+
+    def _sections(self) -> Iterator[Section]:
+        """A section for each part, and what each measure rewards."""
+        result, charts = self.result, self.charts()
+        for part, grids in self._by_part().items():
+            tables = [
+                PageTable(f"{part}_{n}", grid.title, " ".join(grid.notes), grid)
+                for n, grid in enumerate(grids)
+                if grid.rows
+            ]
+            figures = []
+            for name, spec in charts.items():
+                kind = name.split("_")[0]
+                if PART_OF.get(kind, kind) == part and spec["data"]["values"]:
+                    title = spec["title"]["text"]
+                    figures.append(Figure(f"chart_{name}", CAPTIONS[kind], spec, title=title))
+            advice = [advice_of(result)] if part == "sensitivity" else []
+            yield Section(part, part.capitalize(), sentences=advice, figures=figures, tables=tables)
+        for n, item in enumerate(map(known_measure, result.measures)):
+            if item is not None and item.definition.takes == "counts":
+                yield Section(f"measure{n}", f"What {item} rewards", facts=measure_facts(item))
+
+
+def _percent(value: float | None, error: float | None = None) -> Cell:
+    if value is None:
+        return None
+    text = f"{100 * value:.2f}"
+    return f"{text} ± {100 * error:.2f}" if error is not None else text
+
+
+def _in_100(share: float | None) -> Cell:
+    return None if share is None else 100 * share
+
+
+def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
+    low, high = (in_bins(bound, width) for bound in bounds)
+    if low is None:
+        return None
+    return f"above {low}" if high is None else f"{low} to {high}"
+
+
+def _small(value: float | None) -> Cell:
+    """A score, with its first digits where four decimals would show none."""
+    return f"{value:.3g}" if value and abs(value) < SMALL else value
+
+
+def in_bins(value: float | None, width: float) -> str | None:
+    """A score as exact as bins of this width make it, and to two decimals at least.
+
+    >>> in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)
+    ('0.30', '41.00', '0.0035', '4e-09')
+    """
+    if value is None:
+        return None
+    digits = -math.floor(math.log10(width) + 1e-9)
+    fixed = -6 <= digits <= 6
+    text = f"{value:.{max(2, digits)}f}" if fixed else f"{value:.4g}"
+    return text.replace("-", "−") if fixed else text
+
+
+def notes_of(result: MetaResult) -> list[str]:
+    """What limits the conclusions, in the order of the parts."""
+    notes = [*_undefined(result), *_bins(result), *_power(result)]
+    few = "agreement" in result.parts and len(result.measures) < 2
+    return [*notes, TWO_MEASURES] if few else notes
+
+
+def _undefined(result: MetaResult) -> Iterator[str]:
+    """Measures that are undefined, or equal for all runs, on all questions or on some subsets."""
+    for name, scores in result.scores.items():
+        known = [score for score in scores.values() if score is not None]
+        undefined = [run for run, score in scores.items() if score is None]
+        if undefined:
+            yield f"{name} is undefined for {first_few(undefined)} on all questions"
+        elif max(known) - min(known) <= SAME * max(map(abs, known)):
+            yield f"all runs have the same {name}"
+    for item in result.sensitivity or result.stability:
+        if item.undefined:
+            total = item.comparisons + item.undefined
+            yield f"left out: {item.undefined:,} of {total:,} comparisons, without {item.measure}"
+
+
+def _bins(result: MetaResult) -> Iterator[str]:
+    """Bins on another scale than the papers', and differences beyond them or without a swap."""
+    for row in result.sensitivity:
+        name = row.measure
+        if result.width is None and row.width != WIDTH:
+            yield f"{name} spans {result.spans[name]:g}, so its bins are {row.width:g} wide"
+        if row.required is not None and row.bins and row.required > row.bins[-1].start:
+            within = "none" if row.within_bins is None else f"{row.within_bins:g}"
+            yield (
+                f"{name} requires a difference of {row.required:g}, beyond the "
+                f"{len(row.bins):,} listed bins; by these alone, of which the last is open, it "
+                f"would be {within}"
+            )
+        if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
+            yield (
+                f"{name}: {100 * row.tied_elsewhere:.0f} % of the differences that are large "
+                "enough are ties on the other questions, which do not count as swaps"
+            )
+
+
+def _power(result: MetaResult) -> Iterator[str]:
+    """Resamples, pairs and permutations that the tests of power leave out."""
+    for item in result.power:
+        lost = {
+            f"{item.undefined_resamples:,} of {item.resamples:,} resamples of pairs": (
+                item.undefined_resamples
+            ),
+            plural(item.undefined, "pair"): item.undefined,
+            plural(item.undefined_permutations, "permutation"): item.undefined_permutations,
+        }
+        if any(lost.values()):
+            text = listed([text for text, count in lost.items() if count])
+            yield f"left out of the tests of power, without {item.measure}: {text}"
+
+
+def advice_of(result: MetaResult) -> str:
+    """One paragraph: the difference that each measure needs here, and how many questions."""
+    rows = result.sensitivity
+    known = [row for row in rows if row.required is not None]
+    sentences: list[str] = []
+    if known:
+        amounts = [
+            f"{f'{row.required:g}' if row.required else 'any amount'} in {row.measure}"
+            for row in known
+        ]
+        sentences.append(
+            f"On {plural(known[0].size, 'question')}, other questions reverse two runs in at most "
+            f"{percent(1 - result.level)} % of cases if they differ by {listed(amounts)}."
+        )
+    spans = {row.measure: result.spans[row.measure] for row in known}
+    if not result.given_scores and len(set(spans.values())) > 1:
+        shares = [f"{row.measure} {(row.required or 0) / spans[row.measure]:.3g}" for row in known]
+        sentences.append(f"As a share of the measure's range: {', '.join(shares)}.")
+    needs = sorted(result.questions_needed, key=lambda need: need.difference)
+    for difference, group in groupby(needs, key=lambda need: need.difference):
+        texts = [
+            f"{'over 10^15' if n.questions >= MANY else f'{n.questions:,}'} with {n.measure}"
+            for n in group
+        ]
+        sentences.append(f"Questions needed for a difference of {difference:g}: {listed(texts)}.")
+    sizes = [point.questions for point in result.required_by_questions]
+    tried = max([*sizes, *(row.size for row in rows)], default=0)
+    if any(need.questions > tried for need in result.questions_needed):
+        sentences.append(
+            f"Beyond the {tried:,} that were tried, the required difference is assumed to fall "
+            "with the square root of the number of questions."
+        )
+    return " ".join(sentences)
+
+
+def lead_of(result: MetaResult) -> str:
+    """The first sentence of a page."""
+    required = [row for row in result.sensitivity if row.required is not None]
+    if required:
+        first = required[0]
+        return (
+            f"With {plural(first.size, 'question')}, two runs must differ by "
+            f"{in_bins(first.required, first.width)} in {first.measure} to keep their order in "
+            f"{percent(result.level)} % of samples."
+        )
+    parts, questions = listed(result.parts).capitalize(), plural(result.questions, "question")
+    return f"{parts} of {listed(result.measures)} on {questions}."

@@ -1,0 +1,1 @@
+"""Scores of rankings that may stop, and tables of truncation."""

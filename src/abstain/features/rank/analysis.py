@@ -1,0 +1,336 @@
+"""`rank`: the means of every run, by slices, with all that it takes to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+import numpy as np
+import polars as pl
+from msgspec import structs
+
+from abstain.errors import UsageError, option, plural, some_of
+from abstain.features.rank.truncation import TruncationResult, asked_depths, ends_of
+from abstain.features.rank.truncation import truncation as truncation_of
+from abstain.measures import Measure
+from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.ranked_lists import Floats, Ints, RankedLists
+from abstain.outcomes import Undefined
+from abstain.rankings.rankings import Rankings, Shape, shaped
+from abstain.rankings.settings import ListSettings
+from abstain.report.grid import Column, frame_of_rows
+from abstain.report.result import Facts, Result, check_rows, number, ranked, read_as
+from abstain.report.sentences import measure_summary
+
+FIRST = 4
+"""Names of unjudged queries that a result keeps."""
+NOT_IN_RUN = "the run has none of these queries"
+RUN = Column("run", means="a system's lists for all queries")
+SLICE = Column("{key}", means="an attribute of the queries", empty="–")
+SCORE = Column("{key}", "score", means=measure_summary)
+COUNTS = ("queries", "nil_queries", "missing", "truncated")
+SAID_ALREADY: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "notes": ()}
+"""What a result says and a report inside it need not."""
+FLAGS = ("nil", "missing", "truncated")
+
+
+class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One run in one slice: its means."""
+
+    run: Annotated[str, RUN]
+    slice: Annotated[dict[str, str | None], SLICE]
+    rank: Annotated[str, Column("#", means="rank; = where several share it")] = ""
+    queries: Annotated[int, Column("queries", "count", means="how many queries the means are over")]
+    """Those counted: not the missing ones where these are skipped."""
+    nil_queries: Annotated[int, Column("nil", "count", means="queries with no relevant document")]
+    missing: Annotated[int, Column("missing", "count", means="queries that the run lacks")]
+    unjudged: int
+    """Queries of the run that the judgments do not have."""
+    truncated: Annotated[
+        int, Column("truncated", "count", means="lists that the system ended itself")
+    ]
+    scores: Annotated[dict[str, float | None], SCORE]
+    undefined: dict[str, str]
+    """Why the scores that do not exist do not."""
+    left_out: dict[str, int] = {}
+    """How many queries a mean leaves out because the measure is undefined there."""
+
+    def score(self, name: str) -> float:
+        """A score; where it does not exist a NaN that knows why."""
+        score = self.scores[name]
+        return Undefined(self.undefined.get(name, "undefined")) if score is None else score
+
+    @property
+    def intervals(self) -> dict[str, tuple[float | None, float | None]]:
+        """None: means of rankings have them in `compare`."""
+        return {}
+
+    @property
+    def reference(self) -> str | None:
+        """None: it is a run."""
+        return None
+
+
+class QueryRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """One run on one query."""
+
+    run: Annotated[str, RUN]
+    slice: Annotated[dict[str, str | None], SLICE] = {}
+    query: str
+    scores: Annotated[dict[str, float | None], SCORE]
+    undefined: dict[str, str] = {}
+    nil: bool
+    """Whether nothing is relevant."""
+    missing: bool
+    truncated: bool
+
+
+class Lists(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run's lists, counted by how they end."""
+
+    run: str
+    lists: int
+    """Those that count."""
+    missing: int
+    truncated: int
+    """Ended by the system itself."""
+    by_nil: int
+    """Ended by a NIL."""
+    at_limit: int
+
+
+class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Queries of the runs that the judgments do not have."""
+
+    queries: int
+    first: tuple[str, ...]
+    """The first few."""
+    place: str = ""
+    """Where the first one is."""
+
+
+class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
+    """Scores of rankings, with all that it takes to read them."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "queries")
+
+    measures: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    queries: int
+    nil_queries: int
+    top_grade: float
+    """The grade that is a gain of 1."""
+    graded: bool = False
+    """Whether something relevant is judged below the top grade."""
+    settings: ListSettings
+    lists: tuple[Lists, ...]
+    """How each run's lists end, in their order."""
+    nothing_relevant: dict[str, int]
+    """For each measure, how many queries have no document that is relevant to it."""
+    full_for_nothing: dict[str, int] = {}
+    """For each primed measure, how many of these queries' lists reach the limit: they list nothing
+    relevant and did not stop either."""
+    unjudged: Unjudged | None = None
+    nil_words: tuple[str, ...] = ()
+    """Documents that look like a NIL and are not the one that was passed."""
+    rows: tuple[RankRow, ...] = msgspec.field(name="results")
+    per_query: tuple[QueryRow, ...] = ()
+    """Each query's scores, where they are asked for."""
+    truncation: TruncationResult | None = None
+
+    def check(self) -> None:
+        """Every row has the scores and slices that were asked for."""
+        check_rows(self.rows and (*self.rows, *self.per_query), self.measures, self.by)
+        if list(self.nothing_relevant) != list(self.measures):
+            raise ValueError(
+                "the measures of 'nothing_relevant' differ from those that were asked for"
+            )
+
+    def to_shape(self, shape: Shape) -> Any:
+        """Each query's scores as ir_measures, pyterrier, pytrec_eval or ranx have them."""
+        if not self.per_query:
+            raise UsageError(
+                f"there are no scores by query: ask for {option('per_query', value=True)}"
+            )
+        return shaped(((row.run, row.query, row.scores) for row in self.per_query), shape)
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """Means: a row a run and slice. Queries: a row a run and query."""
+        if table == "main":
+            return frame_of_rows(RankRow, self.rows, "rank", "run", "slice", "scores", *COUNTS)
+        names = ("run", "query", "slice", "scores", *FLAGS)
+        return frame_of_rows(QueryRow, self.per_query, *names)
+
+
+def rank(
+    rankings: Rankings,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    by: Sequence[str] | str = (),
+    per_query: bool = False,
+    truncation: bool = False,
+    same_lists: bool = False,
+) -> RankResult:
+    """Score rankings: means by slice, each query's scores and a report on truncation if asked.
+
+    With `same_lists` the report's original measures score the same lists as the primed ones.
+    """
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    chosen = rankings.measures(measures)
+    lists = rankings.lists
+    slices, strangers = rankings.attributes(by)
+    scored = [_Scored(item, rankings) for item in chosen]
+    parts: dict[tuple[str | None, ...], list[int]] = {}
+    for query in range(len(lists.queries)):
+        parts.setdefault(tuple(values[query] for values in slices.values()), []).append(query)
+    rows: list[RankRow] = []
+    single: list[QueryRow] = []
+    for part in sorted(parts, key=lambda values: [(v is None, v or "") for v in values]):
+        queries = np.array(parts[part])
+        where = dict(zip(slices, part, strict=True))
+        means = [_mean(rankings, run, where, queries, scored) for run in range(len(lists.runs))]
+        ordered = ranked(means, chosen[0])
+        rows += ordered
+        if per_query:
+            for row in ordered:
+                single += _query_rows(rankings, row, queries, scored)
+    report = None
+    if truncation or same_lists:
+        report = truncation_of(rankings, p=asked_depths(chosen), same_lists=same_lists)
+    grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
+    nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
+    primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
+    return RankResult(
+        **read_as(rankings, *_without_attributes(strangers, by)),
+        measures=tuple(str(item) for item in chosen),
+        by=by,
+        queries=len(lists.queries),
+        nil_queries=int(lists.nil.sum()),
+        top_grade=float(lists.pool.top),
+        graded=bool(((grade > 0) & (grade < lists.pool.top)).any()),
+        lists=_lists_of(rankings),
+        nothing_relevant={str(item): int(without.sum()) for item, without in nothing.items()},
+        full_for_nothing={str(item): int(count) for item, count in primed.items() if count},
+        unjudged=_unjudged(lists),
+        nil_words=lists.nil_words,
+        rows=tuple(rows),
+        per_query=tuple(single),
+        truncation=None if report is None else structs.replace(report, **SAID_ALREADY),
+    )
+
+
+def _without_attributes(names: Sequence[str], by: Sequence[str]) -> list[str]:
+    """A remark on the queries that cannot be sliced because the table does not have them."""
+    if not names:
+        return []
+    count = plural(len(names), "query is", "queries are")
+    has = "it has" if len(names) == 1 else "they have"
+    return [f"{count} not in the table of queries, so {has} no {', '.join(by)}: {some_of(names)}"]
+
+
+class _Scored:
+    """A measure's scores, runs × queries; where they do not exist, NaN and the reasons."""
+
+    def __init__(self, item: RankingMeasure, rankings: Rankings) -> None:
+        self.item, self.lists = item, rankings.lists
+        self.table = rankings.values(item)
+
+    @cached_property
+    def reasons(self) -> list[str | None]:
+        return self.item.reasons(self.lists)
+
+    def why(self, run: int, query: int) -> str:
+        """Why a run has no score for a query."""
+        return self.reasons[run * len(self.lists.queries) + query] or "undefined"
+
+
+def _mean(
+    rankings: Rankings,
+    run: int,
+    where: dict[str, str | None],
+    queries: Ints,
+    scored: Sequence[_Scored],
+) -> RankRow:
+    lists = rankings.lists
+    counted = queries[rankings.counted[run, queries]]
+    scores: dict[str, float | None] = {}
+    undefined: dict[str, str] = {}
+    left_out: dict[str, int] = {}
+    for each in scored:
+        name = str(each.item)
+        values = each.table[run, counted]
+        known = values[~np.isnan(values)]
+        if len(known):
+            scores[name] = _over_queries(each.item, known)
+        else:
+            scores[name] = None
+            undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
+        if len(known) < len(values):
+            left_out[name] = len(values) - len(known)
+    return RankRow(
+        run=lists.runs[run],
+        slice=where,
+        queries=len(counted),
+        nil_queries=int(lists.nil[counted].sum()),
+        missing=int(lists.by_run(lists.missing)[run, queries].sum()),
+        unjudged=len(lists.unjudged[run]),
+        truncated=int(lists.by_run(lists.stopped)[run, counted].sum()),
+        scores=scores,
+        undefined=undefined,
+        left_out=left_out,
+    )
+
+
+def _over_queries(item: RankingMeasure, values: Floats) -> float:
+    """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
+    if item.definition.total:
+        return float(values.sum())
+    return float(np.exp(np.log(values).mean()) if item.definition.geometric else values.mean())
+
+
+def _query_rows(
+    rankings: Rankings, mean: RankRow, queries: Ints, scored: Sequence[_Scored]
+) -> list[QueryRow]:
+    lists = rankings.lists
+    run = lists.runs.index(mean.run)
+    nil = lists.nil.tolist()
+    missing = lists.by_run(lists.missing)[run].tolist()
+    stopped = lists.by_run(lists.stopped)[run].tolist()
+    values = [(str(each.item), each, each.table[run].tolist()) for each in scored]
+    rows = []
+    for q in queries[rankings.counted[run, queries]].tolist():
+        scores = {name: number(scores_of[q]) for name, _, scores_of in values}
+        rows.append(
+            QueryRow(
+                run=mean.run,
+                slice=mean.slice,
+                query=lists.queries[q],
+                scores=scores,
+                undefined={n: each.why(run, q) for n, each, _ in values if scores[n] is None},
+                nil=nil[q],
+                missing=missing[q],
+                truncated=stopped[q],
+            )
+        )
+    return rows
+
+
+def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:
+    missing = rankings.lists.by_run(rankings.lists.missing).sum(axis=1).tolist()
+    ends = zip(rankings.runs, missing, ends_of(rankings), strict=True)
+    return tuple(Lists(run=run, missing=gone, **counts) for run, gone, counts in ends)
+
+
+def lowest_grade(item: RankingMeasure) -> float | None:
+    """The lowest grade that counts for a measure; None if every one above 0 does."""
+    return item.arguments.get("rel")
+
+
+def _unjudged(lists: RankedLists) -> Unjudged | None:
+    names = list(dict.fromkeys(name for run in lists.unjudged for name in run))
+    if not names:
+        return None
+    place = "" if lists.unjudged_at is None else str(lists.unjudged_at)
+    return Unjudged(queries=len(names), first=tuple(names[:FIRST]), place=place)

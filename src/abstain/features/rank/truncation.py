@@ -1,0 +1,307 @@
+"""What truncation does to scores: the reports of Liu, Moffat, Baldwin and Zhang (2016).
+
+Lengths before and after NIL (their Figure 1), original against primed score with the pairs of
+systems that change places (Figure 2), score against share truncated (Figure 3), and Kendall's τ
+between the two orderings (Table 3). As in the paper, the original measures score the lists with NIL
+as an answer, and the primed ones the lists that NIL ends; or, where it is asked for, both the same
+lists, so that the end of a list is all that they differ in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from abstain.measures import Measure, definitions
+from abstain.measures.registry import measure_of
+from abstain.outcomes import Undefined
+from abstain.report.grid import Column, frame_of_rows
+from abstain.report.result import Facts, Result, number, read_as
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.rankings.rankings import Rankings
+
+BINS = 40
+"""Lengths are counted one by one up to so many, in as many ranges beyond."""
+
+
+OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8
+"""The p of RBP, unless another is asked for."""
+AFTER = ("count", True, "", "after")
+"""The kind of a column of lengths after cutting, beside those before."""
+
+
+class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How long one run's lists are, as returned and as scored."""
+
+    lists: int
+    mean_before: Annotated[float | None, Column("mean before", "count")]
+    mean_after: Annotated[float | None, Column("mean after", *AFTER)]
+    median_before: Annotated[float | None, Column("median before", "count")]
+    median_after: Annotated[float | None, Column("median after", *AFTER)]
+    empty: int
+    by_nil: Annotated[int, Column("by {nil}", "count")]
+    """Lists that a NIL ended."""
+    at_limit: Annotated[int, Column("at limit", "count")]
+    truncated: int
+    """Lists that the system ended itself."""
+
+    @property
+    def share(self) -> float | None:
+        """The share of lists that the system ended."""
+        return self.truncated / self.lists if self.lists else None
+
+
+class Histogram(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """How many lists of all runs have which length."""
+
+    edges: tuple[int, ...]
+    """Where ranges of lengths begin, and where the last one ends: one more than there are."""
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+class Both(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run's mean by the original measure and by the primed one."""
+
+    original: float | None
+    primed: float | None
+
+
+class Inversion(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Two runs, the first ahead by the original measure, the second by the primed one."""
+
+    first: str
+    second: str
+    first_ahead_by: float
+    second_ahead_by: float
+
+
+class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """An original measure and its primed kin over all runs."""
+
+    original: str
+    primed: str
+    scores: dict[str, Both]
+    kendall_tau: float | None
+    """Kendall's τ (b) of the two orderings."""
+    undefined: str | None = None
+    """Why it does not exist."""
+    inverted: tuple[Inversion, ...] = ()
+    """The largest first."""
+
+
+class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="truncation"):
+    """What truncation does to the scores of some runs."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "lengths", "agreement", "inverted")
+
+    nil: str = "NIL"
+    """What ends a list."""
+    same_lists: bool = False
+    """Whether the original measures score the lists that the primed ones score."""
+    nil_is_right: bool = False
+    """Whether NIL is a right answer to the original measures where nothing is relevant."""
+    lengths: dict[str, Lengths]
+    histogram: Histogram
+    pairs: tuple[Pair, ...] = msgspec.field(name="measures")
+
+    def check(self) -> None:
+        """Every pair of measures has a score of every run."""
+        for pair in self.pairs:
+            if list(pair.scores) != list(self.lengths):
+                raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        import polars as pl
+
+        lengths = list(self.lengths.values())
+        frame = pl.DataFrame({"run": list(self.lengths)}, schema={"run": pl.String})
+        if table == "lengths":
+            every = Lengths.__struct_fields__
+            return frame.hstack(frame_of_rows(Lengths, lengths, *every, nil=self.nil))
+        if table == "main":
+            scores = {"share_truncated": [each.share for each in lengths]}
+            for pair in self.pairs:
+                scores[pair.original] = [both.original for both in pair.scores.values()]
+                scores[pair.primed] = [both.primed for both in pair.scores.values()]
+            return frame.hstack(pl.DataFrame(scores, schema=dict.fromkeys(scores, pl.Float64)))
+        if table == "agreement":
+            frame = frame_of_rows(Pair, self.pairs, "original", "primed", "kendall_tau")
+            return frame.with_columns(inverted=pl.Series([len(p.inverted) for p in self.pairs]))
+        names = [(pair.original, pair.primed) for pair in self.pairs for _ in pair.inverted]
+        frame = pl.DataFrame(names, dict.fromkeys(("original", "primed"), pl.String), orient="row")
+        pairs = [each for pair in self.pairs for each in pair.inverted]
+        return frame.hstack(frame_of_rows(Inversion, pairs, *Inversion.__struct_fields__))
+
+
+def truncation(
+    rankings: Rankings, *, p: float | Sequence[float] | None = None, same_lists: bool = False
+) -> TruncationResult:
+    """Report on rankings that were read, as Quit While Ahead does.
+
+    The original measures score lists with NIL as an answer, the primed ones lists that NIL ends;
+    with `same_lists` both score the lists as they were read. `p` is that of RBP: 0.5 as in the
+    paper, or 0.8 for the same lists. An original measure that is undefined counts 0, as in
+    trec_eval, so that both are means over the same queries.
+    """
+    before = rankings if same_lists else rankings.with_nil(as_answer=True)
+    after = rankings if same_lists else rankings.with_nil(as_answer=False)
+    lengths, histogram = _lengths(after)
+    depths = (p,) if isinstance(p, (int, float)) else tuple(p or ())
+    return TruncationResult(
+        **read_as(rankings),
+        nil=rankings.settings.nil or "NIL",
+        same_lists=same_lists,
+        nil_is_right=before.settings.nil_as_answer,
+        lengths=lengths,
+        histogram=histogram,
+        pairs=tuple(
+            _pair(before, after, *both)
+            for both in _pairs(after, depths or (OF_SAME_LISTS if same_lists else OF_THE_PAPER,))
+        ),
+    )
+
+
+def asked_depths(measures: Sequence[RankingMeasure]) -> list[float]:
+    """The p of each RBP or RBP' among some measures."""
+    known = definitions("ranking", strict=False)
+    kin = {primed.name for primed in known.values() if primed.original}
+    kin |= {primed.original for primed in known.values() if primed.original}
+    return list(
+        dict.fromkeys(m.arguments["p"] for m in measures if m.name in kin and "p" in m.arguments)
+    )
+
+
+def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measure, Measure]]:
+    """Originals and what modifies them, such that the end of a list is all that they differ in.
+
+    With grades other than 1, an original that asks what is relevant has kin that ask the same. One
+    whose ideal list ends compares a list at the limit with an ideal of that length, which is what
+    its original does with that cutoff.
+    """
+    grade, limit = rankings.lists.pool.grade, rankings.settings.limit
+    graded = bool(((grade > 0) & (grade != 1)).any())
+    known = definitions("ranking", strict=False)
+    for primed in known.values():
+        if not primed.original:
+            continue
+        original = known[primed.original]
+        asks = {parameter.name: parameter.default for parameter in original.parameters}
+        both = asks.keys() & {parameter.name for parameter in primed.parameters}
+        every = [[f"p={p!r}"] for p in depths] if "p" in both else [[]]
+        rel = [f"rel={asks['rel']!r}"] if graded and "rel" in both and asks["rel"] else []
+        cutoff = str(limit) if primed.ideal_ends and limit is not None else None
+        for shared in every:
+            yield (
+                measure_of(original, ", ".join(shared) or None, cutoff),
+                measure_of(primed, ", ".join(shared + rel) or None),
+            )
+
+
+def ends_of(rankings: Rankings) -> list[dict[str, int]]:
+    """How the lists of each run end."""
+    lists, limit = rankings.lists, rankings.settings.limit
+    stopped = lists.by_run(lists.stopped)
+    reach = lists.returned if limit is None else np.minimum(lists.returned, limit)
+    by_nil = stopped & lists.by_run(lists.depth < reach)
+    return [
+        {
+            "lists": int(counted.sum()),
+            "truncated": int((stopped[i] & counted).sum()),
+            "by_nil": int(by_nil[i].sum()),
+            "at_limit": int((~stopped[i]).sum()),
+        }
+        for i, counted in enumerate(rankings.counted)
+    ]
+
+
+def _lengths(rankings: Rankings) -> tuple[dict[str, Lengths], Histogram]:
+    lists, counted = rankings.lists, rankings.counted
+    returned, depth = lists.by_run(lists.returned), lists.by_run(lists.depth)
+    lengths = {}
+    for i, (run, ends) in enumerate(zip(rankings.runs, ends_of(rankings), strict=True)):
+        before, after = returned[i, counted[i]], depth[i, counted[i]]
+        averages: dict[str, Any] = {
+            f"{name}_{when}": float(average(values)) if len(values) else None
+            for name, average in (("mean", np.mean), ("median", np.median))
+            for when, values in (("before", before), ("after", after))
+        }
+        lengths[run] = Lengths(**averages, empty=int((after == 0).sum()), **ends)
+    return lengths, _histogram(returned[counted], depth[counted])
+
+
+def _histogram(before: Ints, after: Ints) -> Histogram:
+    longest = int(max(before.max(initial=0), after.max(initial=0)))
+    edges = np.unique(np.linspace(0, longest + 1, min(longest + 1, BINS) + 1).astype(np.int64))
+    counts = [np.histogram(lengths, edges)[0].tolist() for lengths in (before, after)]
+    return Histogram(edges=tuple(edges.tolist()), before=tuple(counts[0]), after=tuple(counts[1]))
+
+
+def _pair(before: Rankings, after: Rankings, original: Any, primed: Any) -> Pair:
+    first, second = _means(before, original), _means(after, primed)
+    tau = kendall_tau(first, second)
+    return Pair(
+        original=str(original),
+        primed=str(primed),
+        scores={
+            run: Both(original=number(one), primed=number(two))
+            for run, one, two in zip(after.runs, first, second, strict=True)
+        },
+        kendall_tau=number(tau),
+        undefined=tau.reason if isinstance(tau, Undefined) else None,
+        inverted=tuple(inversions(after.runs, first, second)),
+    )
+
+
+def _means(rankings: Rankings, item: RankingMeasure) -> Floats:
+    values = rankings.lists.by_run(np.nan_to_num(item.values(rankings.lists), nan=0.0))
+    there = rankings.counted
+    counts = there.sum(axis=1)
+    sums = np.where(there, values, 0.0).sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inversion]:
+    """The pairs of runs that the two scores order in opposite ways, the largest first.
+
+    >>> inversions(["a", "b"], np.array([0.5, 0.4]), np.array([0.1, 0.3]))[0].second
+    'b'
+    """
+    ahead = first[:, None] - first[None, :]
+    behind = second[None, :] - second[:, None]
+    rows, columns = np.nonzero((ahead > 1e-12) & (behind > 1e-12))
+    pairs = [
+        Inversion(
+            first=runs[i],
+            second=runs[j],
+            first_ahead_by=float(ahead[i, j]),
+            second_ahead_by=float(behind[i, j]),
+        )
+        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]
+    return sorted(pairs, key=lambda each: -min(each.first_ahead_by, each.second_ahead_by))
+
+
+def kendall_tau(first: Floats, second: Floats) -> float:
+    """Kendall's τ (b); undefined where there is nothing to order.
+
+    >>> round(kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 3)
+    0.333
+    """
+    from scipy.stats import kendalltau
+
+    known = ~(np.isnan(first) | np.isnan(second))
+    if known.sum() < 2:
+        return Undefined("there are fewer than two runs")
+    one, two = (np.round(scores[known], 12) for scores in (first, second))
+    if len(np.unique(one)) < 2 or len(np.unique(two)) < 2:
+        return Undefined("all runs have the same score")
+    return float(kendalltau(one, two).statistic)

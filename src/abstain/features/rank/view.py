@@ -1,0 +1,335 @@
+"""How scores of rankings look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from msgspec.structs import replace
+
+from abstain.errors import UsageError, option, plural, shown, some_of
+from abstain.features.rank import truncation_view as truncation
+from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
+from abstain.measures import Measure, definitions
+from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.trec_names import RUN_ID, printed_name
+from abstain.report import view
+from abstain.report.charts import chart, coloured, points, tips
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.leaderboard import first_sentence, score_figures
+from abstain.report.page import Figure, Page, PageTable, Section, page_of
+from abstain.report.sentences import first_few, known_measure, listed, sentence, undefined_words
+
+ALL = "all"
+"""In place of a query's name: the mean over all of them; in brackets where one is called so."""
+MOST_STRIPS = 25
+MOST_QUERY_DOTS = 5_000
+
+
+class View(view.View[RankResult]):
+    """Rank, run, slice, query, scores; how many lists were missing and truncated."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """The scores; what truncation does, where that is asked for."""
+        report = self.result.truncation
+        more = [] if report is None else truncation.View(report).tables()
+        return [self._scores(), *more]
+
+    def whole(self, **options: Any) -> Grid:
+        """The scores, with those of the report on truncation beside them."""
+        result = self.result
+        if result.truncation is None:
+            return self._scores()
+        if result.by or result.per_query:
+            raise UsageError(
+                f"with {option('truncation')}, CSV has one row for each run: leave out "
+                f"{option('by')} and {option('per_query')}, or use JSON"
+            )
+        return truncation.View(result.truncation).beside(self._scores())
+
+    def line(self) -> str:
+        result = self.result
+        runs, queries = plural(len(result.lists), "run"), plural(result.queries, "query", "queries")
+        return f"<RankResult: {runs}, {queries}, {', '.join(result.measures)}>"
+
+    def _scores(self) -> Grid:
+        result, settings = self.result, self.result.settings
+        counts = ["queries"] if result.by else []
+        if not result.per_query:
+            counts += ["missing"] if any(each.missing for each in result.lists) else []
+            ends = settings.nil is not None or settings.limit is not None
+            counts += ["truncated"] if ends else []
+        grid = self._means(*counts)
+        grid.notes = [*self._notes(), *undefined_words(result.rows)]
+        return self._with_queries(grid) if result.per_query else grid
+
+    def _means(self, *counts: str) -> Grid:
+        rows = self.result.rows
+        grid = _counted(Grid.of_rows(RankRow, rows, "rank", "run", "slice", "scores", *counts))
+        grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
+        return grid
+
+    def _queries(self) -> Grid:
+        rows = self.result.per_query
+        return _counted(Grid.of_rows(QueryRow, rows, "run", "slice", "query", "scores"))
+
+    def _with_queries(self, means: Grid) -> Grid:
+        """Each query's scores above their mean."""
+        result, at = self.result, 2 + len(self.result.by)
+        overall = ALL
+        while overall in {row.query for row in result.per_query}:
+            overall = f"({overall})"
+        single: dict[tuple[str | None, ...], list[list[Cell]]] = {}
+        for one, cells in zip(result.per_query, self._queries().rows, strict=True):
+            row = ["", *cells, *([1] if result.by else [])]
+            single.setdefault((one.run, *one.slice.values()), []).append(row)
+        grid = replace(means, rows=[], breaks=set())
+        grid.columns = [*means.columns[:at], Column("query"), *means.columns[at:]]
+        for mean, cells in zip(result.rows, means.rows, strict=True):
+            grid.breaks.add(len(grid.rows))
+            grid.rows += single.get((mean.run, *mean.slice.values()), [])
+            grid.rows.append([*cells[:at], overall, *cells[at:]])
+        return grid
+
+    def trec_eval(self) -> str:
+        """Each query's scores and those of all, a line each."""
+        return trec_lines(self.result)
+
+    def _notes(self) -> list[str]:
+        runs = {each.run for each in self.result.lists}
+        return [sentence(note, runs) for note in _list_notes(self.result)]
+
+    def charts(self) -> view.Charts:
+        """Scores of runs, by slice and by query; those of the report on truncation."""
+        specs = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
+        if self.result.truncation is not None:
+            specs |= truncation.View(self.result.truncation).charts()
+        return coloured(specs)
+
+    def _figures(self) -> list[Figure]:
+        return list(score_figures(self.result.rows, self.result.measures[0]))
+
+    def page(self) -> Page:
+        """The runs, their queries, what truncation does."""
+        result, names = self.result, list(self.result.measures)
+        queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
+        return page_of(
+            result,
+            f"{names[0]} of {plural(len(result.lists), 'run')}",
+            first_sentence(result.rows, names[0], test="`abstain compare --scores`"),
+            self._sections(),
+            ("measures", ", ".join(names)),
+            ("queries", queries),
+            ("grade with a gain of 1", f"{result.top_grade:g}"),
+            how=self._notes(),
+        )
+
+    def _sections(self) -> Iterator[Section]:
+        result = self.result
+        grid = self._means("queries", "nil_queries", "missing", "truncated")
+        reading = "Scores are means over the queries for which they exist."
+        yield Section(
+            "leaderboard",
+            "Leaderboard",
+            sentences=undefined_words(result.rows),
+            tables=[PageTable("runs", "Runs", reading, grid, filters=result.by)],
+            figures=self._figures(),
+        )
+        if result.per_query:
+            filters = (*result.by, "run")
+            every = PageTable("queries", "Every query", "", self._queries(), filters=filters)
+            yield Section("queries", "Queries", figures=list(self._strips()), tables=[every])
+        if result.truncation is not None:
+            yield truncation.View(result.truncation).section()
+
+    def _strips(self) -> Iterator[Figure]:
+        """A tick a query, for as many of the first runs as there is room for, one at least."""
+        name = self.result.measures[0]
+        queries: dict[str, list[QueryRow]] = {row.run: [] for row in self.result.rows}
+        for row in self.result.per_query:
+            if row.scores[name] is not None:
+                queries[row.run].append(row)
+        there = [run for run, rows in queries.items() if rows][:MOST_STRIPS]
+        if not there:
+            return
+        room = accumulate(len(queries[run]) for run in there)
+        runs = there[: max(1, sum(taken <= MOST_QUERY_DOTS for taken in room))]
+        data = [
+            {"run": run, "query": r.query, name: r.scores[name]}
+            for run in runs
+            for r in queries[run][:MOST_QUERY_DOTS]
+        ]
+        layer = points(name, "run", y_type="nominal", y_title=" ", sort=runs)
+        layer["mark"] |= {"type": "tick", "thickness": 2, "opacity": 0.6}
+        layer["encoding"]["tooltip"] = tips(("run", "query"), (name,))
+        many = len(queries[runs[0]]) > MOST_QUERY_DOTS
+        cut = f" (the first {MOST_QUERY_DOTS:,} queries)" if many else ""
+        yield Figure(
+            "strips",
+            f"{name} of each query: each tick is a query; {plural(len(runs), 'run')} shown{cut}.",
+            chart("", data, [layer], height=max(80, 24 * len(runs))),
+            title=f"{name} by query",
+        )
+
+
+def _counted(grid: Grid) -> Grid:
+    """A table whose measures that add up over queries are counts."""
+    items = [known_measure(column.name) for column in grid.columns]
+    grid.columns = [
+        column if item is None or not item.definition.total else replace(column, kind="count")
+        for column, item in zip(grid.columns, items, strict=True)
+    ]
+    return grid
+
+
+def _list_notes(result: RankResult) -> Iterator[str]:
+    """How many lists and queries there were of each kind, and what became of them."""
+    settings = result.settings
+    items = (known_measure(name) for name in result.measures)
+    measures = [item for item in items if isinstance(item, RankingMeasure)]
+    primed = any(m.definition.knows_end for m in measures)
+    yield _queries(result, measures, primed=primed)
+    yield from _too_low(result, measures)
+    yield _missing(result)
+    if (unjudged := result.unjudged) is not None:
+        have = plural(unjudged.queries, "query of the runs has", "queries of the runs have")
+        first = f"; first: {unjudged.place}" if unjudged.place else ""
+        yield f"{have} no judgments and no score ({some_of(unjudged.first)}{first})"
+    if settings.nil is not None or settings.limit is not None:
+        yield _ends(result)
+        for count in dict.fromkeys(result.full_for_nothing.values()):
+            names = [name for name, lists in result.full_for_nothing.items() if lists == count]
+            zero = f"{', '.join(names)} {'counts' if len(names) == 1 else 'count'} 0 for them"
+            yield f"{plural(count, 'list')} at the limit, though nothing is relevant: {zero}"
+    elif primed:
+        yield "there is no limit: every list counts as ended by its system"
+    yield from result.notes
+    for word in result.nil_words:
+        other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
+        yield (
+            f"some list has a document called {shown(word)}{other}: if it marks the end of a list, "
+            "pass it with the option nil"
+        )
+    yield from _grades(result, measures)
+    if settings.judged_only:
+        yield "documents that nobody judged were taken out of the lists"
+    if settings.trec_eval:
+        yield "averages as in trec_eval: an undefined score counts as 0"
+
+
+def _queries(result: RankResult, measures: Sequence[RankingMeasure], *, primed: bool) -> str:
+    settings, count = result.settings, result.nil_queries
+    text = f"{plural(len(result.lists), 'run')}, {plural(result.queries, 'query', 'queries')}"
+    if not count:
+        return f"{text}, none of them nil"
+    text += f", {count:,} of them nil (nothing is relevant)"
+    if settings.nil_as_answer:
+        return f"{text}; for these, {settings.nil or 'NIL'} is the only right answer"
+    left_out = [
+        str(m)
+        for m in measures
+        if m.definition.leaves_out_nil and result.nothing_relevant[str(m)] == count
+    ]
+    if left_out and not settings.trec_eval:
+        text += f": {', '.join(left_out)} {'leaves' if len(left_out) == 1 else 'leave'} these out"
+    if primed:
+        return text
+    knowing = [n for n, d in definitions("ranking", strict=False).items() if d.knows_end]
+    return f"{text}; {listed(knowing)} score them"
+
+
+def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """Queries where something is relevant, but too little for what a measure asks."""
+    known = 0 if result.settings.nil_as_answer else result.nil_queries
+    for lowest in dict.fromkeys(map(lowest_grade, measures)):
+        names = [str(m) for m in measures if lowest_grade(m) == lowest]
+        nothing = result.nothing_relevant[names[0]]
+        if lowest is not None and nothing != known:
+            queries = plural(nothing, "query has", "queries have")
+            yield f"{queries} no document of grade {lowest:g} or above: nil for {', '.join(names)}"
+
+
+def _missing(result: RankResult) -> str:
+    some = [
+        f"{run.run} lacks {plural(run.missing, 'query', 'queries')}"
+        for run in result.lists
+        if run.missing
+    ]
+    if not some:
+        return "no query is missing from a run"
+    becomes = "left out" if result.settings.missing == "skip" else "counted as empty lists"
+    return f"missing queries, {becomes}: {first_few(some)}"
+
+
+def _ends(result: RankResult) -> str:
+    nil, limit = result.settings.nil, result.settings.limit
+    full = sum(run.at_limit for run in result.lists)
+    if result.settings.nil_as_answer:
+        text = f"{nil} counts as a document, which is relevant where no other is (TREC 2001)"
+        at_limit = plural(full, "list")
+        return text if limit is None else f"{text}; at the limit of {limit:,}: {at_limit}"
+    lists = plural(sum(run.lists for run in result.lists), "list")
+    text = f"truncated: {sum(run.truncated for run in result.lists):,} of {lists}"
+    if nil is not None:
+        text += f", {sum(run.by_nil for run in result.lists):,} of them by {nil}"
+    if limit is not None:
+        reach = plural(full, "list reaches", "lists reach")
+        scored = " (scored by the original measure)" if full else ""
+        text += f"; {reach} the limit of {limit:,}{scored}"
+    return text
+
+
+def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
+    """What becomes of grades that are not 0 and 1."""
+    scaled = [m for m in measures if m.definition.scales_grades and "rel" not in m.arguments]
+    top = result.top_grade
+    if not scaled or top <= 1:
+        return
+    yield f"{', '.join(map(str, scaled))}: a document's gain is its grade / {top:g}, the top grade"
+    lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
+    if lowered and result.graded:
+        yield (
+            f"{', '.join(lowered)}: even a perfect list scores less than 1 if a relevant document "
+            f"has a grade below {top:g}; rel=1 gives every grade from 1 on a gain of 1"
+        )
+
+
+# ------------------------------------------------------------------------- as trec_eval prints
+
+
+def trec_lines(result: RankResult) -> str:
+    """The scores of each query, where they were asked for, and of all; nan where there is none.
+
+    Measures have trec_eval's names where it has them. Of several runs each begins with its name.
+    """
+    if result.by:
+        raise UsageError(f"trec_eval has no slices: leave out {option('by')}")
+    return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in _trec_cells(result))
+
+
+def _trec_cells(result: RankResult) -> Iterator[tuple[str, str, str]]:
+    measures = {name: known_measure(name) for name in result.measures}
+    level = result.settings.relevance_level or 1
+    names = {n: n if m is None else printed_name(m, level) for n, m in measures.items()}
+    each = {n for n, m in measures.items() if m is None or _of_queries(m)}
+    for row in result.rows:
+        if len(result.rows) > 1:
+            yield RUN_ID, ALL, row.run
+        single = sorted((q.query, q.scores) for q in result.per_query if q.run == row.run)
+        for query, scores in single:
+            few = {name: scores[name] for name in result.measures if name in each}
+            yield from ((names[n], query, _text(measures[n], v)) for n, v in few.items())
+        yield from ((names[n], ALL, _text(measures[n], v)) for n, v in row.scores.items())
+
+
+def _of_queries(item: Measure) -> bool:
+    """Whether a query has a score of its name there."""
+    return all(name.per_query for name in item.definition.trec)
+
+
+def _text(item: Measure | None, value: float | None) -> str:
+    if value is not None and item is not None and item.definition.total:
+        return str(int(value))
+    return f"{math.nan if value is None else value:6.4f}"

@@ -1,0 +1,1 @@
+"""Refusals in the text of responses."""

@@ -1,0 +1,238 @@
+"""What the rules find in the text of responses, and how often verdicts made with them err."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, UsageError, option, shown
+from abstain.io.columns import require, require_all, text_column
+from abstain.io.frames import collect, into_lazy, open_table
+from abstain.outcomes import VERDICTS, Policy
+from abstain.report.grid import frame_of_rows
+from abstain.report.result import Facts, Result
+from abstain.runs.evaluation import refuse_undecided_rows
+from abstain.runs.grades import grade_rows
+from abstain.runs.judge import KIND
+from abstain.runs.reading import PolicyLike, Reading
+from abstain.runs.refusals.detect import language
+from abstain.runs.responses import RULE, Responses, open_sources
+
+EXCLUDED = "excluded"
+
+
+class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A rule by which a text declines."""
+
+    rule: str
+    pattern: str
+    unless: str
+    """What must not follow."""
+    whole: bool
+    """Whether it looks at all of the text, not only at how it begins."""
+    example: str
+    counter: str
+    """A text that it leaves alone."""
+
+
+class Hit(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A response that declines."""
+
+    run: str
+    question: str | None
+    rule: str
+    text: str | None
+
+
+class Confusion(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """What responses of one true outcome were judged."""
+
+    true: str
+    right: int
+    wrong: int
+    blank: int
+
+
+class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="refusals"):
+    """Responses that decline, the rules, or how often verdicts made with the rules err."""
+
+    languages: tuple[str, ...]
+    responses: int | None = None
+    refusals: int | None = None
+    by_rule: dict[str, int] = {}
+    """How many texts each rule matches, the most frequent first."""
+    hits: tuple[Hit, ...] = msgspec.field(default_factory=lambda: ())  # written if empty too
+    openings: dict[str, str] = {}
+    """What may stand before a rule's words, by language."""
+    hedges: dict[str, str] = {}
+    """What makes a text an answer after all, by language."""
+    rules: tuple[Rule, ...] = ()
+    checked: int | None = None
+    """Responses that were checked by hand."""
+    judged_otherwise: int | None = None
+    confusion: tuple[Confusion, ...] = ()
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "hits", "rules", "confusion")
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        """A row a response that declines, a rule, or a true outcome: whichever there are."""
+        if table == "main":
+            table = "confusion" if self.confusion else "rules" if self.rules else "hits"
+        kind = PARTS[table]
+        return frame_of_rows(kind, getattr(self, table), *kind.__struct_fields__)
+
+
+PARTS: dict[str, type[Facts]] = {"hits": Hit, "rules": Rule, "confusion": Confusion}
+
+
+def refusals(
+    files: Any = (),
+    *,
+    languages: str | Sequence[str] = "all",
+    rules: bool = False,
+    check: Any = None,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    policy: PolicyLike = None,
+) -> RefusalsResult:
+    """List the responses whose text declines to answer, or measure how often the rules err.
+
+    Args:
+        files: Runs or logs with the text of their responses, as `read` takes runs.
+        languages: Those in which refusals are looked for: `"en,de"` or `"all"`.
+        rules: Whether to list the rules instead.
+        check: A table of rows checked by hand (question, true: right, wrong or blank; perhaps
+            run): then the result is how they were judged.
+        format: The format of the files where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log.
+        columns: Known name to actual name.
+        policy: With `check`: what kinds of blanks become.
+
+    >>> run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["I don't know.", "Paris"]})
+    >>> refusals(run, languages="en").by_rule
+    {'en/do-not-know': 1}
+    """
+    reading = Reading.of(
+        format=format, pick=pick, columns=columns, policy=policy, detect_refusals=languages
+    )
+    return refusals_in(files, reading, rules=rules, check=check)
+
+
+def refusals_in(
+    files: Any, reading: Reading, *, rules: bool = False, check: Any = None
+) -> RefusalsResult:
+    """As `refusals`, for a `Reading`."""
+    wanted = reading.detect_refusals
+    if rules:
+        return _rules(wanted)
+    if isinstance(files, Sequence) and not isinstance(files, str) and not len(files):
+        raise UsageError(f"name a run or a log, or say {option('rules')}")
+    sources = open_sources(files, reading)
+    notes = tuple(note for source in sources for note in source.table.notes)
+    if check is not None:
+        return _checked(sources, check, reading, notes)
+    every = pl.concat([_rows(source) for source in sources])
+    hits = every.filter(pl.col(RULE).is_not_null())
+    counted = hits.group_by(RULE).len().sort("len", RULE, descending=[True, False])
+    return RefusalsResult(
+        reading=reading,
+        notes=notes,
+        languages=wanted,
+        responses=every.height,
+        refusals=hits.height,
+        by_rule=dict(counted.iter_rows()),
+        hits=tuple(Hit(**row) for row in hits.rename({RULE: "rule"}).iter_rows(named=True)),
+    )
+
+
+def _rules(languages: Sequence[str]) -> RefusalsResult:
+    return RefusalsResult(
+        languages=tuple(languages),
+        openings={code: language(code).openings for code in languages},
+        hedges={code: language(code).hedges for code in languages},
+        rules=tuple(
+            Rule(rule=rule.name, **{n: getattr(rule, n) for n in Rule.__struct_fields__[1:]})
+            for code in languages
+            for rule in language(code).rules
+        ),
+    )
+
+
+def _checked(
+    sources: Sequence[Responses], check: Any, reading: Reading, notes: tuple[str, ...]
+) -> RefusalsResult:
+    """Verdicts with the rules at work against a hand-checked sample.
+
+    A response counts as it does for `score`: by the policy, which leaves some out.
+    """
+    truth = open_table(check, name="the table to check by")
+    require_all(
+        truth,
+        {"question": "which names each question", "true": "which holds the true outcome"},
+    )
+    keys = ["question", *(["run"] if "run" in truth.columns else [])]
+    texts = [pl.col(key).cast(pl.String) for key in keys]
+    word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
+    checked = collect(into_lazy(truth.frame), truth.name).with_columns(*texts, true=word)
+    twice = checked.filter(pl.struct(keys).is_duplicated())
+    if twice.height:
+        raise InputError(f"question {shown(str(twice['question'][0]))} appears twice", truth.name)
+    judged = pl.concat([_verdicts(source, reading.rules()) for source in sources])
+    if keys == ["question"] and judged["run"].n_unique() > 1:
+        raise InputError("has no column 'run', but the files have several runs", truth.name)
+    joined = checked.join(judged, on=keys, how="left")
+    lost = joined.filter(pl.col("judged").is_null())
+    if lost.height:
+        what = shown(str(lost["question"][0]))
+        raise InputError(f"question {what} has no verdict in the files", truth.name)
+    strange = checked.filter(~pl.col("true").is_in(VERDICTS).fill_null(value=False))
+    if strange.height:
+        what = shown(str(strange["true"][0]))
+        raise InputError(f"'true' is {what}, expected {', '.join(VERDICTS)}", truth.name)
+    counted = {(t, j): n for t, j, n in joined.group_by("true", "judged").len().iter_rows()}
+    counts = {t: {j: counted.get((t, j), 0) for j in VERDICTS} for t in VERDICTS}
+    total = sum(sum(row.values()) for row in counts.values())
+    return RefusalsResult(
+        reading=reading,
+        notes=notes,
+        policy=reading.rules().to_dict(),
+        languages=reading.detect_refusals,
+        checked=total,
+        judged_otherwise=total - sum(counts[word][word] for word in VERDICTS),
+        confusion=tuple(Confusion(true=t, **row) for t, row in counts.items()),
+    )
+
+
+def _rows(source: Responses) -> pl.DataFrame:
+    table = source.table
+    require(table, "question", "which names each question")
+    if RULE not in table.columns:
+        raise InputError(
+            "has no text of responses to look at (a column 'response' or 'answer')", table.name
+        )
+    rows = into_lazy(table.frame)
+    names = ["question", *(["run"] if source.run is None else [])]
+    texts = [text_column(rows, name, table.name).alias(name) for name in names]
+    frame = collect(rows.with_columns(*texts), table.name)
+    run = pl.col("run") if source.run is None else pl.lit(source.run).alias("run")
+    return frame.select(run, "question", RULE, pl.col("response").alias("text"))
+
+
+def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
+    """What each response counts as: right, wrong, blank, or excluded."""
+    needed = {
+        "question": "which names each question",
+        "outcome": "without which there is no verdict to check",
+    }
+    require_all(source.table, needed)
+    rows = grade_rows(source)
+    refuse_undecided_rows(rows, policy)
+    ends = policy.outcomes(excluded=-1)
+    words = np.where(ends < 0, EXCLUDED, np.array(VERDICTS)[np.clip(ends, 0, 2)])
+    verdict = pl.Series("judged", words[rows[KIND].to_numpy()])
+    return rows.select("run", "question").with_columns(verdict)

@@ -1,0 +1,1 @@
+"""Scores of runs that may decline to answer."""

@@ -1,0 +1,77 @@
+"""Score runs against a gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstain.cli import options
+from abstain.cli.command import command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UsageError
+
+LEVEL = 0.95
+
+
+@command
+@reads("judged", "counts", runs="The runs to score.")
+@options.measures("c@1, F, 'credit(t=0.5)', …; the first one orders the runs.")
+@options.by("Slice by an attribute; several are crossed.")
+@option(
+    "--several",
+    "Several answers per question, one per row, with a confidence or a rank: K and MRR.",
+)
+@options.interval
+@options.level(default=LEVEL)
+@options.seed("The seed of intervals that draw at random.")
+@option("--references", "Add reference rows: all blank, random blanks, the best blanks.")
+@option("--break-even", "Show p*, the chance of being right above which answering pays.")
+@option("--candidates", "Show blanks by whether their candidate was right.")
+@option("--skip-inconsistent", "With --counts: leave out rows that do not add up.")
+@shows(chart=True)
+def score(
+    inputs: Input,
+    measures: tuple[str, ...],
+    by: tuple[str, ...],
+    several: bool,
+    candidates: bool,
+    skip_inconsistent: bool,
+    out: Showing,
+    **how: Any,
+) -> None:
+    """Score runs that may decline to answer.
+
+    \b
+    abstain score gold.csv run1.csv run2.csv -m c@1 -m F --by topic
+    abstain score --judged grades.csv              (rows with an outcome or a grade)
+    abstain score --counts counts.csv              (right, wrong, unanswered)
+    abstain score --several gold.csv lists.csv     (several answers per question: K, MRR)
+
+    A gold has the columns question and correct, and any attributes. A run has question and answer;
+    answered, candidate, confidence, why and run are optional. An empty answer is a blank.
+    """
+    if skip_inconsistent and inputs.kind != "counts":
+        raise UsageError("--skip-inconsistent needs --counts")
+    if not how["interval"] and (how["level"] != LEVEL or how["seed"]):
+        raise UsageError(f"{'--level' if how['level'] != LEVEL else '--seed'} needs --interval")
+    if several:
+        others = {
+            "--counts": inputs.kind == "counts",
+            "--interval": how["interval"],
+            "--references": how["references"],
+            "--break-even": how["break_even"],
+            "--candidates": candidates,
+            "--align": inputs.reading.align != "id",
+            "--engine": inputs.reading.engine,
+        }
+        for name, text in others.items():
+            if text:
+                raise UsageError(f"--several and {name} exclude each other")
+        with working("counting…"):
+            lists = inputs.evaluation().several(measures or ("K", "MRR"), by=by)
+        out.show(lists)
+        return
+    with working("counting…"):
+        read = inputs.evaluation(skip_inconsistent=skip_inconsistent)
+        result = read.score(measures, by=by, **how)
+    out.show(result, candidates=candidates)

@@ -1,0 +1,1 @@
+"""Rankings as trec_eval prints them."""

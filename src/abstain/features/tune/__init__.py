@@ -1,0 +1,1 @@
+"""Thresholds, chosen on some questions and judged on others."""

@@ -1,0 +1,468 @@
+"""`tune`: a threshold chosen on one part of the questions and judged on another.
+
+The score of the tuned threshold on the questions it was tuned on is never a result: it is the
+best of many, picked in hindsight. What is reported comes from questions that had no say, and the
+difference is shown as the optimism that was avoided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from abstain.errors import UnknownNameError, UsageError, option
+from abstain.features.tune.choose import (
+    SHRINK,
+    Clustered,
+    KeepClusters,
+    KeepNext,
+    KeepRisk,
+    Maximise,
+    Threshold,
+)
+from abstain.features.tune.result import (
+    FOLDS,
+    Aim,
+    Kept,
+    Part,
+    Split,
+    Standing,
+    Tuned,
+    TuneResult,
+)
+from abstain.io.names import cells
+from abstain.measures import Measure, count_measure
+from abstain.measures.definition import Array, BoolArray, Codes, IntArray
+from abstain.outcomes import EXCLUDED, Counts
+from abstain.report.result import number, read_as
+from abstain.runs.gold import GOLD
+from abstain.runs.matrix import answers_of, has_answer, stated
+from abstain.runs.read import evaluate
+from abstain.runs.reading import READING_OPTIONS, Reading
+from abstain.stats.curves import WIDTH, Curve
+from abstain.stats.delta_method import cells_of, difference, few_clusters
+from abstain.stats.intervals import cell_interval, check_level, check_repeats
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import polars as pl
+
+    from abstain.runs.evaluation import Evaluation
+
+    Halves = Sequence[tuple[BoolArray, BoolArray]]
+
+Chooser = Maximise | KeepRisk
+GAIN_LEVEL = 0.95
+
+
+def tune_files(
+    gold: Any,
+    runs: Any,
+    *,
+    test_gold: Any = None,
+    tune_on: Mapping[str, str] | None = None,
+    folds: int | None = None,
+    **options: Any,
+) -> TuneResult:
+    """Read runs and `tune`; the other arguments are those of `Evaluation.tune` and of `read`.
+
+    `test_gold` holds other questions to judge on, answered in the same runs: it is read beside the
+    gold.
+    """
+    reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
+    golds = both_golds(gold, test_gold, tune_on, folds)
+    evaluation = evaluate(golds, runs, Reading.of(**reading))
+    return tune(evaluation, tune_on=tune_on, folds=folds, **options)
+
+
+def both_golds(
+    gold: Any, test_gold: Any, tune_on: Mapping[str, str] | None, folds: int | None
+) -> Any:
+    """The golds to read: that to tune on, and that to judge on where there is one."""
+    if test_gold is None:
+        return gold
+    _exclude("test_gold", tune_on=tune_on, folds=folds)
+    return [gold, test_gold]
+
+
+def tune(
+    evaluation: Evaluation,
+    *,
+    maximise: str | Measure | None = None,
+    risk: float | None = None,
+    next: bool = False,
+    level: float = 0.9,
+    tune_on: Mapping[str, str] | None = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    by: str | None = None,
+    shrink: float = SHRINK,
+    run: str | None = None,
+    seed: int = 0,
+) -> TuneResult:
+    """Choose the threshold to abstain at on some questions and judge it on others.
+
+    Args:
+        evaluation: What was read. Of several golds the first is tuned on, the others are judged
+            on, unless something else is asked for.
+        maximise: The measure of counts to tune for (c@1).
+        risk: Or the share of wrong answers to stay below, answering as much as that allows.
+        next: With `risk`, whether to bound the observed share of wrong answers on the
+            next questions (as many as each threshold is judged on), not only the expected share.
+        level: With `risk`, the probability that the bound holds.
+        tune_on: Attribute to value: tune on questions that have it, judge on the others.
+        folds: Otherwise: judge each of so many parts with what the others say (5).
+        repeats: Cross-fit so many times, with new random folds each time.
+        by: An attribute whose values get separate thresholds.
+        shrink: As many questions' worth of the whole are added to each slice.
+        run: Only this run.
+        seed: The seed of the random folds.
+    """
+    check_level(level)
+    check_repeats(repeats)
+    if shrink < 0 or not math.isfinite(shrink):
+        raise UsageError(f"{option('shrink')} is 0 or more questions (got {shrink:g})")
+    data = evaluation.data
+    measure = count_measure((risk is None and maximise) or "c@1")
+    chooser: Chooser = Maximise(measure)
+    aim = Aim(maximise=str(measure))
+    if risk is not None:
+        _exclude("risk", maximise=maximise, by=by)
+        if next and evaluation.reading.cluster is not None:
+            raise UsageError(f"{option('next')} and {option('cluster')} exclude each other")
+        keep = KeepNext if next else KeepRisk if data.cluster is None else KeepClusters
+        chooser = keep(risk, round(1 - level, 12))  # 1 − 0.9 is 0.1
+        aim = Aim(risk=risk, level=level, next_questions=next)
+    elif next:
+        raise UsageError(f"{option('next')} needs {option('risk')}: it bounds that share")
+    gold = data.source.gold
+    golds = () if gold is None else gold.golds
+    split = _split(dict(tune_on or {}), folds, repeats, golds)
+    data.require_confidence()
+    confidence = data.confidence  # first: kinds come with it, and nothing is read twice
+    if run is not None:
+        evaluation = evaluation.only(runs=[run])
+        data = evaluation.data
+        confidence = data.confidence
+    questions = data.with_attributes(list(dict.fromkeys([*split.tuned_on, *filter(None, [by])])))
+    slices = None
+    if by is not None:
+        slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
+    clusters, notes = data.clusters(), []
+    if clusters is not None and folds is None and split.folds is not None:
+        most = len(np.unique(clusters))
+        split = msgspec.structs.replace(split, folds=max(2, min(split.folds, most)))
+    parts = list(halves_of(split, questions, seed, clusters))
+    choosing = Choosing(chooser, measure, by, slices, shrink, clusters)
+    runs: list[Tuned] = []
+    for one in zip(evaluation.runs, data.codes, confidence, strict=True):
+        try:
+            runs.append(tuned(Run(choosing, *one), parts))
+        except UntunableError as error:
+            notes.append(str(error))
+    if not runs:
+        raise UntunableError(notes[0])
+    if clusters is not None and isinstance(chooser, Maximise):
+        notes += filter(None, [few_clusters(np.bincount(clusters).astype(np.float64))])
+    return TuneResult(
+        **read_as(evaluation, *notes, clusters=not next),
+        policy=evaluation.policy.to_dict(),
+        touched=data.touched,
+        questions=questions.height,
+        aim=aim,
+        fewest=chooser.least if isinstance(chooser, KeepRisk) else None,
+        cluster=None if next else data.cluster,
+        measure=str(measure),
+        split=split,
+        seed=seed,
+        by=by,
+        shrink=shrink if by is not None else None,
+        sources=(*golds, *(source.table.name for source in data.source.responses)),
+        runs=tuple(runs),
+    )
+
+
+def _exclude(name: str, **others: Any) -> None:
+    """Refuse options that cannot be combined with another one."""
+    for other, value in others.items():
+        if value is not None:
+            raise UsageError(f"{option(other)} and {option(name)} exclude each other")
+
+
+# ------------------------------------------------------------------------------------- the split
+
+
+def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequence[str]) -> Split:
+    judged_on = None
+    if not tune_on and folds is None and len(golds) > 1:
+        tune_on, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
+    if tune_on:
+        name = "tune_on" if judged_on is None else "test_gold"
+        _exclude(name, folds=folds, repeats=repeats if repeats > 1 else None)
+        return Split(tuned_on=tune_on, judged_on=judged_on)
+    if folds is not None and folds < 2:
+        raise UsageError(
+            f"{option('folds')} must be 2 or more (got {folds}): a threshold looks too good on the "
+            "questions it was tuned on"
+        )
+    return Split(folds=folds or FOLDS, repeats=repeats)
+
+
+def halves_of(
+    split: Split, questions: pl.DataFrame, seed: int, clusters: IntArray | None = None
+) -> Iterator[list[tuple[BoolArray, BoolArray]]]:
+    """For each repeat the pairs of masks: tune on, judge on. Folds keep clusters whole."""
+    if split.tuned_on:
+        yield [_named(split.tuned_on, questions)]
+        return
+    folds, unit = split.folds or FOLDS, units_by_id(questions, clusters)
+    size = int(unit.max(initial=-1)) + 1
+    if folds > size:
+        what = "question" if clusters is None else "cluster"
+        raise UsageError(f"{folds} folds need at least as many {what}s (got {size})")
+    for repeat in range(split.repeats or 1):
+        draw = np.random.default_rng([seed, repeat]).permutation(size)
+        fold = draw[unit] % folds
+        yield [(fold != f, fold == f) for f in range(folds)]
+
+
+def _named(tuned_on: Mapping[str, str], questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
+    tune = np.ones(questions.height, bool)
+    for attribute, value in tuned_on.items():
+        values = cells(questions, attribute).cast(str)
+        if value not in (known := values.drop_nulls().unique().to_list()):
+            raise UnknownNameError(f"question with {attribute}", value, known)
+        tune &= (values == value).fill_null(value=False).to_numpy()
+    for half, purpose in ((tune, "tune on"), (~tune, "judge on")):
+        if not half.any():
+            label = ", ".join(f"{name}={value}" for name, value in tuned_on.items())
+            raise UsageError(f"the split {label} leaves no question to {purpose}")
+    return tune, ~tune
+
+
+def units_by_id(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
+    """The number of each question, or of its cluster, whatever the order of rows."""
+    by_id = questions["question"].arg_sort().to_numpy()
+    unit = np.empty(len(by_id), np.int64)
+    unit[by_id] = np.arange(len(by_id))
+    if clusters is None:
+        return unit
+    _, cluster = np.unique(clusters, return_inverse=True)
+    first = np.full(int(cluster.max(initial=-1)) + 1, len(by_id))
+    np.minimum.at(first, cluster, unit)
+    return np.asarray(np.argsort(np.argsort(first))[cluster])
+
+
+# --------------------------------------------------------------------------------------- one run
+
+
+class UntunableError(UsageError):
+    """A run says nowhere how sure it is, so that no threshold can be chosen for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """How thresholds are chosen."""
+
+    chooser: Chooser
+    measure: Measure
+    by: str | None = None
+    slices: npt.NDArray[np.str_] | None = None
+    """The slice of every question, where slices have separate thresholds."""
+    shrink: float = SHRINK
+    clusters: IntArray | None = None
+    """The cluster of every question, where they are clustered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run to choose thresholds for: what became of every response, and how sure it was."""
+
+    choosing: Choosing
+    name: str
+    codes: Codes
+    confidence: Array
+
+    def curve(self, where: BoolArray) -> Curve:
+        """The curve of its answers and candidates to some of the questions."""
+        return Curve.of(answers_of(self.codes, self.confidence, where))
+
+    def clustered(self, where: BoolArray) -> Clustered:
+        """Those that have a confidence, each with its cluster."""
+        clusters = self.choosing.clusters
+        assert clusters is not None
+        some = where & has_answer(self.codes) & ~np.isnan(self.confidence)
+        return Clustered.of(self.confidence[some], (self.codes[some] & 1) == 1, clusters[some])
+
+    def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
+        """The threshold tuned on some questions for others, or for so many that are to come."""
+        how, chooser = self.choosing, self.choosing.chooser
+        if not stated(self.codes[where], self.confidence[where])[0]:
+            raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
+        curve = self.curve(where)
+        coming: Any = 0
+        if isinstance(chooser, KeepClusters):
+            coming = self.clustered(where)
+        elif isinstance(chooser, KeepNext):
+            coming = ahead if isinstance(ahead, int) else self.curve(ahead)
+        common = chooser.choose(curve, coming)
+        if how.slices is None or not isinstance(chooser, Maximise):
+            return Threshold(common)
+        values = {}
+        for value in np.unique(how.slices[where]):
+            inside = self.curve(where & (how.slices == value))
+            values[str(value)] = chooser.choose_with(inside, curve, how.shrink)
+        return Threshold(common, how.by, values)
+
+    def decided(self, threshold: Threshold) -> Codes:
+        """The codes of the run if it keeps to a threshold."""
+        return thresholded(self.codes, threshold.answered(self.confidence, self.choosing.slices))
+
+
+def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
+    """A run, tuned and judged part by part."""
+    how, codes = run.choosing, run.codes
+    measure, chooser = how.measure, how.chooser
+    some, have = stated(codes, run.confidence)
+    if not some:
+        what = "confidence" if have else "answer"
+        raise UntunableError(f"run '{run.name}' has no {what}: there is no threshold to tune")
+    everything = thresholded(codes, np.ones(len(codes), bool))
+    parts: list[Part] = []
+    pooled: list[dict[str, IntArray]] = []
+    paired: list[Array] = []
+    against: list[bool] = []
+    for halves in repeats:
+        each: list[dict[str, IntArray]] = []
+        for tune, judge in halves:
+            threshold = run.threshold(tune, judge)
+            decided = run.decided(threshold)
+            counts = {
+                "tuned": counted(decided[tune]),
+                "judged": counted(decided[judge]),
+                "everything": counted(everything[judge]),
+                "submitted": counted(codes[judge]),
+            }
+            each.append(counts)
+            right, wrong = (counts["tuned"] + counts["judged"])[:2].tolist()
+            parts.append(
+                Part(
+                    **threshold.facts,
+                    tuned_on=int(tune.sum()),
+                    judged=mean_standing([counts["judged"]], measure),
+                    answer_everything=mean_standing([counts["everything"]], measure),
+                    risk_over_all=wrong / (right + wrong) if right + wrong else 0.0,
+                )
+            )
+            before, after = (
+                np.where(judge, run_codes, EXCLUDED) for run_codes in (everything, decided)
+            )
+            paired.append(_paired(before, after, measure, how.clusters))
+            if isinstance(chooser, KeepClusters):
+                against.append(chooser.spoken_against(run.clustered(judge), threshold.value))
+        judged = np.any([judge for _, judge in halves], axis=0)
+        best = Threshold(chooser.hindsight(run.curve(judged)))
+        sums = {key: np.sum([one[key] for one in each], axis=0) for key in each[0]}
+        pooled.append(sums | {"hindsight": counted(run.decided(best)[judged])})
+    if len(parts) > 1:  # to use from now on: tuned on every question, for as many as a part judges
+        threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
+    mean = {key: mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
+    sign = 1 if measure.higher_is_better else -1
+    gain = _above(mean["judged"].score, mean["everything"].score, sign)
+    joint = np.add.reduce(paired) / len(repeats)
+    return Tuned(
+        run=run.name,
+        **threshold.facts,
+        judged=mean["judged"],
+        answer_everything=mean["everything"],
+        as_submitted=mean["submitted"],
+        best_in_hindsight=mean["hindsight"],
+        gain=gain,
+        gain_interval=_gain_interval(measure, joint, gain, clustered=how.clusters is not None),
+        optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
+        risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
+        parts=tuple(parts),
+        without_confidence=have - some,
+        kept=kept(parts, chooser, against) if isinstance(chooser, KeepRisk) else None,
+    )
+
+
+def _paired(before: Codes, after: Codes, measure: Measure, clusters: IntArray | None) -> Array:
+    """Joint counts of the outcomes that a measure tells apart, of each cluster or of all."""
+    kinds = cells_of(measure)
+    size = len(kinds) ** 2
+    usable = (before < EXCLUDED) & (after < EXCLUDED)
+    one, two = (kinds.of(codes[usable]).astype(np.int64) for codes in (before, after))
+    both, groups = one * len(kinds) + two, 1
+    if clusters is not None:
+        both, groups = both + clusters[usable] * size, int(clusters.max()) + 1
+    return np.bincount(both, minlength=groups * size).reshape(groups, size).astype(np.float64)
+
+
+def _gain_interval(
+    measure: Measure, paired: Array, gain: float | None, *, clustered: bool
+) -> tuple[float | None, float | None]:
+    """An interval of the gain from the joint counts of one repeat, or of the mean of several."""
+    clusters = paired[paired.any(axis=1)] if clustered else None
+    whole = paired.sum(axis=0)
+    interval = cell_interval(difference(measure), whole, clusters=clusters, level=GAIN_LEVEL)
+    if gain is None or math.isnan(interval.low):
+        return None, None
+    low, high = interval.low, interval.high
+    if not measure.higher_is_better:
+        low, high = -high, -low
+    return number(min(low, gain)), number(max(high, gain))
+
+
+def thresholded(codes: Codes, answered: BoolArray) -> Codes:
+    """The codes of a run that answers exactly these of the questions it has answers to."""
+    decided = (codes & 1) + np.where(answered, 0, 2).astype(np.uint8)
+    return np.where(has_answer(codes), decided, codes).astype(np.uint8)
+
+
+def counted(codes: Codes) -> IntArray:
+    """Codes to the six numbers of `Counts`."""
+    return np.bincount(codes[codes < EXCLUDED], minlength=WIDTH)
+
+
+def mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
+    """Mean counts, with the mean of the scores (a score of mean counts would be another).
+
+    There is no mean where one of the scores does not exist: leaving it out would flatter.
+    """
+    scores = [measure(Counts(*t.tolist())) for t in tables]
+    mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)  # counts of one stay whole
+    counts = Counts(*mean.tolist())
+    return Standing(
+        score=number(sum(scores) / len(scores)),
+        risk=counts.wrong / counts.answered if counts.answered else None,
+        coverage=counts.answered / counts.n if counts.n else None,
+        numbers={name: value or 0 for name, value in counts.to_dict().items()},
+    )
+
+
+def kept(parts: Sequence[Part], aim: KeepRisk, against: Sequence[bool] = ()) -> Kept:
+    """In how many parts the bound held. Answering nothing, nothing is wrong.
+
+    `against`: the parts whose judged clusters speak against it, where questions are clustered.
+    """
+    judged = [part.judged.counts for part in parts]
+    alone = len(parts) == 1 and not against
+    return Kept(
+        parts=len(parts),
+        silent=sum(part.threshold is None for part in parts),
+        seen=sum(k.wrong <= aim.alpha * k.answered + 1e-9 for k in judged),
+        over_all=sum(part.risk_over_all <= aim.alpha + 1e-12 for part in parts),
+        refuted=sum(against or (aim.refuted(k.wrong, k.answered) for k in judged)),
+        chance=aim.chance(judged[0].wrong, judged[0].answered) if alone else None,
+    )
+
+
+def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
+    """By how much one number is above another; none where one does not exist."""
+    return None if one is None or other is None else number(sign * (one - other))

@@ -1,0 +1,408 @@
+"""A threshold, and the ways to choose one: the best score, or a risk that is kept surely enough.
+
+To keep a risk thresholds are tried from the surest down, in an order fixed before any verdict is
+looked at; each passes with few enough wrong answers, the first that fails ends it (fixed-sequence
+testing).
+
+Where to begin is a matter of power alone. Few answers must all be right to pass, so a sequence
+begins with three times the fewest that could, with a tenth of all answers if these are more, and
+with half of them at most. Where there are few answers that may be deep in the wrong ones, so a
+tenth of δ goes to a second sequence that begins as early as it can; with both the chance of a
+broken promise is at most δ.
+
+Clustered answers count for as many independent ones as they are worth: their number over the design
+effect 1 + (Σa²/Σa − 1)·ρ, where a are the answers of each cluster and ρ is the correlation within
+clusters. ρ is the larger of that at the threshold and that of all answers, with a standard error
+added, and drawn towards 1 where few clusters have a wrong answer: what is not seen is taken for the
+worst. Few clusters count for less still, by the quantiles of t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from abstain.errors import UsageError, option
+from abstain.measures import Measure
+from abstain.measures.definition import Array, BoolArray, IntArray
+from abstain.outcomes import CountsArray
+from abstain.report.result import finite
+from abstain.stats.curves import Curve, top
+
+SHRINK = 50.0
+SILENCE = math.inf
+STEPS = 100
+FEWEST = 3
+"""A sequence begins with so many times the fewest answers that could pass."""
+EARLY = 0.1
+"""The share of δ for a sequence that begins before that."""
+EARLIER = 1.5
+"""It is worth it where it begins with so many times fewer answers."""
+CELLS = 32
+SIGNIFICANT = 0.05
+UNSEEN = 1.0
+"""As so many clusters with a wrong answer, in which all answers are wrong together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Answer where confidence is at least `value`; ∞ answers nothing.
+
+    Slices of `per` may have separate values; one that is not among them takes `value`.
+    A response without a confidence is left blank.
+    """
+
+    value: float
+    per: str | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+
+    def answered(self, confidence: Array, slices: Any = None) -> BoolArray:
+        """Which responses are sure enough."""
+        limit: Any = self.value
+        if self.per is not None:
+            limit = np.array([self.values.get(str(s), self.value) for s in slices], np.float64)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(confidence >= limit)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """As results hold it; null answers nothing."""
+        values = {name: finite(value) for name, value in self.values.items()}
+        return {"threshold": finite(self.value), "thresholds": values}
+
+    @classmethod
+    def of(
+        cls, value: float | None, per: str | None, values: Mapping[str, float | None]
+    ) -> Threshold:
+        """A threshold of what `facts` gave."""
+        levels = {name: SILENCE if level is None else level for name, level in values.items()}
+        return cls(SILENCE if value is None else value, per, levels)
+
+
+@dataclass(frozen=True, slots=True)
+class Maximise:
+    """The threshold with the best score; of several equal ones that which answers most.
+
+    It lies midway to the next less sure answer, so that new answers between the two are not all
+    left blank; 0 where everything is answered.
+    """
+
+    measure: Measure
+
+    def choose(self, curve: Curve, ahead: Any = 0) -> float:
+        """The best threshold of a curve, in hindsight; what is ahead has no say."""
+        reached = curve.reached()
+        best = top(self.measure(reached.counts), self.measure)
+        return SILENCE if best is None else _midway(reached.thresholds, best)
+
+    def hindsight(self, curve: Curve) -> float:
+        """The best threshold, verdicts known."""
+        return self.choose(curve)
+
+    def choose_with(self, part: Curve, everything: Curve, shrink: float) -> float:
+        """The best threshold for a slice that borrows `shrink` questions' worth from the whole.
+
+        Counts of the slice and of the whole are added before they are scored, so a large slice
+        follows its questions and a small one the common threshold.
+        """
+        part, everything = part.reached(), everything.reached()
+        levels = np.unique(np.concatenate([part.thresholds, everything.thresholds]))[::-1]
+        weight = shrink / everything.questions
+        table = _at(part, levels) + weight * _at(everything, levels)
+        best = top(self.measure(CountsArray(table)), self.measure)
+        return SILENCE if best is None else _midway(levels, best)
+
+
+def _midway(levels: Array, at: int) -> float:
+    """Between a level and the next lower one; silence stays silence.
+
+    >>> _midway(np.array([math.inf, 0.9, 0.5]), 1), _midway(np.array([math.inf, 0.9]), 1)
+    (0.7, 0.0)
+    """
+    if math.isinf(levels[at]):
+        return SILENCE
+    return float((levels[at] + levels[at + 1]) / 2) if at + 1 < len(levels) else 0.0
+
+
+def _at(curve: Curve, levels: Array) -> Array:
+    return curve.counts.table[curve.points_at(levels)].astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepRisk:
+    """The smallest threshold, of those tried until one fails, whose risk is surely at most α.
+
+    The risk is what the share of wrong answers tends to over more and more questions of the same
+    kind. A threshold passes while the exact binomial test says that a risk above α would have
+    shown no more than so many wrong answers with a chance of at most δ. Of the thresholds with a
+    risk above α the first to be tried passes with a chance of at most δ, and those behind it are
+    reached only if it does: so the chosen one has a risk above α with a chance of at most δ.
+    """
+
+    alpha: float
+    delta: float = 0.1
+    """What is left of the level: δ = 1 − level."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise UsageError(f"{option('risk')} must be between 0 and 1 (got {self.alpha:g})")
+
+    @property
+    def least(self) -> int:
+        """The fewest answers that could pass: all right, (1 − α)^a ≤ δ."""
+        return math.ceil(math.log(self.delta) / math.log1p(-self.alpha) - 1e-9)
+
+    def choose(self, curve: Curve, ahead: Any = 0) -> float:
+        """The smallest threshold that passes: 0 where all do, ∞ (answer nothing) where none does.
+
+        `ahead` is what a subclass needs to know besides the curve.
+        """
+        reached = curve.reached()
+        thresholds = []
+        for delta, tried in self.sequences(reached, self.units(reached, ahead)):
+            passes = replace(self, delta=delta)._passes(reached, tried, ahead)
+            thresholds.append(self.last_before_failing(reached, tried, passes))
+        return min(thresholds, default=SILENCE)
+
+    def units(self, curve: Curve, ahead: Any) -> IntArray | None:
+        """What the answers at each point of a curve are worth, where they are not independent."""
+        return None
+
+    @staticmethod
+    def last_before_failing(curve: Curve, tried: IntArray, passes: BoolArray) -> float:
+        """The last threshold of those tried before one fails: 0 of all, ∞ of none."""
+        failed = np.flatnonzero(~passes)
+        if not len(failed):
+            return 0.0
+        return float(curve.thresholds[tried[failed[0] - 1]]) if failed[0] else SILENCE
+
+    def _passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
+        wrong, answered = curve.wrong[tried], curve.answered[tried]
+        return chance_of_at_most(wrong, answered, np.asarray(self.alpha)) <= self.delta
+
+    def sequences(
+        self, curve: Curve, units: IntArray | None = None
+    ) -> list[tuple[float, IntArray]]:
+        """The points to try, evenly over coverage, and the δ for them; verdicts have no say."""
+        total = int((curve.answered if units is None else units)[-1])
+        if total < self.least:
+            return []
+        start = min(max(FEWEST * self.least, total // 10), max(self.least, total // 2))
+        early = max(replace(self, delta=EARLY * self.delta).least, total // 10)
+        begins = [(self.delta, start)]
+        if EARLIER * early <= start:
+            begins = [(EARLY * self.delta, early), ((1 - EARLY) * self.delta, start)]
+        if units is not None:
+            begins = [(d, int(curve.answered[np.searchsorted(units, k)])) for d, k in begins]
+        return [(delta, _evenly(curve, first)) for delta, first in begins]
+
+    def hindsight(self, curve: Curve) -> float:
+        """The threshold that answers most with a share wrong of at most α, verdicts known."""
+        reached = curve.reached()
+        within = reached.wrong <= self.alpha * reached.answered + 1e-9
+        return float(reached.thresholds[np.flatnonzero(within)[-1]])
+
+    def refuted(self, wrong: float, answered: float) -> bool:
+        """Whether so many wrong answers speak against a risk of α (exact binomial test, 5 %)."""
+        return self.chance(wrong, answered) <= SIGNIFICANT
+
+    def chance(self, wrong: float, answered: float) -> float:
+        """The chance of so many wrong answers or more where the risk is α."""
+        below = chance_of_at_most(
+            np.array([wrong - 1]), np.array([answered]), np.asarray(self.alpha)
+        )
+        return 1 - float(below[0])
+
+
+@dataclass(frozen=True, slots=True)
+class KeepNext(KeepRisk):
+    """The smallest threshold that keeps the share wrong *seen* on the next questions at most α.
+
+    A sample has noise too, so this asks for more than a risk of at most α. What is ahead is a
+    curve, of which only the confidences are looked at, or how many questions there will be.
+    """
+
+    def _passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
+        if isinstance(ahead, int):
+            share = curve.answered[tried] / curve.questions
+            coming = np.floor(ahead * share).astype(np.int64)
+        else:
+            reached = ahead.reached()
+            coming = reached.answered[reached.points_at(curve.thresholds[tried])]
+        wrong, answered = curve.wrong[tried], curve.answered[tried]
+        # Alone a threshold may have more wrong answers than among others: most ends are here.
+        if wrong[0] > allowed_wrong(answered[:1], coming[:1], self.alpha, self.delta)[0]:
+            return np.zeros(len(tried), bool)
+        return np.asarray(wrong <= allowed_wrong(answered, coming, self.alpha, self.delta))
+
+
+def _evenly(curve: Curve, start: int) -> IntArray:
+    """Points of a curve from so many answers up to all of them."""
+    wanted = np.unique(np.linspace(start, int(curve.answered[-1]), STEPS).astype(np.int64))
+    return np.unique(np.searchsorted(curve.answered, wanted))
+
+
+def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: float) -> IntArray:
+    """How many of `answered` may be wrong so that at most a share α of `coming` will be.
+
+    One entry for each threshold in the order they are tried; −1: not even none.
+
+    Let threshold j pass with at most m_j wrong answers, and let X_j(p) be the chance of that where
+    its risk is p. For every x the first threshold with X_j < x at its true risk passes with a
+    chance below x, so the one that is chosen in the end has X < x with a chance of at most x. The
+    questions to come are others: where the risk is p they break the bound with a chance g_j(p).
+    The bound is then broken with a chance of
+
+        ∫ P(g > y) dy  ≤  ∫ max_j X_j(p_j(y)) dy,   p_j(y) the risk at which g_j is y,
+
+    and the m_j are the largest for which that is at most δ. For one threshold it is the exact
+    prediction bound of the binomial (a beta-binomial, hence hypergeometric tail). The integral is
+    bounded from above by a sum.
+    """
+    from scipy.special import betaincinv
+
+    most_coming = np.floor(alpha * coming + 1e-9)
+    edges = (np.arange(CELLS + 1) / CELLS) ** 2
+    width = np.diff(edges)
+    more = most_coming[:, None] + 1
+    risk = betaincinv(more, np.maximum(coming[:, None] - more + 1, 1), edges[:-1])
+    breaks = (coming > 0)[:, None]
+
+    def passing(most: IntArray) -> Array:
+        chance = chance_of_at_most(most[:, None], answered[:, None], risk)
+        return np.where(breaks, chance, 0.0)
+
+    most = _largest(lambda m: passing(m) @ width <= delta, answered)
+    level = delta
+    while (chance := float(passing(most).max(axis=0) @ width)) > delta:
+        level *= 0.999 * delta / chance
+        most = most - (passing(most) @ width > level)
+    return most
+
+
+def _largest(allowed: Any, highest: IntArray) -> IntArray:
+    """The largest whole number that is allowed, from −1 to the highest, each by halving."""
+    low, high = np.full(len(highest), -1), np.array(highest)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        fits = allowed(middle)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
+    return low
+
+
+def chance_of_at_most(wrong: Array | IntArray, answered: Array | IntArray, risk: Array) -> Array:
+    """The chance of at most so many wrong answers: the binomial distribution."""
+    from scipy.special import betainc
+
+    inside = betainc(np.maximum(answered - wrong, 1), np.maximum(wrong, 0) + 1.0, 1 - risk)
+    chance = np.where(wrong >= answered, 1.0, inside)
+    return np.where(wrong < 0, 0.0, chance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustered:
+    """Sums over the clusters of the answers at each point of a curve, the surest answers first.
+
+    Each array has an entry for every number of answers, from none on.
+    """
+
+    confidence: Array
+    """Falling."""
+    wrong: Array
+    squares: Array
+    """Σ a², a the answers of a cluster."""
+    wrong_squares: Array
+    """Σ w², w the wrong answers of a cluster."""
+    products: Array
+    """Σ a·w."""
+    with_wrong: Array
+    """Clusters that have a wrong answer."""
+
+    @classmethod
+    def of(cls, confidence: Array, wrong: BoolArray, cluster: IntArray) -> Clustered:
+        """The sums of answers, each with its confidence and its cluster."""
+        order = np.argsort(-confidence, kind="stable")
+        y = wrong[order].astype(np.int64)
+        before = _before(cluster[order], np.ones_like(y))
+        wrong_before = _before(cluster[order], y)
+        grown = (
+            y,
+            2 * before + 1,
+            y * (2 * wrong_before + 1),
+            wrong_before + y * (before + 1),
+            (y == 1) & (wrong_before == 0),
+        )
+        return cls(confidence[order], *(np.concatenate([[0.0], np.cumsum(each)]) for each in grown))
+
+    def correlation(self, answered: IntArray) -> Array:
+        """ρ within clusters among so many of the surest answers, on the careful side."""
+        a, w = answered.astype(np.float64), self.wrong[answered]
+        aa, groups = self.squares[answered], self.groups(answered)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = w / a
+            spread = p * (1 - p)
+            off = self.wrong_squares[answered] - 2 * p * self.products[answered] + p**2 * aa
+            seen = (off * groups / (groups - 1) - a * spread) / ((aa - a) * spread)
+            seen = np.clip(np.nan_to_num(seen), 0, 1)  # of 0 over 0: none
+            size = aa / a
+            error = (1 - seen) * (1 + (size - 1) * seen) * np.sqrt(2 / (groups - 1) / size)
+            error /= np.sqrt(np.maximum(size - 1, 1e-9))
+        careful = np.minimum(seen + np.nan_to_num(error, nan=np.inf), 1)
+        seen_wrong = self.with_wrong[answered]
+        return np.asarray((seen_wrong * careful + UNSEEN) / (seen_wrong + UNSEEN))
+
+    def groups(self, answered: IntArray) -> Array:
+        """As many clusters of equal size: (Σa)² / Σa²."""
+        return np.asarray(answered**2 / np.maximum(self.squares[answered], 1))  # 0 of none
+
+    def worth(self, answered: IntArray, tail: float) -> Array:
+        """What one of so many answers counts for in a test at the level `tail`, from 0 to 1."""
+        from scipy.special import ndtri, stdtrit
+
+        every = self.correlation(np.array([len(self.confidence)]))
+        rho = np.where(
+            self.with_wrong[answered] > 1, np.maximum(self.correlation(answered), every), every
+        )
+        size = self.squares[answered] / np.maximum(answered, 1)
+        degrees = np.maximum(self.groups(answered) - 1, 0.1)
+        shrunk = np.where(size <= 1, 1.0, (ndtri(tail) / stdtrit(degrees, tail)) ** 2)
+        return np.asarray(shrunk / (1 + np.maximum(size - 1, 0) * rho))
+
+
+def _before(cluster: IntArray, counted: IntArray) -> IntArray:
+    """For each row the sum of `counted` over earlier rows of its cluster."""
+    order = np.argsort(cluster, kind="stable")
+    sums = np.cumsum(counted[order]) - counted[order]
+    grouped = cluster[order]
+    first = np.searchsorted(grouped, grouped)
+    before = np.empty_like(counted)
+    before[order] = sums - (sums[first] if len(grouped) else sums)
+    return before
+
+
+@dataclass(frozen=True, slots=True)
+class KeepClusters(KeepRisk):
+    """As for independent questions, with as many answers as the clustered ones are worth."""
+
+    def units(self, curve: Curve, ahead: Clustered) -> IntArray:
+        """What the answers at each point are worth."""
+        worth = curve.answered * ahead.worth(curve.answered, self.delta)
+        return np.maximum.accumulate(np.floor(worth + 1e-9).astype(np.int64))
+
+    def _passes(self, curve: Curve, tried: IntArray, ahead: Clustered) -> BoolArray:
+        answered, wrong = curve.answered[tried], curve.wrong[tried]
+        worth = ahead.worth(answered, self.delta)
+        chance = chance_of_at_most(wrong * worth, answered * worth, np.asarray(self.alpha))
+        return np.asarray(chance <= self.delta)
+
+    def spoken_against(self, answers: Clustered, threshold: float) -> bool:
+        """Whether judged clusters show a risk above α (5 %)."""
+        answered = np.array([np.count_nonzero(answers.confidence >= threshold)])
+        worth = answers.worth(answered, SIGNIFICANT)
+        wrong, number = answers.wrong[answered] * worth, answered * worth
+        right = chance_of_at_most(number - wrong, number, np.asarray(1 - self.alpha))
+        return bool(answered[0] and right[0] <= SIGNIFICANT)

@@ -1,0 +1,182 @@
+"""Choose the threshold to abstain at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from abstain.cli import options
+from abstain.cli.command import FILE, NEW_FILE, SHOWING, command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import UsageError
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+    from abstain.features.tune.result import TuneResult
+    from abstain.runs.evaluation import Evaluation
+
+APPLIED = (
+    *("gold", "runs", "apply", "run_file", "reading_format", "reading_pick", "reading_columns"),
+    *("reading_detect_refusals", "reading_grades", "reading_master", "reading_names"),
+)
+"""Parameters that --apply takes."""
+
+
+@command
+@reads("judged", runs="A run with a confidence.", alone="apply")
+@options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
+@option(
+    "--risk ALPHA",
+    "Instead of maximising a measure, answer as much as possible with a share of wrong answers of "
+    "at most ALPHA; with --cluster the bound holds for clustered questions.",
+    type=float,
+)
+@options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
+@option(
+    "--next",
+    "With --risk: bound the share of wrong answers that will be observed on the next questions, "
+    "not only the expected share. The number of next questions is taken to be the number of "
+    "questions that each threshold is judged on (with folds: the size of a fold).",
+)
+@option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")
+@option("--test-gold FILE", "Tune on GOLD, judge on these other questions.", type=FILE)
+@option(
+    "--folds K",
+    "Cross-fitting: judge each of K folds with the threshold tuned on the others (default: 5).",
+    type=int,
+)
+@option(
+    "--repeats N",
+    "Cross-fit N times, with new random folds each time.",
+    type=click.IntRange(1, 1_000),
+    default=1,
+)
+@option("--by ATTR", "A threshold for each value of an attribute.")
+@option(
+    "--shrink N",
+    "With --by: pull the threshold of each slice towards the common one, with the weight of N "
+    "questions, so that small slices follow the common threshold (default: 50).",
+    type=float,
+)
+@option("--run NAME", "Tune only this run of the table.")
+@options.seed("The seed of the random folds.")
+@option(
+    "--apply FILE",
+    "Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
+    "tune --apply FILE RUN --run-file OUT.",
+    type=NEW_FILE,
+)
+@option(
+    "--run-file FILE",
+    "Write the run with its threshold applied; the ending sets the format.",
+    type=NEW_FILE,
+    writes=True,
+    section=SHOWING,
+)
+@option(
+    "--threshold-file FILE",
+    "Write the threshold and how it was chosen, as JSON.",
+    type=NEW_FILE,
+    writes=True,
+    section=SHOWING,
+)
+@shows(chart=True)
+def tune(
+    inputs: Input,
+    test_gold: str | None,
+    apply: Path | None,
+    run_file: Path | None,
+    threshold_file: Path | None,
+    out: Showing,
+    **how: Any,
+) -> None:
+    """Choose, on some questions, the threshold to abstain at, and judge it on others.
+
+    \b
+    abstain tune gold.csv run.csv                              (c@1, five folds)
+    abstain tune gold.csv run.csv --risk 0.05 --level 0.9 --tune-on part=dev
+    abstain tune gold.csv run.csv --threshold-file t.json --run-file silent.csv
+    abstain tune --apply t.json new.csv --run-file silent.csv
+
+    The score on the tuning questions is never shown as a result; it only serves to show the
+    optimism that was avoided.
+    """
+    if apply is not None:
+        _apply(apply, inputs, run_file)
+        return
+    if how["level"] is not None and how["risk"] is None:
+        raise UsageError("--level needs --risk: it is the probability that the bound holds")
+    if how["shrink"] is not None and how["by"] is None:
+        raise UsageError("--shrink needs --by: it pulls each slice towards the common threshold")
+    if run_file is not None and inputs.kind == "gold" and len(inputs.runs) > 1:
+        raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
+    if how["tune_on"] is not None:
+        how["tune_on"] = options.pairs([how["tune_on"]], "--tune-on", "part=dev")
+    with working("tuning…"):
+        read = inputs.evaluation() if test_gold is None else _two_golds(inputs, test_gold, how)
+        result = read.tune(**{name: value for name, value in how.items() if value is not None})
+    if run_file is not None:
+        _write_run(read, result, inputs, run_file)
+    if threshold_file is not None:
+        result.save_thresholds(threshold_file)
+    out.show(result)
+
+
+def _two_golds(inputs: Input, test_gold: str, how: dict[str, Any]) -> Evaluation:
+    from abstain.features.tune.analysis import both_golds
+    from abstain.runs.read import evaluate
+
+    if inputs.kind == "judged":
+        raise UsageError("--test-gold needs a gold to tune on; --judged has none")
+    golds = both_golds(inputs.gold, test_gold, how["tune_on"], how["folds"])
+    return evaluate(golds, inputs.runs, inputs.reading)
+
+
+def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:
+    from abstain.features.tune.apply import apply_thresholds, read_thresholds
+
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if typed and parameter.name not in APPLIED:
+            name = parameter.opts[-1]
+            raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")
+    if len(inputs.files) > 2:
+        raise UsageError("--apply takes one run (or its gold and the run)")
+    if target is None:
+        raise UsageError("--apply writes a run: say where with --run-file")
+    gold = inputs.gold if len(inputs.files) == 2 else None
+    chosen = read_thresholds(thresholds)
+    _write(target, *apply_thresholds(inputs.files[-1], chosen, inputs.reading, gold=gold))
+
+
+def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path) -> None:
+    from abstain.features.tune.apply import apply_thresholds, thresholded_rows
+
+    if inputs.kind == "judged":
+        _write(target, thresholded_rows(read, result), [])
+    else:
+        only = result.runs[0].run if len(result.runs) == 1 else None
+        gold, run = read.data.source.gold, inputs.runs[0]
+        _write(target, *apply_thresholds(run, result.chosen, inputs.reading, gold=gold, only=only))
+    click.echo(
+        f"{target}: the threshold was tuned on questions of this run: a score on them is "
+        "hindsight, not a result",
+        err=True,
+    )
+
+
+def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:
+    from abstain.io.tables import format_of_name, write_table
+
+    if format_of_name(str(target)) == "qa4mre" and "run" not in frame.columns:
+        import polars as pl
+
+        frame = frame.with_columns(run=pl.lit(target.name.split(".")[0]))
+    write_table(frame, target)
+    click.echo("; ".join([f"{target}: {frame.height:,} responses", *notes]), err=True)

@@ -1,0 +1,193 @@
+"""How tuned thresholds look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstain.errors import plural
+from abstain.features.tune.result import Standing, Tuned, TuneResult
+from abstain.report import sentences, view
+from abstain.report.charts import chart, points
+from abstain.report.grid import Cell, Column, Grid
+
+
+class View(view.View[TuneResult]):
+    """Each run: everything answered, as submitted, with the threshold, the best in hindsight."""
+
+    def title(self) -> str:
+        return f"The threshold to abstain at: {plural(len(self.result.runs), 'run')}"
+
+    def tables(self, **options: Any) -> list[Grid]:
+        """One table: what each run would score, judged where its threshold had no say."""
+        columns = [
+            *(Column("run"), Column("what"), Column("threshold")),
+            *(Column(name, "score") for name in (self.result.measure, "risk", "coverage")),
+            *(Column(n, "count", joined=n != "right") for n in ("right", "wrong", "blank")),
+        ]
+        grid = Grid(columns, [], notes=self._notes())
+        for tuned in self.result.runs:
+            grid.breaks.add(len(grid.rows))
+            for what, threshold, standing in self._standings(tuned):
+                if standing is tuned.best_in_hindsight:
+                    grid.dim.add(len(grid.rows))
+                k = standing.counts
+                shares = (standing.score, standing.risk, standing.coverage)
+                outcomes = (k.right, k.wrong, k.unanswered)
+                grid.rows.append([tuned.run, what, threshold, *shares, *outcomes])
+        return [grid]
+
+    def _standings(self, tuned: Tuned) -> list[tuple[str, Cell, Standing]]:
+        by, threshold = self.result.by, tuned.threshold
+        cell: Cell = sentences.NOTHING if threshold is None else sentences.threshold_cell(threshold)
+        standings: list[tuple[str, Cell, Standing]] = [
+            ("answer everything", "", tuned.answer_everything),
+            ("as submitted", "", tuned.as_submitted),
+            ("with a threshold", f"{_text(threshold)}, per {by}" if by else cell, tuned.judged),
+            ("best single threshold" if by else "best in hindsight", "", tuned.best_in_hindsight),
+        ]
+        if tuned.as_submitted.numbers == tuned.answer_everything.numbers:
+            del standings[1]
+        return standings
+
+    def _notes(self) -> list[str]:
+        """How it was tuned and judged, what was gained or kept, what is promised."""
+        result, aim = self.result, self.result.aim
+        notes = [f"{self._judged_how()} Aim: {self._aim()}."]
+        for tuned in result.runs:
+            text = self._gained(tuned) if aim.risk is None else self._kept(tuned)
+            notes += [f"{tuned.run}: {text}"] if text else []
+            if tuned.thresholds:
+                each = ", ".join(f"{k} {_text(v)}" for k, v in tuned.thresholds.items())
+                notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
+        answers = any(part.threshold is not None for tuned in result.runs for part in tuned.parts)
+        notes += [self._promise()] if answers and aim.risk is not None else []
+        further = sentences.few([*result.notes, *self._warnings()])
+        notes += map(sentences.sentence, further)
+        return notes + sentences.policy_words(result.policy, result.touched)
+
+    def _aim(self) -> str:
+        aim = self.result.aim
+        if aim.risk is None:
+            return f"maximise {aim.maximise}"
+        what = "risk seen on the next questions" if aim.next_questions else "risk"
+        return f"{what} ≤ {aim.risk:g} with confidence {aim.level:g}"
+
+    def _judged_how(self) -> str:
+        result, split = self.result, self.result.split
+        on = result.runs[0].parts[0].tuned_on
+        tuned = f"Tuned on {plural(on, 'question')}"
+        judged = f"judged on {plural(result.questions - on, 'question')}"
+        if split.judged_on is not None:
+            return f"{tuned}, {judged} of {split.judged_on}."
+        if split.tuned_on:
+            values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
+            return f"{tuned} with {values}, {judged}."
+        times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
+        whole = f" that keep clusters ({result.cluster}) whole" if result.cluster else ""
+        return (
+            f"{plural(result.questions, 'question')} in {split.folds} folds{whole}{times} (seed "
+            f"{result.seed}): each fold is judged with a threshold tuned on the other folds."
+        )
+
+    def _gained(self, tuned: Tuned) -> str:
+        """What a threshold gains, with its interval, and the optimism that was avoided."""
+        if tuned.gain is None or tuned.optimism_avoided is None:
+            return ""
+        (low, high), within = tuned.gain_interval, ""
+        if low is not None and high is not None:
+            chance = "; this may be chance" if tuned.by_chance else ""
+            within = f" (95 % interval {_points(low, 1)} to {_points(high, 1)}{chance})"
+        return (
+            f"the threshold gains {_points(tuned.gain)} points of {self.result.measure} over "
+            f"answering everything{within}. Optimism avoided: {_points(tuned.optimism_avoided)} "
+            "points."
+        )
+
+    def _kept(self, tuned: Tuned) -> str:
+        """What became of a bound, on questions that had no say; nothing where all is silence."""
+        kept, risk = tuned.kept, self.result.aim.risk
+        if tuned.judged.risk is None or kept is None:
+            return ""
+        text = (
+            f"risk {tuned.judged.risk:.4f} on the judged questions (answering everything: "
+            f"{tuned.answer_everything.risk or 0:.4f}). Optimism avoided: "
+            f"{_points(tuned.risk_optimism_avoided or 0.0)} points."
+        )
+        test = "test by clusters" if self.result.cluster else "exact binomial test"
+        if kept.parts == 1:
+            against = "contradict" if kept.refuted else "do not contradict"
+            chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
+            broken = f" The judged questions {against} the bound of {risk:g} ({test}{chance})."
+            return text if kept.seen else text + broken
+        silent = f", answering nothing in {kept.silent}" if kept.silent else ""
+        if self.result.aim.next_questions:
+            return f"{text} At most {risk:g} in {kept.seen} of {kept.parts} parts{silent}."
+        return (
+            f"{text} At most {risk:g} on all questions in {kept.over_all} of {kept.parts} parts"
+            f"{silent}; on the judged ones in {kept.seen}; {kept.refuted} contradict the bound "
+            f"({test}, 5 % level)."
+        )
+
+    def _promise(self) -> str:
+        """What a bound promises, and over what."""
+        result, aim = self.result, self.result.aim
+        units = f"clusters ({result.cluster})" if result.cluster else "questions"
+        bound = f"is at most {aim.risk:g}, with a probability of at least {aim.level:g}"
+        if aim.next_questions:
+            size = result.questions - result.runs[0].parts[0].tuned_on
+            return (
+                f"Of the answers to the next {plural(size, 'question')} of this kind, the share of "
+                f"wrong ones {bound} (over the {units} tuned on and the next)."
+            )
+        return (
+            f"The expected share of wrong answers {bound} (over the {units} tuned on); the "
+            "observed share varies around it, and `abstain tune --next` bounds that."
+        )
+
+    def _warnings(self) -> list[str]:
+        """Answers that no threshold gives, and runs that should answer nothing."""
+        warnings, risk = [], self.result.aim.risk
+        for tuned in self.result.runs:
+            if tuned.without_confidence:
+                have = plural(tuned.without_confidence, "answer has", "answers have")
+                warnings.append(f"run '{tuned.run}': {have} no confidence and are left blank")
+            if tuned.threshold is None:
+                unit = "independent answer" if self.result.cluster else "answer"
+                why = (
+                    "it scores best so"
+                    if risk is None
+                    else f"no threshold keeps the risk at or below {risk:g} surely enough (at "
+                    f"least {plural(self.result.fewest or 0, unit)} are needed)"
+                )
+                warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
+        return warnings
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """What each run would score, by what it answers."""
+        measure, runs = self.result.measure, self.result.runs
+        rows = [
+            {"run": tuned.run, "what": what, measure: standing.score}
+            for tuned in runs
+            for what, _, standing in self._standings(tuned)
+            if standing.score is not None
+        ]
+        names = list(dict.fromkeys(tuned.run for tuned in runs))
+        titles: dict[str, Any] = {"x_title": measure, "y_title": " "}
+        dots = points(measure, "run", sort=names, y_type="nominal", colour="what", **titles)
+        dots["mark"] |= {"size": 60, "opacity": 1}
+        dots["encoding"]["color"] |= {"sort": None, "title": None}
+        height = max(80, 24 * len(names))
+        return {"standings": chart("Tuned and judged", rows, [dots], height=height)}
+
+
+def _text(value: float | None) -> str:
+    return sentences.NOTHING if value is None else sentences.threshold_text(value)
+
+
+def _points(value: float, digits: int = 2) -> str:
+    """A share in points of a hundred, with its sign.
+
+    >>> _points(-0.0162)
+    '−1.62'
+    """
+    return f"{100 * value:+.{digits}f}".replace("-", "−")

@@ -1,0 +1,1 @@
+"""Would these runs be accepted?"""

@@ -1,0 +1,297 @@
+"""Would a submission be accepted? Every problem of every run, not the first alone.
+
+Where one cause explains many problems (every number one too high, a whole test left out), that
+cause is the problem and what it explains are its details.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import narwhals as nw
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
+from abstain.features.validate import result as facts
+from abstain.features.validate.problems import misspelt, odd_things, problems_of
+from abstain.features.validate.result import ValidateResult
+from abstain.io.files import bare_name
+from abstain.io.frames import check_mapping
+from abstain.io.submissions import without_runs
+from abstain.report.result import without_clusters
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.faults import Problem
+from abstain.runs.gold import natural
+from abstain.runs.judge import judge
+from abstain.runs.log_tasks import with_shared_ids, with_unasked
+from abstain.runs.read import read_golds, with_ids
+from abstain.runs.reading import Reading, ReadingOptions, refuse_meaningless
+from abstain.runs.responses import (
+    Responses,
+    RunInput,
+    in_its_engine,
+    listed_runs,
+    notes_of_tables,
+    opened_run,
+    resolved,
+)
+from abstain.runs.run_names import WITHDRAWN, RunsInfo, alike, read_info, runs_of, team_of
+from abstain.runs.sources import GoldRuns
+from abstain.runs.usual_names import refuse_pooled
+
+NO_POLICY = "the policy has no effect here: responses are checked, not counted"
+
+
+def validate(
+    evaluation: Evaluation, *, max_runs: int | None = None, runs_info: Any = None
+) -> ValidateResult:
+    """Check runs against their gold.
+
+    Args:
+        evaluation: Runs that were read against a gold.
+        max_runs: How many runs a team may send.
+        runs_info: A table of what is known of the runs: run, team, align.
+    """
+    source = evaluation.data.source
+    if not isinstance(source, GoldRuns):
+        raise UsageError(
+            "validate needs a gold and whole runs: not judged rows, counts or a selection"
+        )
+    info = read_info(runs_info)
+    fixed = info.repaired(source.responses, source.gold)
+    source = GoldRuns(source.gold, fixed, evaluation.reading)
+    problems = problems_of(source, evaluation.reading)
+    return _result(Examined(source, problems, info), evaluation.reading, max_runs)
+
+
+class Examined(Struct):
+    """Submissions that were looked through: those that could be read, and all problems."""
+
+    source: GoldRuns
+    problems: list[Problem]
+    info: RunsInfo
+    files: list[RunInput] = []
+    """Every run as it was submitted, where they were opened here."""
+    unread: int = 0
+    silent: list[str] = []
+    """Folders with files of which none is a run."""
+
+
+def validate_files(
+    gold: Any,
+    runs: Any,
+    *,
+    max_runs: int | None = None,
+    runs_info: Any = None,
+    **reading: Unpack[ReadingOptions],
+) -> ValidateResult:
+    """Everything that is wrong with runs; one that cannot be read is a problem too.
+
+    The gold may lack `correct`: participants check against the test set. `max_runs` is how many
+    runs a team may send; teams are known by `runs_info`, by folders, or by ids such as
+    jucs1302enen.
+
+    >>> import polars as pl
+    >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
+    >>> run = pl.DataFrame({"question": ["q1", "q3"], "answer": ["A", "B"]})
+    >>> [problem.kind for problem in validate_files(gold, run).problems]
+    ['unknown question', 'missing question']
+    """
+    return validate_runs(gold, runs, Reading.of(**reading), max_runs=max_runs, runs_info=runs_info)
+
+
+def validate_runs(
+    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None, runs_info: Any = None
+) -> ValidateResult:
+    """As `validate`, for runs that are not read yet: one that cannot be is a problem too.
+
+    The gold may be the test set without its answers.
+    """
+    seen = examine(gold, runs, reading, runs_info, answers=False)
+    return _result(seen, reading, max_runs)
+
+
+def examine(
+    gold: Any, runs: Any, reading: Reading, runs_info: Any = None, *, answers: bool = True
+) -> Examined:
+    """Open submissions one by one and look for everything that is wrong with them."""
+    refuse_meaningless(reading, "gold")
+    standard = read_golds(gold, reading, answers=answers)
+    info = read_info(runs_info)
+    opened: list[Responses] = []
+    refused: list[tuple[RunInput, InputError]] = []
+    files = listed_runs(runs, reading, refused)
+    problems = [_unreadable(error, submission.place) for submission, error in refused]
+    for submission in files:
+        try:
+            opened.append(opened_run(submission, reading))
+        except InputError as error:
+            problems.append(_unreadable(error, submission.place))
+    unread = len(files) - len(opened)
+    sources: list[Responses] = []
+    standard = with_ids(standard, gold, opened, reading, answers=answers)
+    standard, named_runs = with_shared_ids(standard, resolved(opened))
+    for run in named_runs:
+        try:
+            refuse_pooled(run.table, judged=False)
+            fixed = info.repaired([run], standard)
+            judge(standard, fixed, match=reading.match, align=reading.align)
+            sources += fixed
+        except InputError as error:
+            problems.append(_unreadable(error, run.table.name, run.run))
+            unread += 1
+    if sources:
+        tables = [*standard.tables, *(source.table for source in sources)]
+        check_mapping(reading.columns, tables)
+    sources = [in_its_engine(submission, reading) for submission in with_unasked(sources, standard)]
+    source = GoldRuns(standard, sources, reading)
+    if sources:
+        problems += problems_of(source, reading)
+    silent = without_runs(runs, [submission.place for submission in files])
+    return Examined(source, problems, info, files, unread, silent)
+
+
+def valid_runs(
+    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None, runs_info: Any = None
+) -> tuple[Evaluation, ValidateResult]:
+    """The runs that can be scored, and what is wrong with all of them.
+
+    A missing response is no reason to leave a run out where the policy says what it becomes.
+    """
+    seen = examine(gold, runs, reading, runs_info)
+    result = _result(seen, reading, max_runs)
+    allowed = ("missing question",) if "missing" in reading.policy else ()
+    bad = [problem for problem in result.problems if problem.kind not in allowed]
+    responses = seen.source.responses
+    kept = [submission for part in responses for submission in _without(part, bad)]
+    if not kept:
+        first = result.problems[0]
+        raise InputError(
+            f"no run is valid (the first problem: {first.place}: {first.message}); "
+            "`abstain validate` lists them all"
+        )
+    read = {submission.table.name for submission in responses}
+    everything = {run for submission in responses for run in runs_of(submission)} | {
+        p.run or p.place.path
+        for p in seen.problems
+        if p.kind == "unreadable" and p.place.path not in read
+    }
+    left = {run for submission in kept for run in runs_of(submission)}
+    notes = tuple(note for note in result.notes if note != NO_POLICY)
+    result = replace(result, notes=notes, skipped=tuple(sorted(everything - left)))
+    return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
+
+
+def _without(submission: Responses, problems: Sequence[facts.Problem]) -> list[Responses]:
+    """The responses without those of runs that have a problem, in whichever file it is."""
+    mine = {problem.run for problem in problems if problem.file == submission.table.name}
+    if None in mine or (mine and submission.table.chunks is not None):
+        return []
+    bad = {problem.run for problem in problems}
+    runs = runs_of(submission)
+    left = [run for run in runs if run not in bad]
+    if len(left) == len(runs):
+        return [submission]
+    if not left:
+        return []
+    frame = submission.frame.filter(nw.col("run").cast(nw.String).is_in(left))
+    return [replace(submission, table=replace(submission.table, frame=frame.to_native()))]
+
+
+def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateResult:
+    source = seen.source
+    tables = [submission.table for submission in source.responses]
+    paths = [submission.place for submission in seen.files] or [table.name for table in tables]
+    order = {path: at for at, path in enumerate(paths)}
+    teams = _teams_by_file(seen, paths)
+    problems = list(seen.problems)
+    notes: list[str] = []
+    if max_runs is not None:
+        many, notes = _too_many(seen, max_runs)
+        problems += many
+
+    def where(problem: Problem) -> tuple[int, int]:
+        place = problem.place
+        return order.get(place.path, len(order)), place.line or place.row or 1 << 62
+
+    def in_order(problems: Sequence[Problem]) -> tuple[facts.Problem, ...]:
+        ordered = sorted(problems, key=where)
+        return tuple(facts.Problem.of(p, teams.get(p.place.path)) for p in ordered)
+
+    return ValidateResult(
+        reading=reading,
+        notes=(
+            *notes_of_tables([source.gold.table, *tables]),
+            *misspelt(source.gold),
+            *without_clusters(reading.cluster),
+            *([NO_POLICY] if reading.policy else []),
+            *notes,
+            *alike(teams.values()),
+            *(f"{place} holds no runs" for place in seen.silent),
+        ),
+        valid=not problems,
+        questions=len(source.gold),
+        runs=len(tables) + seen.unread,
+        problems=in_order(problems),
+        warnings=in_order(odd_things(source) if tables else []),
+    )
+
+
+def _teams_by_file(seen: Examined, paths: Sequence[str]) -> dict[str, str]:
+    """The team of every file that names one run or cannot be read."""
+    folders = {submission.place: submission.team for submission in seen.files}
+    runs = {submission.table.name: submission.run for submission in seen.source.responses}
+    by_table = seen.info.of("team")
+    teams = {}
+    for path in {**dict.fromkeys(paths), **runs}:
+        for run in (runs.get(path), bare_name(path)):
+            if run and path not in teams and (team := team_of(run, folders.get(path), by_table)):
+                teams[path] = team.name
+    return teams
+
+
+def _unreadable(error: InputError, place: str, run: str | None = None) -> Problem:
+    return Problem("unreadable", error.place or Place(place), error.message, run, typed=error.typed)
+
+
+def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
+    """Runs of a team beyond those it may send, by name; withdrawn ones do not count."""
+    by_table, status = seen.info.of("team"), seen.info.of("status")
+    claims: list[tuple[Responses, str, int | None]] = []
+    for submission in seen.source.responses:
+        if submission.table.run_id is not None:
+            claims.append((submission, *submission.table.run_id))
+        else:
+            claims += [(submission, run, None) for run in runs_of(submission)]
+    claims.sort(key=lambda claim: natural(claim[1].rpartition("/")[2]))
+    count: Counter[str] = Counter()
+    by: Counter[str] = Counter()
+    problems: list[Problem] = []
+    lost: list[str] = []
+    for submission, run, line in claims:
+        team = team_of(run, submission.team, by_table)
+        if team is None:
+            lost.append(run)
+            continue
+        by[team.by] += 1
+        count[team.name] += status.get(run) != WITHDRAWN
+        if count[team.name] > most and status.get(run) != WITHDRAWN:
+            message = (
+                f"run {shown(run)} is number {count[team.name]} of team {shown(team.name)} "
+                f"(team by {team.by}), expected at most {most}"
+            )
+            place = Place(submission.table.name, line)
+            problems.append(Problem("too many runs", place, message, submission.run or run))
+    notes: list[str] = []
+    if by:
+        how = ", ".join(f"{plural(n, 'run')} by {what}" for what, n in by.most_common())
+        notes.append(f"runs were counted per team; the team is known for {how}")
+    if lost:
+        notes.append(
+            f"the limit does not apply to {plural(len(lost), 'run')} of an unknown team "
+            f"({some_of(lost)}): give each team a folder, or name it in a table of runs"
+        )
+    return problems, notes

@@ -1,0 +1,55 @@
+"""Check runs before they are scored."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from abstain.cli import EXIT_NO, options
+from abstain.cli.command import command, option
+from abstain.cli.reading import Input, reads
+from abstain.cli.showing import Showing, shows, working
+from abstain.errors import InputError
+
+
+@command
+@reads(
+    runs="The runs to check.",
+    without={"grades": "--grade is for judged rows; validate reads a gold and runs"},
+)
+@option(
+    "--max-runs N",
+    "How many runs a team may submit (teams: by --runs-info, by folder, or by run id).",
+    type=click.IntRange(min=1),
+)
+@option("--runs-info FILE", "A table of run, team, align.")
+@options.most("How many problems a table shows (0: all, with details).")
+@shows(digits=False)
+def validate(
+    inputs: Input, max_runs: int | None, runs_info: str | None, most: int, out: Showing
+) -> None:
+    """Check runs against the gold and list every problem with its place.
+
+    Exit code 1 if there is a problem.
+
+    The gold may be the test set without answers. A folder or a zip archive stands for the runs in
+    it.
+
+    \b
+    abstain validate gold.csv runs/*.csv
+    abstain validate test-set.xml submissions --max-runs 10
+    abstain validate gold.csv run.csv --format json
+    """
+    from abstain.features.validate.analysis import validate_runs
+    from abstain.io.files import STDIN
+
+    if not any(run == STDIN or os.path.exists(run) for run in inputs.runs):
+        raise InputError("there is no such file", inputs.runs[0])
+    with working("checking…"):
+        result = validate_runs(
+            inputs.gold, inputs.runs, inputs.reading, max_runs=max_runs, runs_info=runs_info
+        )
+    out.show(result, most=most)
+    if not result.valid:
+        raise click.exceptions.Exit(EXIT_NO)

@@ -1,0 +1,496 @@
+"""What is wrong with runs that could be read: every problem, by its cause where it has one.
+
+Ids such as `1/7/12` fall into tests by all that stands before the number at their end. Where a
+run has as many responses in each test as the gold has questions, but other numbers, its ids name
+other questions than it answered: a score by id would be wrong, a score by position is right.
+
+What is odd but no fault stands below: runs alike, answers that decline, a file called after another
+run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import Place, plural, shown
+from abstain.io.files import bare_name
+from abstain.io.frames import collect, in_engine
+from abstain.io.normalise import matcher, plain
+from abstain.io.qa4mre import NONE_OF_THE_ABOVE
+from abstain.io.tables import ROW, Table
+from abstain.outcomes import KINDS, WRONG
+from abstain.runs.counting import refuse_counts, rows_by_run, run_count
+from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, repeats
+from abstain.runs.gold import NONE_WORDS, Gold
+from abstain.runs.judge import FILE, INDEX, KIND, YES, Judged
+from abstain.runs.matrix import MISSING
+from abstain.runs.reading import Reading
+from abstain.runs.responses import Responses
+from abstain.runs.run_names import parse_run_name
+from abstain.runs.sources import GoldRuns
+
+MOST_TIMES = 4
+"""A run with more than so many times the gold's questions is not looked at for misnumbering."""
+
+FLOOD = 20
+"""More problems of one kind in one run become one."""
+
+MOST = 10_000
+"""Problems of one kind that are looked up; a file with more is not a submission with slips."""
+
+HINTS = 100
+"""Unknown ids for which the nearest known ones are looked up."""
+
+ID_KINDS = ("unknown question", REPEATED, "missing question")
+
+
+def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
+    """Everything that is wrong with runs that could be read."""
+    judged = source.judged()
+    for submission in judged.sources:
+        refuse_counts(run_count(submission), 1, submission.table.name)
+    problems = [*_faults(judged), *repeats(judged), *_missing(judged)]
+    if reading.align == "id":
+        problems = _explained(problems, judged)
+    problems += _no_answers(judged)
+    problems += _not_options(judged, reading.match)
+    return [*_without_floods(problems), *_shared_ids(judged.sources)]
+
+
+def _missing(judged: Judged) -> list[Problem]:
+    """Questions that a run has no response to."""
+    problems: list[Problem] = []
+    ids = judged.gold.frame["question"]
+    for frame in judged.frames:
+        there = frame.filter(nw.col(KIND) != MISSING)
+        sizes = rows_by_run(judged, there)
+        whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
+        row = [ROW] if ROW in frame.collect_schema().names() else []
+        seen = collect(
+            there.select("run", INDEX, FILE, *row)
+            .filter(~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole))
+            .unique(["run", INDEX]),
+            judged.sources[0].table.name,
+        )
+        seen = seen.sort(FILE, "run", INDEX)
+        for (run,), rows in seen.group_by(["run"], maintain_order=True):
+            table = judged.sources[rows[FILE][0]].table
+            problems += [
+                Problem(
+                    "missing question",
+                    _place_before(table, rows, int(at)),
+                    f"run {shown(str(run))} has no response to question {shown(ids[int(at)])}",
+                    str(run),
+                    ids[int(at)],
+                )
+                for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())
+            ]
+    return problems
+
+
+def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
+    """The line after which a question was expected, where lines come for nothing."""
+    if table.lines is None or ROW not in rows.columns:
+        return Place(table.name)
+    at = int(np.searchsorted(rows[INDEX].to_numpy(), index)) - 1
+    return table.place(rows[ROW][max(at, 0)])
+
+
+def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
+    """Problems with ids, by their cause where they have one."""
+    gold_ids = judged.gold.frame["question"].to_list()
+    for source in judged.sources:
+        table = source.table
+        runs = {p.run for p in problems if p.kind in ID_KINDS and p.place.path == table.name}
+        if runs != {source.run} or table.plan or ROW not in source.frame.collect_schema().names():
+            continue  # an engine does not say in which order they stand; a log names its samples
+        rows = collect(source.frame.select("question", ROW), table.name)
+        if rows.height > MOST_TIMES * len(gold_ids) + FLOOD:
+            continue  # so many more rows than questions are no slip of numbers
+        ids = rows["question"].fill_null("").to_list()
+        for finding in misnumbered(ids, gold_ids):
+            left: list[Problem] = []
+            explained: list[Problem] = []
+            for p in problems:
+                fits = not finding.tests or split_id(p.question or "")[0] in finding.tests
+                mine = p.run == source.run and p.kind in ID_KINDS and fits
+                (explained if mine else left).append(p)
+            place, question = table.place(rows[ROW][finding.at]), ids[finding.at]
+            cause = Problem(finding.kind, place, finding.message, source.run, question)
+            problems = [*left, replace(cause, details=tuple(explained))]
+    return problems
+
+
+def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
+    """Whatever is many of a kind in one run, as one."""
+    groups: dict[tuple[str, str | None, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.place.path, problem.run, problem.kind), []).append(problem)
+    kept: list[Problem] = []
+    for (_, run, kind), members in groups.items():
+        kept += [p for p in members if p.details]
+        single = [p for p in members if not p.details]
+        if len(single) <= FLOOD:
+            kept += single
+            continue
+        which = ", ".join(shown(p.question) for p in single[:3] if p.question is not None)
+        whose = f"run {shown(run)} has " if run else ""
+        least = "at least " if len(single) in (MOST_REPEATS, MOST) else ""
+        message = (
+            f"{whose}{least}{plural(len(single), 'problem')} of one kind ({kind}: {which}, …); the "
+            f"first: {single[0].message}"
+        )
+        kept.append(replace(single[0], message=message, details=tuple(single)))
+    return kept
+
+
+def _faults(judged: Judged) -> list[Problem]:
+    problems: list[Problem] = []
+    for frame in judged.frames:
+        rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
+        problems += [
+            fault_problem(judged, row, hints=number < HINTS)
+            for number, row in enumerate(rows.iter_rows(named=True))
+        ]
+    return problems
+
+
+def _no_answers(judged: Judged) -> list[Problem]:
+    """Questions marked as answered, without an answer: they count as blanks."""
+    says_yes = nw.col("answered").str.to_lowercase().is_in(YES)
+    nothing = nw.col("answer").is_null() | (nw.col("answer") == "")
+    problems = []
+    for frame in judged.frames:
+        if "answered" in frame.collect_schema().names():
+            lacking = frame.filter(nw.col(KIND) < KINDS, says_yes, nothing)
+            for row in _first_rows(lacking, judged).iter_rows(named=True):
+                question = judged.gold.frame["question"][row[INDEX]]
+                message = (
+                    f"question {shown(question)} is marked as answered but has no answer, "
+                    "expected an answer, or answered=NO"
+                )
+                place = judged.place(row)
+                problems.append(Problem("answer lacking", place, message, row["run"], question))
+    return problems
+
+
+def _not_options(judged: Judged, match: str) -> list[Problem]:
+    """Answers and candidates that are not among their question's options."""
+    gold = judged.gold.frame
+    if "options" not in gold.columns:
+        return []
+    allowed = gold["options"]
+    if match != "id":  # options in the form that answers have once they are judged
+        normal = matcher(match)
+        changed = [texts and [normal(text) for text in texts] for texts in allowed.to_list()]
+        allowed = pl.Series("options", changed, dtype=allowed.dtype)
+    problems: list[Problem] = []
+    for frame in judged.frames:
+        names = frame.collect_schema().names()
+        for column in (c for c in ("answer", "candidate") if c in names):
+            stated = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
+            pairs = collect(stated.select(INDEX, column).unique(), judged.sources[0].table.name)
+            options = pl.col("__options")
+            unknown = pairs.with_columns(allowed.gather(pairs[INDEX]).alias("__options")).filter(
+                ~pl.col(column).is_in(["", *NONE_WORDS]),  # "there is no answer" needs no option
+                options.list.len() > 0,
+                ~options.list.contains(pl.col(column)),
+            )
+            if unknown.is_empty():
+                continue
+            unknown = unknown.drop("__options")
+            bad = stated.join(in_engine(unknown, frame), on=[INDEX, column], how="inner")
+            for row in _first_rows(bad, judged).iter_rows(named=True):
+                question, known = gold["question"][row[INDEX]], gold["options"][row[INDEX]]
+                message = (
+                    f"{column} {shown(row[column])} is not an option of question "
+                    f"{shown(question)} (its options: {', '.join(known.to_list()[:10])})"
+                )
+                place = judged.place(row)
+                problems.append(Problem("unknown option", place, message, row["run"], question))
+    return problems
+
+
+def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
+    """Rows in the order of their files, so many at most."""
+    order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
+    return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
+
+
+def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
+    first: dict[str, Place] = {}
+    problems = []
+    for source in sources:
+        if source.table.run_id is None:
+            continue
+        run, line = source.table.run_id
+        here = Place(source.table.name, line)
+        if run in first:
+            message = (
+                f"run id {shown(run)} is already used (first: {first[run]}), expected a different "
+                "id for each run"
+            )
+            problems.append(Problem("shared run id", here, message, source.run))
+        first.setdefault(run, here)
+    return problems
+
+
+# ------------------------------------------------------ ids that name other questions
+
+POSITION = "its responses fit the gold in order: align them by position"
+ID_IS_WRONG = "scoring by id would be wrong"
+NO_POSITION = "its tests do not match the gold's in order, so aligning by position is wrong too"
+
+
+class Finding(Struct, frozen=True):
+    """One cause of many problems: its kind, what to say, the first response that shows it."""
+
+    kind: str
+    message: str
+    at: int
+    tests: tuple[str, ...] = ()
+    """The tests whose problems it explains; none: every problem of the run."""
+
+
+class Block(Struct):
+    """Consecutive ids of one test."""
+
+    test: str
+    start: int
+    numbers: list[str] = []
+
+
+def split_id(whole: str) -> tuple[str, str]:
+    """The test and the number that an id is made of.
+
+    >>> split_id("1/7/12"), split_id("q7"), split_id("a/b")
+    (('1/7', '12'), ('q', '7'), ('a', 'b'))
+    """
+    ends = re.search(r"(?<![0-9])[0-9]+$", whole)
+    if ends is None:
+        test, _, number = whole.rpartition("/")
+        return test, number
+    return whole[: ends.start()].removesuffix("/"), ends[0]
+
+
+def blocks(ids: Sequence[str]) -> list[Block]:
+    """Ids cut where the test changes, or where a number comes again.
+
+    >>> [(b.test, b.numbers) for b in blocks(["1/1/1", "1/1/2", "1/1/1", "1/2/1"])]
+    [('1/1', ['1', '2']), ('1/1', ['1']), ('1/2', ['1'])]
+    """
+    cut: list[Block] = []
+    seen: set[str] = set()
+    for at, whole in enumerate(ids):
+        test, number = split_id(whole)
+        if not cut or cut[-1].test != test or number in seen:
+            cut.append(Block(test, at))
+            seen = set()
+        cut[-1].numbers.append(number)
+        seen.add(number)
+    return cut
+
+
+def misnumbered(ids: Sequence[str], gold: Sequence[str]) -> list[Finding]:
+    """What explains why a run's ids do not fit the gold's, if one thing does."""
+    run, standard = blocks(ids), blocks(gold)
+    times = Counter(block.test for block in run)
+    if [len(b.numbers) for b in run] != [len(b.numbers) for b in standard]:
+        by_test = {block.test: block for block in standard}
+        pairs = [(b, by_test[b.test]) for b in run if b.test in by_test and times[b.test] == 1]
+        return _renumbered(pairs, NO_POSITION)
+    if not set(ids) & set(gold):
+        message = (
+            f"none of its {plural(len(ids), 'question id')} is in the gold (the first: "
+            f"{shown(ids[0])} where the gold has {shown(gold[0])}); {POSITION}"
+        )
+        return [Finding("other ids", message, 0)]
+    others = _renumbered(list(zip(run, standard, strict=True)), POSITION)
+    tests: set[str] = set()
+    for block in run:
+        if block.test in tests:
+            message = (
+                f"{times[block.test]} reading tests have the same id {shown(block.test)}; scoring "
+                f"by id is impossible; {POSITION}"
+            )
+            return [Finding("repeated test", message, block.start), *others]
+        tests.add(block.test)
+    return others
+
+
+def _renumbered(pairs: Sequence[tuple[Block, Block]], advice: str) -> list[Finding]:
+    """Tests under other numbers; one finding where all are shifted alike."""
+    wrong = [(b, g) for b, g in pairs if _renumbers(b, g)]
+    shifts = {int(n) - int(m) for b, g in wrong for n, m in zip(b.numbers, g.numbers, strict=True)}
+    if len(wrong) == len(pairs) and len(shifts) == 1:
+        shift = shifts.pop()
+        b, g = wrong[0]
+        message = (
+            f"every question number is {abs(shift)} too {'high' if shift > 0 else 'low'} in "
+            f"{plural(len(wrong), 'test')} ({_ranges(b.numbers)} where the gold has "
+            f"{_ranges(g.numbers)} in test {shown(g.test)}); {ID_IS_WRONG}; {advice}"
+        )
+        return [Finding("shifted ids", message, b.start, tuple(b.test for b, _ in wrong))]
+    return [
+        Finding(
+            "renumbered test",
+            f"test {shown(g.test)} numbers its {plural(len(b.numbers), 'response')} "
+            f"{_ranges(b.numbers)}, where the gold has {_ranges(g.numbers)}; {ID_IS_WRONG}; "
+            + advice,
+            b.start + next(i for i, n in enumerate(b.numbers) if n != g.numbers[i]),
+            (b.test,),
+        )
+        for b, g in wrong
+    ]
+
+
+def _renumbers(run: Block, gold: Block) -> bool:
+    """As many responses as the gold has questions, in rising order, under other numbers.
+
+    One stray number at its place is a slip; numbers that belong to other questions are not.
+    """
+    if len(run.numbers) != len(gold.numbers) or set(run.numbers) == set(gold.numbers):
+        return False
+    if not all(n.isascii() and n.isdigit() for n in run.numbers + gold.numbers):
+        return False
+    if any(int(a) >= int(b) for a, b in pairwise(run.numbers)):
+        return False
+    known = set(gold.numbers)
+    return any(n in known and n != m for n, m in zip(run.numbers, gold.numbers, strict=True))
+
+
+def _ranges(numbers: Sequence[str]) -> str:
+    """Rising numbers with their gaps.
+
+    >>> _ranges(["1", "2", "3", "5"])
+    '1–3, 5'
+    """
+    runs: list[list[int]] = []
+    for number in map(int, numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in runs]
+    return ", ".join(texts[:8]) + ("…" if len(texts) > 8 else "")
+
+
+# ------------------------------------------------------------- odd, but no fault
+
+MOST_CELLS = 5_000_000
+"""Responses beyond which runs are not compared with each other."""
+
+MOST_TEXTS = 200
+"""Different answers, the most frequent ones, that are read as sentences."""
+
+SHORTEST = 3
+"""Letters of the shortest sentence that declines (idk)."""
+
+ALIKE = 0.85
+"""How alike two texts are of which one is a slip of the other."""
+
+
+def odd_things(source: GoldRuns) -> list[Problem]:
+    """Everything that an organiser should look at, though the runs can be scored."""
+    odd = []
+    for submission in source.responses:
+        run, line = submission.table.run_id or ("", None)
+        file = bare_name(submission.table.name)
+        if run and file.lower() != run.lower() and parse_run_name(file):
+            message = f"the file is called after run {shown(file)}, but its run id is {shown(run)}"
+            place = Place(submission.table.name, line)
+            odd.append(Problem("file name", place, message, submission.run))
+    judged = source.judged()
+    sizes = [submission.frame.select(nw.len().alias("rows")) for submission in judged.sources]
+    count = sum(int(collect(size, "the responses")["rows"][0]) for size in sizes)
+    if max(count, len(source.gold) * len(judged.sources)) > MOST_CELLS:
+        return odd
+    columns = ("answer", "candidate", "answered")
+    tables = []
+    for frame in judged.frames:
+        there = [c for c in columns if c in frame.collect_schema().names()]
+        table = collect(frame.select("run", FILE, INDEX, KIND, *there), "the responses")
+        tables.append(table.with_columns(pl.col(INDEX).cast(pl.Int64)))
+    rows = pl.concat(tables, how="diagonal_relaxed").filter(pl.col("run").is_not_null())
+    wrong = rows.filter(pl.col(KIND) == WRONG)
+    return [*odd, *_silent_and_alike(rows, judged), *_declining(wrong, judged)]
+
+
+def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> list[Problem]:
+    """Runs that answer nothing, and runs that answer every question alike."""
+    columns = ("answer", "candidate", "answered")
+    texts = [pl.col(c).fill_null("") for c in columns if c in rows.columns]
+    marks = (
+        rows.with_columns(__mark=pl.struct(pl.col(INDEX), *texts).hash(1))
+        .group_by("run", maintain_order=True)
+        .agg(pl.col("__mark").sum(), pl.len(), pl.col(FILE).first(), some=(texts[0] != "").any())
+        .sort("run")
+    )
+    odd: list[Problem] = []
+    first: dict[tuple[int, int], str] = {}
+    for run, mark, size, file, some in marks.iter_rows():
+        place = Place(judged.sources[file].table.name)
+        same = first.setdefault((mark, size), run)
+        if not some:
+            odd.append(Problem("no answers", place, f"run {shown(run)} answers no question", run))
+        elif same != run:
+            message = f"run {shown(run)} has the same answers as run {shown(same)}"
+            odd.append(Problem("identical runs", place, message, run))
+    return odd
+
+
+def _declining(wrong: pl.DataFrame, judged: Judged) -> list[Problem]:
+    """Runs some of whose wrong answers, the most frequent ones, say that they are none."""
+    from abstain.runs.refusals.detect import LANGUAGES, rule_of
+
+    texts = wrong["answer"].drop_nulls().value_counts(sort=True).head(MOST_TEXTS)
+    texts = texts.filter(pl.col("answer").str.len_chars() >= SHORTEST).select("answer")
+    if texts.is_empty():
+        return []
+    declines = texts.filter(rule_of("answer", LANGUAGES).is_not_null())
+    declined = wrong.join(declines, on="answer", maintain_order="left")
+    runs = declined.group_by("run").agg(pl.len(), pl.col("answer", FILE).first()).sort("run")
+    return [
+        Problem(
+            "refusals",
+            Place(judged.sources[file].table.name),
+            f"{plural(count, 'wrong answer declines', 'wrong answers decline')} in words, such as "
+            f"{shown(text)}: --detect-refusals all (in Python: detect_refusals='all') makes such "
+            "answers blanks",
+            run,
+        )
+        for run, count, text, file in runs.iter_rows()
+    ]
+
+
+def misspelt(gold: Gold) -> list[str]:
+    """Questions whose option "None of the above" is misspelt: no baseline knows it for one."""
+    if not {"option_texts", "options"} <= {*gold.frame.columns}:
+        return []
+    rows = [
+        (question, {plain(t): (o, t) for o, t in zip(options or (), texts or (), strict=False)})
+        for question, options, texts in gold.frame.select(
+            "question", "options", "option_texts"
+        ).iter_rows()
+    ]
+    if not any(NONE_OF_THE_ABOVE in options for _, options in rows):
+        return []
+    return [
+        f"{gold.name}: option {shown(options[near][0])} of question {shown(question)} says "
+        f"{shown(options[near][1])}, which is not exactly “None of the above”: the baseline nca "
+        "leaves the question blank"
+        for question, options in rows
+        if NONE_OF_THE_ABOVE not in options
+        for near in difflib.get_close_matches(NONE_OF_THE_ABOVE, options, 1, ALIKE)
+    ]

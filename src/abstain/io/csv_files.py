@@ -1,0 +1,258 @@
+"""CSV and TSV: with polars where every record has the header's cells, else record by record."""
+
+from __future__ import annotations
+
+import csv
+import io
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from abstain.errors import InputError, Place, plural, shown
+from abstain.io.files import (
+    NOT_UTF8,
+    Opened,
+    ahead,
+    bad_utf8_line,
+    chunks_of,
+    line_end,
+    text_blocks,
+)
+from abstain.io.limits import MAX_COLUMNS, MAX_LINE
+from abstain.io.tables import ROW, SEPARATORS, Table, first_line
+
+AT_ONCE = 1 << 13
+"""Records that are read one by one before they become a chunk."""
+
+
+class RecordLines:
+    """The line on which each record of a CSV file begins, read as far as needed."""
+
+    def __init__(self, opened: Opened, separator: str) -> None:
+        self._records = _records(opened, separator)
+        self._lines = array("Q")
+
+    def line(self, row: int) -> int | None:
+        """The line of a record, the header not counted."""
+        for line, _ in self._records:
+            self._lines.append(line)
+            if len(self._lines) > row + 1:
+                break
+        return self._lines[row + 1] if row + 1 < len(self._lines) else None
+
+
+def read_csv(opened: Opened, format: str) -> Table:
+    """A CSV or TSV file as a table of text, its rows still to be read."""
+    separator = _separator(opened, format)
+    header = _header(opened, separator)
+    chunks = partial(_chunks, opened, separator, header)
+    empty = pl.LazyFrame(schema=dict.fromkeys(header, pl.String))
+    begins = RecordLines(opened, separator)
+    return Table(opened.name, format, header, empty, opened, begins=begins, chunks=chunks)
+
+
+def _separator(opened: Opened, format: str) -> str:
+    """A CSV whose header has semicolons or tabs and no comma is what many spreadsheets write."""
+    line = opened.head.split(b"\n", 1)[0]
+    if format == "csv" and b"," not in line:
+        sign = max(";", "\t", key=lambda sign: line.count(sign.encode()))
+        if sign.encode() in line:
+            return sign
+    return SEPARATORS[format]
+
+
+def _header(opened: Opened, separator: str) -> tuple[str, ...]:
+    _, cells = next(_records(opened, separator), (1, []))
+    names = tuple(cell.strip() for cell in cells)
+    place = Place(opened.name, 1)
+    if not any(names):
+        raise InputError("begins with a blank line, expected a header", place)
+    if len(names) > MAX_COLUMNS:
+        raise InputError(f"has more than {MAX_COLUMNS:,} columns", place)
+    if len(set(names)) < len(names):
+        name = next(name for at, name in enumerate(names) if name in names[:at])
+        what = f"column {shown(name)} appears twice" if name else "two columns have no name"
+        raise InputError(f"{what} in the header", place)
+    return names
+
+
+def _chunks(
+    opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    """The rows, chunk by chunk: from the first uneven chunk on, record by record."""
+    before = 0
+    read = partial(_parse, separator=separator, header=header, columns=columns)
+    try:
+        for parsed in ahead(enumerate(chunks_of(text_blocks(opened), _record_end)), read):
+            if parsed is None:
+                yield from _one_by_one(opened, separator, header, columns, before)
+                return
+            records, rows = parsed
+            if rows.height:
+                yield rows.with_columns(pl.col(ROW) + before)
+            before += records
+    except UnicodeDecodeError:
+        raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened))) from None
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"is not a readable table: {first_line(error)}", opened.name) from None
+
+
+def _parse(
+    chunk: tuple[int, bytes], *, separator: str, header: tuple[str, ...], columns: Sequence[str]
+) -> tuple[int, pl.DataFrame] | None:
+    """The records of a chunk, their number and their rows; None where they are not even."""
+    number, text = chunk
+    if not text.isascii():
+        text.decode()  # refuses what is not UTF-8
+    if not _is_even(text if text.endswith(b"\n") else text + b"\n", separator, len(header)):
+        return None
+    if number:  # polars takes the number of cells from the first line, which may be blank here
+        text = separator.join("x" * len(header)).encode() + b"\n" + text
+
+    def cells(wanted: Sequence[str]) -> pl.DataFrame:
+        places = sorted(header.index(column) for column in wanted)
+        frame = pl.read_csv(
+            text,
+            separator=separator,
+            infer_schema=False,
+            has_header=False,
+            columns=places,
+            glob=False,
+        )[1:]
+        frame.columns = [header[place] for place in places]
+        return frame
+
+    return _rows(cells, header, columns)
+
+
+def _one_by_one(
+    opened: Opened,
+    separator: str,
+    header: tuple[str, ...],
+    columns: Sequence[str],
+    before: int,
+) -> Iterator[pl.DataFrame]:
+    """The rows after some records, read with Python's csv; a record of other length is refused."""
+    width, schema = len(header), dict.fromkeys(header, pl.String)
+    records = islice(_records(opened, separator, strict=True), before + 1, None)
+    for first in count(before, AT_ONCE):
+        some = []
+        for line, cells in islice(records, AT_ONCE):
+            if cells and len(cells) != width:
+                what = f"has {plural(len(cells), 'cell')}, expected {width} as in the header"
+                raise InputError(what, Place(opened.name, line))
+            some.append(cells or [""] * width)
+        if not some:
+            return
+        frame = pl.DataFrame(some, schema=schema, orient="row")
+        _, rows = _rows(frame.__getitem__, header, columns)
+        if rows.height:
+            yield rows.with_columns(pl.col(ROW) + first)
+
+
+def _rows(
+    cells: Callable[[list[str]], pl.DataFrame], header: Sequence[str], columns: Sequence[str]
+) -> tuple[int, pl.DataFrame]:
+    """The number of records, and their trimmed cells with the number of each.
+
+    ``cells`` gives the columns that it is asked for. Rows with nothing in any are left out.
+    """
+    trimmed = pl.all().str.strip_chars()
+    rows = cells(list(columns)).with_columns(trimmed).with_row_index(ROW)
+    blank = rows.select(_is_blank()).to_series()
+    if not blank.any():
+        return rows.height, rows
+    if len(columns) < len(header):  # perhaps there is something in others
+        blank = cells(list(header)).with_columns(trimmed).select(_is_blank()).to_series()
+    return rows.height, rows.filter(~blank)
+
+
+def _is_blank() -> pl.Expr:
+    cells = pl.exclude(ROW)
+    return pl.all_horizontal(cells.is_null() | (cells == ""))
+
+
+def _records(
+    opened: Opened, separator: str, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Records with the line on which each begins; blank lines count as one."""
+    csv.field_size_limit(2 * MAX_LINE)
+    reader = csv.reader(_lines(opened), delimiter=separator, strict=strict)
+    begins = 1
+    try:
+        for cells in reader:
+            yield begins, cells
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        is_open = str(error) == "unexpected end of data"
+        problem = "a quote is never closed" if is_open else str(error)
+        raise InputError(problem, Place(opened.name, begins)) from None
+    except UnicodeDecodeError:
+        raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened))) from None
+
+
+def _lines(opened: Opened) -> Iterator[str]:
+    """The lines of a file of text, each with its end."""
+    for chunk in chunks_of(text_blocks(opened)):
+        yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
+
+
+def _is_even(text: bytes, separator: str, width: int) -> bool:
+    """Whether every record has the header's number of separators outside quotes.
+
+    A quote toggles between inside and outside; where one stands anywhere but around a cell, or a
+    carriage return ends no line, the answer is no.
+    """
+    cells = np.frombuffer(text, np.uint8)
+    ends, marks, quotes = cells == ord("\n"), cells == ord(separator), cells == ord('"')
+    outside = None
+    if quotes.any():
+        if not _quotes_enclose(cells, np.flatnonzero(quotes), separator):
+            return False
+        outside = np.cumsum(quotes, dtype=np.uint32) % 2 == 0
+        ends &= outside
+        marks &= outside
+    stops = np.flatnonzero(ends)
+    if not len(stops) or stops[-1] != len(cells) - 1:
+        return False
+    if b"\r" in text:
+        lone = (cells[:-1] == ord("\r")) & (cells[1:] != ord("\n"))
+        if (lone if outside is None else lone & outside[:-1]).any():
+            return False
+    cuts = np.flatnonzero(marks)
+    starts = np.concatenate(([0], stops[:-1] + 1))
+    filled = stops - starts > 1
+    if not filled.all():  # blank lines, perhaps with a carriage return, are no records
+        filled |= (stops - starts == 1) & (cells[starts] != ord("\r"))
+        starts, stops = starts[filled], stops[filled]
+    if len(cuts) != len(stops) * (width - 1):
+        return False
+    by_record = cuts.reshape(len(stops), width - 1)
+    return width == 1 or not bool(
+        (by_record[:, 0] < starts).any() or (by_record[:, -1] > stops).any()
+    )
+
+
+def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
+    """Whether quotes open at the beginning of a cell and close at its end, or are doubled."""
+    edges = np.frombuffer(f'{separator}\n\r"'.encode(), np.uint8)
+    opening, closing = at[::2], at[1::2]
+    before = cells[opening[opening > 0] - 1]
+    after = cells[closing[closing < len(cells) - 1] + 1]
+    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
+
+
+def _record_end(text: bytes) -> int:
+    """Where the last whole record ends: a line end inside quotes ends none."""
+    if b'"' not in text:
+        return line_end(text)
+    cells = np.frombuffer(text, np.uint8)
+    stops = np.flatnonzero(cells == ord("\n"))
+    quotes = np.flatnonzero(cells == ord('"'))
+    ends = stops[np.searchsorted(quotes, stops) % 2 == 0]
+    return int(ends[-1]) + 1 if len(ends) else 0

@@ -1,0 +1,207 @@
+"""JSON: tables of one object a line or one array, and documents of other tools.
+
+The type of a JSONL column depends on all of its values, so a file is looked through once before:
+for its columns, and for the kinds of value in each.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import msgspec
+import polars as pl
+
+from abstain.errors import InputError, Place
+from abstain.io.files import BOM, NOT_UTF8, Opened, chunks_of, text_blocks
+from abstain.io.limits import MAX_COLUMNS
+from abstain.io.tables import ROW, Table, first_line, json_column
+
+Kinds = dict[str, set[type[Any]]]
+"""Of each column the types of its values."""
+
+STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
+"""What Python's JSON writes though JSON lacks it; the last: half a surrogate pair."""
+TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|NaN|-?Infinity', re.S)
+PAIR = rb"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
+SURROGATES = re.compile(PAIR + rb"|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\.")
+
+T = TypeVar("T")
+
+
+def read_jsonl(opened: Opened) -> Table:
+    """A JSONL file as a table: checked as a whole, its rows still to be read."""
+    rows, kinds = _looked_through(opened)
+    if not rows:
+        raise InputError("has no rows", opened.name)
+    if rows == 1 and all(types <= {dict, list} for types in kinds.values()):
+        raise InputError(
+            "is one object that holds lists or objects, expected an array of objects or one object "
+            'per line (from pandas: to_json(orient="records"))',
+            opened.name,
+        )
+    empty = pl.DataFrame({name: json_column(name, [], types) for name, types in kinds.items()})
+    chunks = partial(_chunks, opened, kinds)
+    return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, chunks=chunks)
+
+
+def read_array(opened: Opened) -> Table:
+    """A JSON array of objects as a table."""
+    records = document(opened, list[dict[str, Any]], what="array of objects")
+    if not records:
+        raise InputError("has no rows", opened.name)
+    names = dict.fromkeys(key for record in records for key in record)
+    if len(names) > MAX_COLUMNS:
+        raise InputError(f"has more than {MAX_COLUMNS:,} keys", opened.name)
+    columns = {name: json_column(name, [record.get(name) for record in records]) for name in names}
+    frame = pl.DataFrame(columns).lazy().with_row_index(ROW)
+    return Table(opened.name, "json", tuple(names), frame, opened)
+
+
+def _records(chunk: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of some lines, each with the number of the lines before it, one at a time."""
+    decode = msgspec.json.Decoder().decode
+    for number, line in enumerate(io.BytesIO(chunk), before):
+        if not line.strip():
+            continue
+        try:
+            record = decode(line)
+        except UnicodeDecodeError:
+            raise InputError(NOT_UTF8, Place(name, number + 1)) from None
+        except (msgspec.DecodeError, RecursionError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"is not JSON: {reason}", Place(name, number + 1)) from None
+        if not isinstance(record, dict):
+            what = f"expected a JSON object, got {type(record).__name__}"
+            raise InputError(what, Place(name, number + 1))
+        yield number, record
+
+
+def _looked_through(opened: Opened) -> tuple[int, Kinds]:
+    """How many records there are, and what their columns hold; what is no record is refused."""
+    kinds: Kinds = {}
+    decoder, rows, before = None, 0, 0
+    for chunk in chunks_of(text_blocks(opened)):
+        records = None if decoder is None else _quickly(chunk, decoder)
+        if records is not None:
+            rows += len(records)
+            for number, types in enumerate(kinds.values()):
+                types.update(map(type, map(attrgetter(_field(number)), records)))
+        else:
+            known = len(kinds)
+            for number, record in _records(chunk, opened.name, before):
+                rows += 1
+                for key, value in record.items():
+                    kinds.setdefault(key, set()).add(type(value))
+                if len(kinds) > MAX_COLUMNS:
+                    place = Place(opened.name, number + 1)
+                    raise InputError(f"has more than {MAX_COLUMNS:,} different keys", place)
+            if len(kinds) > known:
+                decoder = _decoder(tuple(kinds), others=False)
+        before += chunk.count(b"\n")
+    return rows, kinds
+
+
+def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    decoder, before = _decoder(columns, others=True), 0
+    for chunk in chunks_of(text_blocks(opened)):
+        quick = None if decoder is None else _quickly(chunk, decoder)
+        values: list[list[Any]]
+        if quick is not None:
+            values = [list(map(attrgetter(_field(i)), quick)) for i in range(len(columns))]
+            rows = pl.int_range(before, before + len(quick), dtype=pl.UInt32, eager=True)
+        else:
+            numbered = list(_records(chunk, opened.name, before))
+            values = [[record.get(column) for _, record in numbered] for column in columns]
+            rows = pl.Series([number for number, _ in numbered], dtype=pl.UInt32)
+        before += chunk.count(b"\n")
+        if len(rows):
+            series = {
+                name: json_column(name, cells, kinds[name])
+                for name, cells in zip(columns, values, strict=True)
+            }
+            yield pl.DataFrame({**series, ROW: rows})
+
+
+def _field(number: int) -> str:
+    return f"f{number}"
+
+
+def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[Any] | None:
+    """Reads records whose columns are known, a lacking one as None; it may refuse all others.
+
+    None where a name is not what such a reader takes.
+    """
+    names = {_field(number): column for number, column in enumerate(columns)}
+    fields = [(name, Any, None) for name in names]
+    try:
+        record = msgspec.defstruct(
+            "Record", fields, rename=names, forbid_unknown_fields=not others, gc=False
+        )
+    except ValueError:
+        return None
+    return msgspec.json.Decoder(record)
+
+
+def _quickly(text: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any] | None:
+    """The records of a chunk, if each of its lines is one and nothing else.
+
+    The decoder itself takes any white space between records, and none. But where every line
+    begins with { and ends with }, no record goes on in the next (a comma or a bracket would
+    have to come first), so as many records as lines are one each.
+    """
+    text = text.removesuffix(b"\n")
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    breaks = text.count(b"\n")
+    if not (text[:1] == b"{" and text[-1:] == b"}" and text.count(b"}\n{") == breaks):
+        return None
+    try:
+        records = decoder.decode_lines(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return records if len(records) == breaks + 1 else None
+
+
+def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) -> T:
+    """JSON in the shape asked for; NaN and Infinity, which JSON lacks and tools write, are null."""
+    try:
+        try:
+            return msgspec.json.decode(data, type=shape)
+        except msgspec.ValidationError:
+            raise
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            if not any(mark in data for mark in STRANGE):
+                raise
+            return msgspec.json.decode(TOKENS.sub(_standard, data), type=shape)
+    except msgspec.ValidationError as error:
+        one = "an" if what[0] in "aeiouAEIOU" else "a"
+        raise InputError(f"is not {one} {what} of a known structure: {error}", place) from None
+    except (ValueError, RecursionError, msgspec.DecodeError) as error:
+        raise InputError(f"is not complete JSON: {first_line(error)}", place) from None
+
+
+def _standard(token: re.Match[bytes]) -> bytes:
+    """A string without halves of surrogate pairs; what is no string as null."""
+    if not token[0].startswith(b'"'):
+        return b"null"
+    return SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], token[0])
+
+
+def document(opened: Opened, shape: type[T], *, what: str) -> T:
+    """A file that is one JSON document."""
+    return decode(opened.read().removeprefix(BOM), shape, Place(opened.name), what=what)
+
+
+def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int, T]]:
+    """The objects of a JSONL file with their lines, one by one."""
+    number = 0
+    for chunk in chunks_of(text_blocks(opened)):
+        for line in io.BytesIO(chunk):
+            number += 1
+            if line.strip():
+                yield number, decode(line, shape, Place(opened.name, number), what=what)

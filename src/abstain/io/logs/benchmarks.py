@@ -1,0 +1,326 @@
+"""What benchmarks publish: AbstentionBench's judged responses, PAN's answers, SQuAD 2's files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from abstain.errors import InputError, Place, UsageError, nearest, option, plural, shown
+from abstain.io.files import Opened, open_file
+from abstain.io.json_files import document, records
+from abstain.io.normalise import squad
+from abstain.io.readers import LogRows, Reader, Verdict, accepted, number_picked, plain_text
+from abstain.io.tables import Table
+
+T = TypeVar("T")
+
+# -------------------------------------------------------------------------- AbstentionBench
+
+HASH = 12
+
+
+class Prompt(Struct):
+    question: str
+    should_abstain: bool
+    reference_answers: list[Any] | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Response(Struct):
+    prompt: Prompt
+    response_or_abstention: str | None = None
+    response: str | None = None
+    is_abstention: bool | None = None
+    is_response_correct: bool | None = None
+
+
+class Responses(Struct):
+    responses: list[Response]
+
+
+def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """Responses of one model to one data set; a log has no ids and its order is drawn by chance.
+
+    So a question is known by a hash of what it asks, with `#2` where that is asked again.
+    """
+    rows = LogRows(opened, "abstentionbench", ("should_abstain", "position"))
+    responses = document(opened, Responses, what="AbstentionBench log").responses
+    for number, response in enumerate(responses, 1):
+        prompt = response.prompt
+        abstain, targets = prompt.should_abstain, prompt.reference_answers
+        asked = msgspec.json.encode([prompt.question, abstain, targets])
+        text = plain_text(response.response_or_abstention or response.response)
+        outcome, reason = _judged(response)
+        rows.add(
+            rows.again(hashlib.sha256(asked).hexdigest()[:HASH]),
+            outcome,
+            answer="none" if outcome == "right" and abstain else text,
+            response=text or None,
+            reason=reason,
+            correct=[] if abstain else accepted(targets or ()),
+            attributes={"should_abstain": "yes" if abstain else "no", "position": str(number)},
+            metadata=prompt.metadata,
+        )
+    # results stand in DATASET_MODEL/DATE/…
+    return rows.table(run=next(iter(Path(opened.name).parts[:-1][-2:]), None))
+
+
+def _judged(response: Response) -> Verdict:
+    """Where a question should not be answered, abstaining is right and any answer is wrong."""
+    if response.is_abstention is None:
+        return "unscored", "the judge did not say whether the response abstains"
+    if response.prompt.should_abstain:
+        return ("right" if response.is_abstention else "wrong"), None
+    if response.is_abstention:
+        return "declined", None
+    if response.is_response_correct is None:
+        return "unscored", "the judge did not say whether the answer is correct"
+    return ("right" if response.is_response_correct else "wrong"), None
+
+
+ABSTENTIONBENCH = Reader(
+    name="abstentionbench",
+    tool="AbstentionBench",
+    versions="2025",
+    files="the judged responses (LLMJudgeCorrectnessEvaluator.json, …)",
+    sniff=re.compile(
+        rb'\{\s*"responses"\s*:\s*\[\s*\{(?=.*?"should_abstain"\s*:)'
+        rb'(?=.*?"is_abstention"\s*:)',
+        re.S,
+    ),
+    paired_by="by question, reference answers and should_abstain",
+    read=read_abstentionbench,
+)
+
+# -------------------------------------------------------------------------------------- PAN
+
+SAME, DIFFERENT = "same", "different"
+
+
+class Line(Struct):
+    id: str | int
+    same: bool | None = None
+    value: Any = None
+    """A number; one system of 2020 wrote a list of one."""
+
+
+def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """A truth as a gold, answers as a run: "same" above 0.5, "different" below, 0.5 is none."""
+    rows = LogRows(opened, "pan")
+    is_truth: bool | None = None
+    for number, line in records(opened, Line, what="line of PAN's truth or answers"):
+        place = Place(opened.name, number)
+        if is_truth is not None and is_truth != (line.same is not None):
+            raise InputError("has both 'same' and 'value' lines, expected one kind", place)
+        is_truth = line.same is not None
+        values: dict[str, Any]
+        if is_truth:
+            values = {
+                "correct": [SAME if line.same else DIFFERENT],
+                "options": [SAME, DIFFERENT],
+                "attributes": {"same": "yes" if line.same else "no"},
+            }
+        else:
+            value = _pan_value(line.value, place)
+            answer, confidence = SAME if value > 0.5 else DIFFERENT, max(value, 1 - value)
+            values = {"answer": answer, "confidence": confidence, "value": value}
+        outcome = "declined" if values.get("value") == 0.5 else "right"
+        rows.add(str(line.id), outcome, line=number, **values)
+    return rows.gold("answer") if is_truth else rows.gold()
+
+
+def _pan_value(value: Any, place: Place) -> float:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise InputError(f"'value' is {shown(str(value))}, expected a number from 0 to 1", place)
+    return float(value)
+
+
+PAN = Reader(
+    name="pan",
+    tool="PAN authorship verification",
+    versions="PAN 2020 to 2023",
+    files="truth.jsonl (id, same) and answers.jsonl (id, value)",
+    read=read_pan,
+)
+
+# ------------------------------------------------------------------------------------ SQuAD
+
+DATA_SET = re.compile(rb'"data"\s*:\s*\[')
+"""What a data set has and predictions, whose values are texts, have not."""
+
+
+class Answer(Struct):
+    text: str
+
+
+class Item(Struct):
+    id: str
+    answers: list[Answer] = []
+    is_impossible: bool | None = None
+
+
+class Paragraph(Struct):
+    qas: list[Item]
+
+
+class Article(Struct):
+    paragraphs: list[Paragraph]
+    title: str = ""
+
+
+class DataSet(Struct):
+    data: list[Article]
+
+
+class Question(Struct, frozen=True):
+    """A question of the data set: the texts that are right, none where it has no answer."""
+
+    golds: tuple[str, ...]
+    title: str
+
+    def values(self) -> dict[str, Any]:
+        """What a row says of it."""
+        kind = "HasAns" if self.golds else "NoAns"
+        return {"correct": list(self.golds), "attributes": {"kind": kind, "title": self.title}}
+
+
+Questions = Mapping[str, Question]
+
+
+def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """Predictions judged by the data set; or the data set, whose questions are a gold."""
+    is_data = DATA_SET.search(opened.head) is not None
+    rows = LogRows(opened, "squad")
+    if "gold" not in picks:
+        if not is_data:
+            example = option("pick", {"gold": "dev-v2.0.json"})
+            raise InputError(f"are predictions; name their data set, as in {example}", opened.name)
+        for name, question in _questions(opened).items():
+            rows.add(name, "right", **question.values())
+        return rows.gold("answer")
+    questions = _questions(open_file(picks["gold"]))
+    if is_data:
+        raise InputError("is a data set, expected predictions ({question: text})", opened.name)
+    predictions = _by_question(opened, str, questions, what="SQuAD prediction file")
+    threshold = number_picked(picks, "threshold")
+    if threshold is not None and "na-prob" not in picks:
+        raise UsageError("threshold needs the no-answer probabilities: na-prob=FILE")
+    chances: dict[str, float] = {}
+    if "na-prob" in picks:
+        file = open_file(picks["na-prob"])
+        chances = _by_question(file, float, questions, what="SQuAD file of probabilities")
+        if lacking := [name for name in questions if name not in chances]:
+            raise InputError(f"has no probability for question {shown(lacking[0])}", file.name)
+    probable = all(0 <= chance <= 1 for chance in chances.values())
+    for name, question in questions.items():
+        text, chance = predictions.get(name), chances.get(name)
+        held = bool(text) and threshold is not None and chance is not None and chance > threshold
+        outcome, values = _predicted(text, question.golds, held=held)
+        values |= {
+            "response": text or None,
+            "exact": exact_match(text or "", question.golds),
+            "f1": f1_of_words(text or "", question.golds),
+            "na_prob": chance,
+        }
+        if chance is not None and probable:  # of its answer, which may be that there is none
+            answers = text and (question.golds or not held)
+            values["confidence"] = 1 - chance if answers else chance
+        rows.add(name, outcome, **question.values(), **values)
+    if not probable:
+        rows.notes.append("the no-answer probabilities are not from 0 to 1: no confidence")
+    if silent := len(questions) - len(predictions):
+        rows.notes.append(f"{plural(silent, 'question has', 'questions have')} no prediction")
+    return rows.table(by_match=True)
+
+
+def _predicted(text: str | None, golds: Sequence[str], *, held: bool) -> tuple[str, dict[str, Any]]:
+    """The outcome of a prediction, perhaps held back; an empty one says that there is no answer."""
+    if text is None:
+        return "missing", {}
+    fits = squad(text) in map(squad, golds)
+    if golds and held:
+        return "unanswered_right" if fits else "unanswered_wrong", {"candidate": text}
+    if golds and not text:
+        return "declined", {}
+    if golds or (squad(text) and not held):
+        return "right" if fits else "wrong", {"answer": text}
+    return "right", {"answer": "none"}  # as SQuAD has it: nothing is left of "the" either
+
+
+def exact_match(text: str, golds: Sequence[str]) -> float:
+    """1 where a prediction is one of the answers; with none, where it is empty.
+
+    >>> exact_match("The Nile", ["Nile"]), exact_match("", []), exact_match("Rhine", [])
+    (1.0, 1.0, 0.0)
+    """
+    return max(float(squad(text) == squad(gold)) for gold in golds or ("",))
+
+
+def f1_of_words(text: str, golds: Sequence[str]) -> float:
+    """The best F1 of a prediction's words with those of an answer.
+
+    >>> f1_of_words("the river Nile", ["Nile"]), f1_of_words("", [])
+    (0.6666666666666666, 1.0)
+    """
+    return max(_f1(squad(text).split(), squad(gold).split()) for gold in golds or ("",))
+
+
+def _f1(words: list[str], gold: list[str]) -> float:
+    if not words or not gold:
+        return float(words == gold)
+    common = sum((Counter(words) & Counter(gold)).values())
+    return 2 * common / (len(words) + len(gold))
+
+
+def _questions(opened: Opened) -> dict[str, Question]:
+    """The questions of a data set; an answer that normalises to nothing is none, as in SQuAD."""
+    data = document(opened, DataSet, what="SQuAD 2 data set")
+    questions: dict[str, Question] = {}
+    for article in data.data:
+        for item in (item for paragraph in article.paragraphs for item in paragraph.qas):
+            golds = tuple(answer.text for answer in item.answers if squad(answer.text))
+            if item.id in questions or (item.is_impossible and golds):
+                what = "twice" if item.id in questions else "with answers, although is_impossible"
+                raise InputError(f"has question {shown(item.id)} {what}", opened.name)
+            questions[item.id] = Question(golds, article.title)
+    if not questions:
+        raise InputError("has no questions", opened.name)
+    return questions
+
+
+def _by_question(
+    opened: Opened, shape: type[T], questions: Questions, *, what: str
+) -> dict[str, T]:
+    """What a file says of each question; a question that the data set lacks is refused."""
+    values = document(opened, dict[str, shape], what=what)  # type: ignore[valid-type]
+    for name in values:
+        if name not in questions:
+            near = nearest(name, list(questions)[:5000])
+            hint = f" (nearest: {shown(near[0])})" if near else ""
+            what = f"has question {shown(name)}, which the data set lacks{hint}"
+            raise InputError(what, opened.name)
+    return values
+
+
+SQUAD = Reader(
+    name="squad",
+    tool="SQuAD 2",
+    versions="v2.0",
+    files="predictions ({question: text}) with gold=FILE, or the data set itself",
+    sniff=re.compile(rb'\{\s*"version"\s*:\s*"v2\.0"\s*,\s*"data"\s*:\s*\['),
+    picks={
+        "gold": "the data set (dev-v2.0.json)",
+        "na-prob": "the file of no-answer probabilities",
+        "threshold": "an answer is left blank if its no-answer probability is above this",
+    },
+    read=read_squad,
+)

@@ -1,0 +1,406 @@
+"""Tools that run test cases and record verdicts: deepeval, promptfoo, openai/evals."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct, field
+
+from abstain.errors import InputError, Place, option, plural, shown
+from abstain.io.files import BOM, Opened
+from abstain.io.json_files import document, records
+from abstain.io.readers import (
+    RIGHT_AT,
+    LogRows,
+    Reader,
+    Verdict,
+    accepted,
+    number_picked,
+    numbered,
+    one_of,
+    plain_text,
+    verdict_of,
+)
+from abstain.io.tables import Table, first_line
+
+# --------------------------------------------------------------------------------- deepeval
+
+MATCHING_METRICS = ("Exact Match", "Pattern Match", "Json Correctness")
+
+
+class Metric(Struct):
+    name: str
+    success: bool | None = None
+    score: float | None = None
+    error: str | None = None
+    flaky: bool | None = None
+    """A metric that is marked so never decides whether a test case passes."""
+
+
+class Case(Struct, rename="camel"):
+    name: str | None = None
+    order: int | None = None
+    actual_output: Any = None
+    expected_output: Any = None
+    metrics_data: list[Metric] | None = None
+    metadata: dict[str, Any] | None = None
+    additional_metadata: dict[str, Any] | None = None
+
+
+class TestRun(Struct, rename="camel"):
+    test_cases: list[Case]
+    identifier: str | None = None
+    conversational_test_cases: list[Any] = []
+
+
+def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """A test case is right when the metric named (or all of them) passes."""
+    run = document(opened, TestRun, what="deepeval test run")
+    metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
+    wanted, threshold = picks.get("metric"), number_picked(picks, "right-at")
+    if wanted is not None or threshold is not None:
+        one_of(metrics, wanted, what="metric", name=opened.name)
+    rows = LogRows(opened, "deepeval")
+    names = Counter(case.name for case in run.test_cases)
+    unique = None not in names and len(names) == len(run.test_cases)
+    for number, case in enumerate(run.test_cases):
+        measured = case.metrics_data or ()
+        counted = [m for m in measured if (m.name == wanted if wanted else not m.flaky)]
+        outcome, reason = _by_metrics(counted, threshold)
+        text = plain_text(case.actual_output)
+        rows.add(
+            str(case.name if unique else number if case.order is None else case.order),
+            "empty" if outcome == "wrong" and not text else outcome,
+            text=text,
+            reason=reason,
+            correct=accepted([case.expected_output]),
+            metadata={**(case.additional_metadata or {}), **(case.metadata or {})},
+        )
+    if run.conversational_test_cases:
+        count = plural(len(run.conversational_test_cases), "conversation")
+        rows.notes.append(f"{count} left out: only single answers are read")
+    chosen = [wanted] if wanted else metrics
+    return rows.table(run=run.identifier, by_match=all(m in MATCHING_METRICS for m in chosen))
+
+
+def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> Verdict:
+    if not metrics:
+        return "unscored", "no metric was measured (flaky metrics are ignored)"
+    passed = []
+    for metric in metrics:
+        value = metric.success if threshold is None else metric.score
+        if metric.error or value is None:
+            lacks = "has no 'success'" if threshold is None else "has no 'score'"
+            return "unscored", first_line(f"{metric.name}: {metric.error or lacks}")
+        passed.append(value if threshold is None else value >= threshold)
+    return ("right" if all(passed) else "wrong"), None
+
+
+DEEPEVAL = Reader(
+    name="deepeval",
+    tool="deepeval",
+    versions="3 and 4",
+    files="a test run's JSON, as DEEPEVAL_RESULTS_FOLDER keeps it",
+    sniff=re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*"testCases"\s*:\s*\['),
+    picks={"metric": "the metric that says what is right (default: all)", "right-at": RIGHT_AT},
+    read=read_deepeval,
+)
+
+# -------------------------------------------------------------------------------- promptfoo
+
+FAILED_TO_RUN = 2
+LINES = re.compile(rb'\{(?=[^\n]*?"success"\s*:)(?![^\n]*?"results"\s*:)')
+"""How JSONL begins: with a result."""
+MOST_LABEL = 40
+"""A longer label is the prompt itself."""
+MATCHING_ASSERTIONS = ("equals", "contains", "icontains", "starts-with", "is-json", "regex")
+WHAT = "promptfoo result (summary version 2 or 3)"
+
+
+class TestCase(Struct):
+    description: str | None = None
+    metadata: dict[str, Any] | None = None
+    asserts: list[Any] | None = field(default=None, name="assert")
+
+
+class Response(Struct, rename="camel"):
+    output: Any = None
+    error: Any = None
+    is_refusal: Any = None
+
+
+class Result(Struct, rename="camel"):
+    success: bool
+    test_idx: int | None = None
+    prompt_idx: int | None = None
+    score: float | None = None
+    provider: Any = None
+    prompt: Any = None
+    response: Response | None = None
+    vars: Any = None
+    error: Any = None
+    failure_reason: int | None = None
+    test_case: TestCase | None = None
+
+
+class Summary(Struct):
+    results: list[Result]
+
+
+class ResultFile(Struct):
+    results: Summary | list[Result]
+
+
+def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """A test is a question, a provider and its prompt a run; repeats of a test are a cluster."""
+    threshold = number_picked(picks, "right-at")
+    results = _results(opened)
+    rows = LogRows(opened, "promptfoo", ("test", "description"))
+    names = _run_names(results)
+    times: Counter[tuple[str, str]] = Counter()
+    first: dict[tuple[str, str], str] = {}
+    tests: dict[str, int] = {}
+    unchecked, by_match = 0, True
+    for result in results:
+        case = result.test_case or TestCase()
+        asked = plain_text([case.description, result.vars])
+        same = run, _ = names[_column(result)], asked
+        times[same] += 1
+        question = str(result.test_idx)
+        if result.test_idx is None:  # version 2: a test is what it asks, `#2` where asked again
+            question = numbered(str(tests.setdefault(asked, len(tests))), times[same])
+        first.setdefault(same, question)
+        unchecked += result.test_case is not None and not case.asserts and result.success
+        text = plain_text(result.response.output if result.response else None)
+        outcome, reason = _tested(result, text, threshold)
+        asserts = [a for a in case.asserts or () if isinstance(a, dict)]
+        kinds = [str(a.get("type")).removeprefix("not-") for a in asserts]
+        by_match &= all(kind in MATCHING_ASSERTIONS for kind in kinds)
+        rows.add(
+            question,
+            outcome,
+            run=run,
+            text=text,
+            reason=reason,
+            correct=accepted(a.get("value") for a in asserts if a.get("type") == "equals"),
+            attributes={"test": first[same], "description": case.description},
+            metadata=case.metadata,
+        )
+    if unchecked:
+        rows.notes.append(f"{plural(unchecked, 'response')} passed without an assertion: right")
+    if repeated := any(count > 1 for count in times.values()):
+        rows.notes.append("tests were asked more than once: a test is a cluster (test)")
+    return rows.table(cluster="test" if repeated else None, by_match=by_match)
+
+
+def _results(opened: Opened) -> list[Result]:
+    if LINES.match(opened.head.removeprefix(BOM).lstrip()):
+        return [result for _, result in records(opened, Result, what=WHAT)]
+    results = document(opened, ResultFile, what=WHAT).results
+    return results.results if isinstance(results, Summary) else results
+
+
+def _column(result: Result) -> tuple[str, str]:
+    """The provider and its prompt: by number, which counts the columns of the table, or by text."""
+    provider = result.provider
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    prompt = _label(result) if result.prompt_idx is None else str(result.prompt_idx)
+    return plain_text(provider) or "provider", prompt
+
+
+def _label(result: Result) -> str:
+    prompt = result.prompt
+    return plain_text(
+        (prompt.get("label") or prompt.get("raw")) if isinstance(prompt, dict) else prompt
+    )
+
+
+def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
+    """A provider's name; where it has several prompts with their labels, if these are unique."""
+    labels = {_column(result): _label(result) for result in results}
+    names: dict[tuple[str, str], str] = {}
+    for provider in dict.fromkeys(name for name, _ in labels):
+        prompts = [key for key in labels if key[0] == provider]
+        texts = [labels[key] for key in prompts]
+        if len(set(texts)) < len(texts) or any(not 0 < len(t) <= MOST_LABEL for t in texts):
+            texts = [f"prompt {number}" for number in range(1, len(prompts) + 1)]
+        for key, text in zip(prompts, texts, strict=True):
+            names[key] = provider if len(prompts) == 1 else f"{provider} ({text})"
+    return names
+
+
+def _tested(result: Result, text: str, threshold: float | None) -> Verdict:
+    response = result.response or Response()
+    error = response.error or (result.error if result.response is None else None)
+    if result.failure_reason == FAILED_TO_RUN or (result.failure_reason is None and error):
+        return "error", first_line(plain_text(result.error or error) or "the test failed to run")
+    if result.success if threshold is None else (result.score or 0) >= threshold:
+        return "right", None
+    if response.is_refusal is True:
+        return "declined", None
+    return ("wrong" if text else "empty"), None
+
+
+PROMPTFOO = Reader(
+    name="promptfoo",
+    tool="promptfoo",
+    versions="summary versions 2 and 3",
+    files="promptfoo eval -o results.json or results.jsonl",
+    sniff=re.compile(
+        rb'\{\s*"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*"results"\s*:\s*\{'
+        rb'|\{\s*"version"\s*:\s*[23]\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,'
+        rb'\s*"(?:results|prompts|stats)"\s*:'
+        rb'|\{(?=[^\n]*?"promptIdx"\s*:)(?=[^\n]*?"testIdx"\s*:)(?=[^\n]*?"success"\s*:)'
+    ),
+    picks={"right-at": RIGHT_AT},
+    read=read_promptfoo,
+)
+
+# ----------------------------------------------------------------------------- openai/evals
+
+INVALID = "__invalid__"
+CUT_OFF = re.compile("truncated|invalid number")
+"""What the decoder says of JSON that ends too early."""
+VERDICTS = {"choice", "score", "accuracy"}
+"""What a `metrics` event says of a sample, where it is a verdict."""
+
+
+class Event(Struct):
+    type: str = ""
+    sample_id: Any = None
+    data: Any = None
+    spec: dict[str, Any] | None = None
+    final_report: dict[str, Any] | None = None
+
+
+class Sample(Struct):
+    """What a recording says of a sample, and the line of its verdict or of its first event."""
+
+    line: int
+    texts: list[str] = []
+    failed: str = ""
+    verdict: dict[str, Any] | None = None
+
+
+def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
+    """A sample's verdict is its `match` event, or its `metrics` event where a model graded it."""
+    spec = report = None
+    samples: dict[str, Sample] = {}
+    rows = LogRows(opened, "openai-evals")
+    for line, event in _events(opened, rows.notes):
+        spec = event.spec if event.spec is not None else spec
+        report = event.final_report if event.final_report is not None else report
+        if isinstance(event.sample_id, str):  # others are of the whole run
+            sample = samples.setdefault(event.sample_id, Sample(line))
+            _take(event, sample, Place(opened.name, line))
+    if spec is None:
+        raise InputError("has no 'spec', expected a recording of openai/evals", opened.name)
+    threshold = number_picked(picks, "right-at")
+    right = frozenset(filter(None, picks.get("right", "").split("+")))
+    for name, sample in samples.items():
+        place = Place(opened.name, sample.line)
+        outcome, reason = _recorded(sample, threshold, right, place)
+        rows.add(name, outcome, line=sample.line, reason=reason, **_texts(sample))
+    verdicts = [sample.verdict for sample in samples.values() if sample.verdict is not None]
+    _note_report(rows, report, len(verdicts))
+    model = spec.get("completion_fns") or spec.get("model_name")
+    run = ", ".join(map(plain_text, model if isinstance(model, list) else [model]))
+    return rows.table(run=run or None, by_match=all("correct" in v for v in verdicts))
+
+
+def _events(opened: Opened, notes: list[str]) -> Iterator[tuple[int, Event]]:
+    """Events; a last line that a killed recorder cut off is left out, with a note."""
+    try:
+        yield from records(opened, Event, what="event of openai/evals")
+    except InputError as error:
+        line = error.place.line if error.place else None
+        if line is None or not CUT_OFF.search(error.message):
+            raise
+        with opened.stream() as file:
+            if next(islice(file, line - 1, None), b"").endswith(b"\n"):
+                raise
+        notes.append("the last line was cut off and is left out")
+
+
+def _take(event: Event, sample: Sample, place: Place) -> None:
+    data = event.data if isinstance(event.data, dict) else {}
+    if event.type == "sampling":
+        texts = data.get("sampled")
+        sample.texts.append(plain_text(texts[0] if isinstance(texts, list) and texts else texts))
+    elif event.type == "error":
+        sample.failed = plain_text(data.get("message")) or "the sample failed"
+    elif event.type == "match" or (event.type == "metrics" and VERDICTS & data.keys()):
+        if sample.verdict is not None:
+            what = f"is a second verdict on sample {shown(event.sample_id)}"
+            raise InputError(f"{what} (first: line {sample.line}), expected one", place)
+        sample.line, sample.verdict = place.line or 0, data
+
+
+def _texts(sample: Sample) -> dict[str, Any]:
+    """The answer and what was expected; where a model grades, its text comes after the answer."""
+    if sample.verdict is None:
+        return {"text": (sample.texts or [""])[-1]}
+    expected, sampled = sample.verdict.get("expected"), sample.verdict.get("sampled")
+    text = (sample.texts or [""])[0 if "choice" in sample.verdict else -1]
+    if isinstance(sampled, str):
+        text = plain_text(sampled) or text
+    targets = expected if isinstance(expected, list) else [expected]
+    return {"text": text, "correct": accepted(targets)}
+
+
+def _recorded(
+    sample: Sample, threshold: float | None, right: frozenset[str], place: Place
+) -> Verdict:
+    data = sample.verdict
+    if data is None:
+        if sample.failed:
+            return "error", first_line(sample.failed)
+        return "unscored", "the recording has no verdict on it"
+    if "correct" in data:
+        if not isinstance(data["correct"], bool):
+            value = shown(str(data["correct"]))
+            raise InputError(f"'correct' is {value}, expected true or false", place)
+        wrong = "empty" if data.get("sampled") == "" else "wrong"
+        return ("right" if data["correct"] else wrong), None
+    choice, score = data.get("choice"), data.get("score", data.get("accuracy"))
+    if choice == INVALID:
+        return "unscored", "the grader's choice could not be read"
+    if right and choice is not None:
+        return ("right" if str(choice) in right else "wrong"), None
+    if choice is not None and score is None:
+        what = f"the grader's choice {shown(plain_text(choice))} has no score"
+        example = option("pick", {"right": "A+C"})
+        raise InputError(f"{what}; say which choices are right, as in {example}", place)
+    if not isinstance(score, (int, float)):
+        return "unscored", "the score is not a number"
+    return verdict_of(score, threshold, place=place), None
+
+
+def _note_report(rows: LogRows, report: dict[str, Any] | None, verdicts: int) -> None:
+    """Note a missing report, or one whose accuracy differs from the verdicts."""
+    if report is None:
+        rows.notes.append("the recording has no final report: it did not finish")
+        return
+    accuracy = report.get("accuracy")
+    right = rows.columns.get("outcome", []).count("right")
+    if isinstance(accuracy, (int, float)) and verdicts and abs(accuracy - right / verdicts) > 1e-9:
+        rows.notes.append(
+            f"its report has the accuracy {accuracy}, but {right:,} of "
+            f"{plural(verdicts, 'verdict')} are right"
+        )
+
+
+OPENAI_EVALS = Reader(
+    name="openai-evals",
+    tool="openai/evals",
+    versions="1 to 3",
+    files="the JSONL that oaieval records",
+    sniff=re.compile(rb'\{"spec"\s*:\s*\{'),
+    picks={"right-at": RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
+    read=read_openai_evals,
+)

@@ -1,0 +1,242 @@
+"""Figures of other tasks' evaluators over their files: PAN's authorship verification, SQuAD 2.
+
+They need more of a response than its outcome: columns of the gold and of the run, a row a question.
+The sets `pan` and `squad` (measures/registry.py) name those that an evaluator prints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from abstain.measures.answers import Answers
+from abstain.measures.declare import columnar
+from abstain.measures.definition import Parameter, Undefinedness
+from abstain.measures.definition import numpy as np
+from abstain.measures.families.confidence import auroc
+
+if TYPE_CHECKING:
+    from abstain.measures.definition import Array, BoolArray
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The responses of one run, a row a question."""
+
+    right: BoolArray
+    blank: BoolArray
+    texts: Mapping[str, Any]
+    """Columns by name, as arrays of text; None where a response or its cell is missing."""
+
+    def numbers(self, name: str, missing: float = math.nan) -> Array:
+        """A column of numbers."""
+        return np.array([missing if x is None else float(x) for x in self.texts[name]], np.float64)
+
+
+# ------------------------------------------------------------- PAN's authorship verification
+
+YEAR = Parameter("year", "the evaluator's year", low=2020, high=2023, whole=True, default=2023)
+of_pan = partial(
+    columnar,
+    columns=("same", "value"),
+    source="PAN 2023's evaluator of authorship verification",
+    convention="v is PAN's value, read as PAN's format; 0.5 and a missing problem are no answer",
+)
+
+
+@dataclass(frozen=True)
+class _Verified:
+    """Values of pairs of texts, by whether both have one author."""
+
+    same: BoolArray
+    value: Array
+    """How sure the system is that they have; 0.5 is no answer."""
+
+    @classmethod
+    def of(cls, a: Columns) -> _Verified:
+        return cls(np.asarray(a.texts["same"] == "yes"), a.numbers("value", missing=0.5))
+
+    @property
+    def blank(self) -> int:
+        return int(np.count_nonzero(self.value == 0.5))
+
+    @property
+    def pairs(self) -> tuple[int, int, int]:
+        """True positives, false positives, false negatives; a blank is none of them."""
+        yes, no = self.value > 0.5, self.value < 0.5
+        chosen = (self.same & yes, ~self.same & yes, self.same & no)
+        tp, fp, fn = (int(np.count_nonzero(each)) for each in chosen)
+        return tp, fp, fn
+
+
+ONE_TRUTH = Undefinedness(
+    lambda a: len(set(a.texts["same"])) < 2, "all problems have the same truth"
+)
+NONE_ANSWERED = Undefinedness(
+    lambda a: _Verified.of(a).blank == len(a.right), "no problem was answered"
+)
+NO_SAME = Undefinedness(
+    lambda a: not any(_Verified.of(a).pairs),
+    "of the answered problems, none has the answer 'same' and none has the truth 'same'",
+)
+NEVER_SAME = Undefinedness(
+    lambda a: not any(_Verified.of(a).pairs) and "yes" not in a.texts["same"],
+    "no problem has the answer 'same' and none has the truth 'same'",
+)
+
+
+@of_pan(
+    "PAN-AUC",
+    formula="P(v same > v different) + P(equal)/2",
+    latex=r"P(v_s > v_d) + \tfrac12 P(v_s = v_d)",
+    undefined=(ONE_TRUTH,),
+    gaming="One value for every problem gives 0.5.",
+)
+def pan_auc(a: Columns) -> float:
+    """How often a pair of texts by one author has a higher value than a pair by two."""
+    pan = _Verified.of(a)
+    return float(auroc(Answers.of(pan.same, pan.value)))
+
+
+@of_pan(
+    "PAN-F1",
+    formula="2·TP/(2·TP + FP + FN) of the answered problems",
+    latex=r"\frac{2\,TP}{2\,TP+FP+FN}",
+    undefined=(NONE_ANSWERED, NO_SAME),
+    gaming="Answer only the problems that are surest to be 'same'.",
+)
+def pan_f1(a: Columns) -> float:
+    """F1 of the class "same", over the answered problems."""
+    tp, fp, fn = _Verified.of(a).pairs
+    return 2 * tp / (2 * tp + fp + fn)
+
+
+@of_pan(
+    "F0.5u",
+    formula="1.25·TP/(1.25·TP + 0.25·(FN + blank) + FP)",
+    latex=r"\frac{1.25\,TP}{1.25\,TP+0.25\,(FN+U)+FP}",
+    undefined=(NEVER_SAME,),
+    gaming="Where the truth is 'different', that answer costs less than a blank.",
+)
+def pan_f05u(a: Columns) -> float:
+    """F0.5 of the class "same"; a blank counts as a missed positive, whatever the truth."""
+    pan = _Verified.of(a)
+    tp, fp, fn = pan.pairs
+    return 1.25 * tp / (1.25 * tp + 0.25 * (fn + pan.blank) + fp)
+
+
+@of_pan(
+    "PAN-Brier",
+    formula="1 − (1/n) Σ (v − same)²",
+    latex=r"1-\frac1n\sum (v-e)^2",
+    gaming="Values of 0.5 throughout give 0.75.",
+)
+def pan_brier(a: Columns) -> float:
+    """1 minus the mean squared distance of the value from the truth (1 same, 0 different)."""
+    pan = _Verified.of(a)
+    return 1 - float(np.mean((pan.value - pan.same) ** 2))
+
+
+@of_pan(
+    "PAN-overall",
+    formula="mean of PAN-AUC, c@1, PAN-F1, F0.5u and (since 2021) PAN-Brier",
+    latex=r"\frac15\left(AUC+c@1+F_1+F_{0.5u}+Brier\right)",
+    undefined=(ONE_TRUTH, NONE_ANSWERED, NO_SAME, NEVER_SAME),
+    parameters=(YEAR,),
+    gaming="Blanks raise PAN-F1 and c@1 at little cost in the others.",
+)
+def pan_overall(a: Columns, *, year: float) -> float:
+    """PAN's overall score, by which it ranks systems: the mean of its measures."""
+    pan, n = _Verified.of(a), len(a.right)
+    right = np.count_nonzero(((pan.value > 0.5) == pan.same) & (pan.value != 0.5))
+    c_at_1 = right / n * (1 + pan.blank / n)
+    scores = [pan_auc(a), c_at_1, pan_f1(a), pan_f05u(a), *([pan_brier(a)] if year > 2020 else [])]
+    return float(np.mean(scores))
+
+
+# ------------------------------------------------------------------------------------ SQuAD 2
+
+SQUAD = "Rajpurkar, Jia & Liang 2018, Know What You Don't Know; as in the official script"
+READ_SQUAD = "texts as SQuAD normalises them, read as format squad with its gold"
+HAS, NONE = "HasAns", "NoAns"
+KINDS_OF_QUESTION = {
+    HAS: Undefinedness(lambda a: HAS not in a.texts["kind"], "every question is without an answer"),
+    NONE: Undefinedness(lambda a: NONE not in a.texts["kind"], "every question has an answer"),
+}
+
+
+def _squad(name: str, function: Callable[[Columns], float], summary: str, **facts: Any) -> None:
+    """Declare a measure of SQuAD by a function that is made here."""
+    function.__doc__, function.__qualname__ = summary, name
+    columnar(name, source=SQUAD, **facts)(function)
+
+
+def _scored(a: Columns, score: str) -> Array:
+    """Each question's score, 1 or 0 for an answer that a threshold held back."""
+    raw = a.numbers(score)
+    held_back = np.where(a.blank, 0.0, raw)
+    return np.where(a.texts["kind"] == HAS, held_back, np.maximum(raw, a.right))
+
+
+def best_threshold(
+    scores: Array, answered: BoolArray, has: BoolArray, chances: Array
+) -> tuple[float, float]:
+    """The best mean score over all thresholds, and the smallest threshold that reaches it.
+
+    An answer is held back where its no-answer probability is above the threshold: equal
+    probabilities change sides together. −1 as a threshold: nothing is answered.
+    """
+    gain = np.where(has, scores, -1.0 * answered)
+    order = np.argsort(chances, kind="stable")
+    placed = chances[order]
+    ends = np.append(np.flatnonzero(placed[1:] != placed[:-1]), len(order) - 1)
+    nothing = np.count_nonzero(~has)
+    totals = np.append(nothing, nothing + np.cumsum(gain[order])[ends])
+    at = int(np.argmax(np.round(totals, 9)))
+    return float(totals[at]) / len(order), -1.0 if at == 0 else float(placed[ends[at - 1]])
+
+
+def _best(a: Columns, score: str) -> tuple[float, float]:
+    answered = np.array([text is not None for text in a.texts["response"]])
+    return best_threshold(a.numbers(score), answered, a.texts["kind"] == HAS, a.numbers("na_prob"))
+
+
+def _declare_squad(short: str, score: str, what: str) -> None:
+    """The measures of one score: of all questions, of each kind, and with the best threshold."""
+    columns, mean = ("kind", score), f"mean of the {what}"
+    plain = {"columns": columns, "formula": mean, "convention": READ_SQUAD}
+    summary = f"SQuAD 2's {what}, over"
+    _squad(
+        f"SQuAD-{short}",
+        lambda a: float(_scored(a, score).mean()),
+        f"{summary} all questions.",
+        gaming="Answering nothing scores the share of questions without an answer.",
+        **plain,
+    )
+    for kind, rule in KINDS_OF_QUESTION.items():
+
+        def of_kind(a: Columns, kind: str = kind) -> float:
+            return float(_scored(a, score)[a.texts["kind"] == kind].mean())
+
+        which = f"{summary} the questions {'with' if kind == HAS else 'without'} an answer."
+        gaming = f"{'Answer every question' if kind == HAS else 'Answer nothing'}."
+        _squad(f"{kind}-{short}", of_kind, which, undefined=(rule,), gaming=gaming, **plain)
+    tuned = {
+        "columns": (*columns, "response", "na_prob"),
+        "formula": f"{mean} at the best threshold of the no-answer probability",
+        "convention": f"{READ_SQUAD} and no-answer probabilities",
+        "note": "Best thresholds are tuned on the questions that they are scored on: do not "
+        "report them.",
+    }
+    best = f"best-{short}"
+    _squad(best, lambda a: _best(a, score)[0], f"The best {what} over all thresholds.", **tuned)
+    at = f"The smallest threshold with the best {what}; −1: nothing is answered."
+    unbounded = (-math.inf, math.inf)
+    _squad(f"{best}-at", lambda a: _best(a, score)[1], at, bounds=unbounded, **tuned)
+
+
+_declare_squad("exact", "exact", "exact match")
+_declare_squad("F1", "f1", "F1 of words")

@@ -1,0 +1,247 @@
+"""The types of measures: of counts, of answers with a confidence, of rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any, overload
+
+from abstain.errors import UsageError
+from abstain.measures.definition import CountsLike, Definition, Numeric, Shares, number_text
+from abstain.measures.definition import numpy as np
+from abstain.outcomes import Counts, CountsArray, Undefined
+
+if TYPE_CHECKING:
+    from abstain.measures.answers import Answers
+    from abstain.measures.ranked_lists import Floats, RankedLists
+    from abstain.outcomes import Array
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters: a pure function of counts.
+
+    Its text is its identity: `measure(str(m)) == m`.
+
+    >>> from abstain.measures import measure
+    >>> str(measure("CREDIT(.25)"))
+    'credit(t=0.25)'
+    >>> measure("precision")(Counts(unanswered_empty=3))
+    undefined (no question was answered)
+    """
+
+    name: str
+    parameters: tuple[tuple[str, float], ...] = ()
+    definition: Definition = field(kw_only=True, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
+        defaults = {p.name: p.default for p in self.definition.parameters if not p.always}
+        cutoffs = {p.name for p in self.definition.parameters if p.cutoff}
+        shown = [
+            f"{k}={number_text(v)}"
+            for k, v in self.parameters
+            if v != defaults.get(k) and k not in cutoffs
+        ]
+        cut = "".join(f"@{number_text(v)}" for k, v in self.parameters if k in cutoffs)
+        return (f"{self.name}({', '.join(shown)})" if shown else self.name) + cut
+
+    @property
+    def arguments(self) -> dict[str, float]:
+        """Its parameters as keyword arguments."""
+        return dict(self.parameters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from abstain.measures.registry import measure
+
+        return measure, (str(self),)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value it can take."""
+        return self.definition.bounds(**self.arguments)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Its direction."""
+        return self.definition.higher_is_better
+
+    @property
+    def ranks_like(self) -> tuple[str, ...]:
+        """Measures that order any runs over the same questions exactly as this one does."""
+        return tuple(
+            name for name in self.definition.ranks_like(**self.arguments) if name != str(self)
+        )
+
+    @overload
+    def __call__(self, counts: Counts | Answers) -> float: ...
+    @overload
+    def __call__(self, counts: CountsArray) -> Array: ...
+    @overload
+    def __call__(self, counts: Sequence[float], **more: Any) -> float: ...
+    def __call__(self, counts: Any, **more: Any) -> Numeric:
+        if more:
+            raise UsageError(f"{self} takes only counts (got {', '.join(more)} too)")
+        return self._evaluate(self.definition.function, counts)
+
+    def kappa(self, counts: Counts | CountsArray) -> Numeric:
+        """The credit for a blank, in right answers: M = c + κ·u."""
+        return self._evaluate(self._of_shares(self.definition.kappa, "κ"), counts)
+
+    def break_even(self, counts: Counts | CountsArray) -> Numeric:
+        """p*: answering one more blank pays for a system whose chance of being right is above."""
+        return self._evaluate(self._of_shares(self.definition.break_even, "break-even"), counts)
+
+    def why_undefined(self, counts: Any) -> str | None:
+        """Why the score of these counts (or answers) does not exist; None when it does."""
+        reasons = (rule.reason for rule in self.definition.undefined if rule.when(counts))
+        return next(reasons, None)
+
+    def _of_shares(self, function: Shares | None, what: str) -> Callable[..., Numeric]:
+        if function is None:
+            raise UsageError(f"{self} has no {what}: `abstain measures` lists those that have one")
+        return of_shares(function)
+
+    def _evaluate(self, function: Callable[..., Numeric], counts: Any) -> Numeric:
+        if isinstance(counts, Counts):
+            return self._one(function, counts)
+        if isinstance(counts, CountsArray):
+            return self._many(function, counts, counts.n.shape)
+        raise UsageError(
+            f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
+            "such as Counts(right=3, wrong=1, unanswered_empty=1)"
+        )
+
+    def _one(self, function: Callable[..., Numeric], item: Any) -> float:
+        """A function of counts, answers or columns, or why it is undefined."""
+        if (reason := self.why_undefined(item)) is not None:
+            return Undefined(reason)
+        value = function(item, **self.arguments)
+        return value if isinstance(value, Undefined) else float(value)
+
+    def _many(self, function: Callable[..., Numeric], items: Any, shape: tuple[int, ...]) -> Array:
+        """The same for many at once; NaN where it is undefined."""
+        rules = (rule.when(items) for rule in self.definition.undefined)
+        gone = np.broadcast_to(reduce(np.logical_or, rules, np.False_), shape)
+        if gone.all():
+            return np.full(shape, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.array(np.broadcast_to(function(items, **self.arguments), shape), np.float64)
+        values[gone] = np.nan
+        return values
+
+
+def of_shares(function: Shares) -> Callable[..., Numeric]:
+    """A function of shares as one of counts."""
+
+    def of_counts(k: CountsLike, **arguments: float) -> Numeric:
+        return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
+
+    return of_counts
+
+
+class ConfidenceMeasure(Measure):
+    """A measure of answers with a confidence: a function of two sequences.
+
+    >>> from abstain.measures import measure
+    >>> measure("AUROC")([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.2])
+    0.875
+    >>> measure("AUROC")([1, 1], [0.9, 0.6])
+    undefined (every answer is right)
+    """
+
+    def __call__(  # type: ignore[override]
+        self, right: Any, confidence: Any = None, **more: Any
+    ) -> Numeric:
+        """The score of `Answers`, or of right (1, 0) and confidence; rows of a matrix each."""
+        from abstain.measures.answers import Answers
+
+        if isinstance(right, Answers):
+            return self._of_answers(right)
+        if confidence is None:
+            raise UsageError(
+                f"{self} takes two lists: whether each answer is right, and how confident it is "
+                f"(got only {type(right).__name__}); for files there is `abstain curve`"
+            )
+        if np.ndim(right) == 2:
+            rows = zip(right, confidence, strict=True)
+            return np.array([self._of_answers(Answers.of(r, c, **more)) for r, c in rows])
+        return self._of_answers(Answers.of(right, confidence, **more))
+
+    def _of_answers(self, answers: Answers) -> Numeric:
+        if answers.times is None:
+            return self._one(self.definition.function, answers)
+        return self._many(self.definition.function, answers, np.shape(answers.questions))
+
+
+class RankingMeasure(Measure):
+    """A measure of rankings: a pure function of the gains of the list and of the pool.
+
+    >>> from abstain.measures import measure
+    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
+    0.698
+    >>> measure("AP")([0, 0], pool=0)
+    undefined (the query has no relevant document)
+    """
+
+    def __call__(  # type: ignore[override]
+        self,
+        gains: Sequence[float],
+        *,
+        pool: int | Sequence[float] | None = None,
+        top: float | None = None,
+    ) -> float:
+        """The score of one ranking: its gains in order.
+
+        `pool` is the number of relevant documents, or their gains; `top` is the grade that counts
+        as a gain of 1 (default: the largest, if above 1).
+        """
+        if isinstance(gains, (Counts, CountsArray)):
+            raise UsageError(f"{self} is a measure of rankings, not of counts: see `abstain rank`")
+        if pool is None:
+            raise UsageError(f"{self} needs what there was to find: pool=3, or gains, pool=[1, 1]")
+        from abstain.measures.ranked_lists import one
+
+        rankings = one(gains, pool, top=top)
+        reason = self.reasons(rankings)[0]
+        return float(self.values(rankings)[0]) if reason is None else Undefined(reason)
+
+    def relevant_from(self, level: float) -> RankingMeasure:
+        """The same with another lowest relevant grade, where it takes one that was not set.
+
+        >>> from abstain.measures import measure
+        >>> str(measure("AP@10").relevant_from(2)), str(measure("NDCG").relevant_from(2))
+        ('AP(rel=2)@10', 'NDCG')
+        """
+        rel = next((p for p in self.definition.parameters if p.name == "rel"), None)
+        if rel is None or self.arguments.get("rel") not in (None, rel.default):
+            return self
+        values = {**self.arguments, "rel": rel.check(level, self.name)}
+        ordered = (p.name for p in self.definition.parameters if p.name in values)
+        return replace(self, parameters=tuple((name, values[name]) for name in ordered))
+
+    def values(self, rankings: RankedLists) -> Floats:
+        """The score of each row; NaN where it is undefined."""
+        values: Floats = self.definition.function(rankings, **self.arguments)
+        return values
+
+    def reasons(self, rankings: RankedLists) -> list[str | None]:
+        """Why the score of each row is undefined; None where it is not."""
+        reasons: list[str | None] = [None] * rankings.size
+        for rule in self.definition.undefined:
+            for row in rule.when(rankings, **self.arguments).nonzero()[0]:
+                reasons[row] = rule.reason
+        return reasons
+
+
+class ColumnMeasure(Measure):
+    """A measure of columns of a gold and a run, as the evaluator of another task has it."""
+
+    def __call__(self, columns: Any) -> float:  # type: ignore[override]
+        if isinstance(columns, (Counts, CountsArray)):
+            raise UsageError(
+                f"{self} needs the responses themselves ({self.definition.convention})"
+            )
+        return self._one(self.definition.function, columns)

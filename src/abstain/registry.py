@@ -1,0 +1,256 @@
+"""Every feature and where its parts are, one declaration each; nothing is imported early.
+
+A feature is a folder in `features/`. Deleting the folder and its declaration here removes its
+command, its methods, its functions, its kinds of results and its page in the reference.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+C = TypeVar("C", bound=type)
+
+
+class Feature(Struct, frozen=True, kw_only=True):
+    """Where the parts of a feature are, each `module:name` in its folder."""
+
+    name: str
+    """Its folder, and its command."""
+    help: str
+    """Its command in a line."""
+    guide: str
+    """The page of the manual that shows it at work."""
+    command: str
+    methods: dict[str, str] = {}
+    """What can be asked of an object: `Evaluation.score` to the function that answers."""
+    shortcuts: dict[str, str] = {}
+    """Functions that read and ask in one line: their public name to the method that they ask."""
+    functions: dict[str, str] = {}
+    """Further public functions."""
+    results: dict[str, tuple[str, str]] = {}
+    """Kinds of results, each with its struct and its view."""
+
+
+FEATURES = (
+    Feature(
+        name="score",
+        help="Score runs against a gold.",
+        guide="scoring.md",
+        command="command:score",
+        methods={"Evaluation.score": "analysis:score", "Evaluation.several": "several:several"},
+        shortcuts={"score": "Evaluation.score", "several": "Evaluation.several"},
+        results={
+            "score": ("result:ScoreResult", "view:View"),
+            "several": ("several:SeveralResult", "several:View"),
+        },
+    ),
+    Feature(
+        name="validate",
+        help="Check runs before they are scored.",
+        guide="campaign.md",
+        command="command:validate",
+        methods={"Evaluation.validate": "analysis:validate"},
+        functions={"validate": "analysis:validate_files"},
+        results={"validate": ("result:ValidateResult", "view:View")},
+    ),
+    Feature(
+        name="baseline",
+        help="Write a reference run: random, first, blank…",
+        guide="campaign.md",
+        command="command:baseline",
+        functions={"baseline": "analysis:baseline"},
+    ),
+    Feature(
+        name="campaign",
+        help="Write every table of an overview paper.",
+        guide="campaign.md",
+        command="command:campaign",
+        methods={"Evaluation.campaign": "analysis:campaign"},
+        functions={"campaign": "analysis:campaign_of_files"},
+        results={"campaign": ("result:CampaignResult", "view:View")},
+    ),
+    Feature(
+        name="rank",
+        help="Score rankings that may stop early.",
+        guide="rank.md",
+        command="command:rank",
+        methods={"Rankings.score": "analysis:rank", "Rankings.truncation": "truncation:truncation"},
+        shortcuts={"rank": "Rankings.score"},
+        results={
+            "rank": ("analysis:RankResult", "view:View"),
+            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
+        },
+    ),
+    Feature(
+        name="trec_eval",
+        help="Answer as trec_eval does, byte for byte.",
+        guide="coming-from/trec_eval.md",
+        command="command:trec_eval",
+        functions={"trec_eval": "analysis:trec_eval"},
+    ),
+    Feature(
+        name="cut",
+        help="Choose where a ranking stops.",
+        guide="cut.md",
+        command="command:cut",
+        methods={"Rankings.cut": "analysis:cut"},
+        shortcuts={"cut": "Rankings.cut"},
+        results={"cut": ("result:CutResult", "view:View")},
+    ),
+    Feature(
+        name="curve",
+        help="Show how runs score at every threshold of their confidence.",
+        guide="confidence.md",
+        command="command:curve",
+        methods={
+            "Evaluation.curve": "analysis:curve",
+            "Evaluation.histogram": "histogram:histogram",
+        },
+        shortcuts={"curve": "Evaluation.curve", "histogram": "Evaluation.histogram"},
+        results={
+            "curve": ("result:CurveResult", "view:View"),
+            "histogram": ("histogram:HistogramResult", "view:HistogramView"),
+        },
+    ),
+    Feature(
+        name="tune",
+        help="Choose the threshold to abstain at.",
+        guide="confidence.md",
+        command="command:tune",
+        methods={"Evaluation.tune": "analysis:tune"},
+        functions={"tune": "analysis:tune_files"},
+        results={"tune": ("result:TuneResult", "view:View")},
+    ),
+    Feature(
+        name="compare",
+        help="Test whether runs differ.",
+        guide="compare.md",
+        command="command:compare",
+        methods={
+            "Evaluation.compare": "analysis:compare",
+            "Rankings.compare": "analysis:compare",
+            "ScoreMatrix.compare": "analysis:compare",
+        },
+        shortcuts={"compare": "Evaluation.compare"},
+        results={"compare": ("result:CompareResult", "view:View")},
+    ),
+    Feature(
+        name="meta",
+        help="Evaluate measures: stability, sensitivity, power, agreement.",
+        guide="meta.md",
+        command="command:meta",
+        methods={
+            "Evaluation.meta": "analysis:meta",
+            "Rankings.meta": "analysis:meta",
+            "ScoreMatrix.meta": "analysis:meta",
+        },
+        shortcuts={"meta": "Evaluation.meta"},
+        results={"meta": ("result:MetaResult", "view:View")},
+    ),
+    Feature(
+        name="report",
+        help="Make one HTML page of a saved result.",
+        guide="report.md",
+        command="command:report",
+    ),
+    Feature(
+        name="audit",
+        help="Check the arithmetic of a published table.",
+        guide="audit.md",
+        command="command:audit",
+        functions={"audit": "analysis:audit"},
+        results={"audit": ("result:AuditResult", "view:View")},
+    ),
+    Feature(
+        name="convert",
+        help="Convert a table to another format.",
+        guide="formats.md",
+        command="command:convert",
+        functions={"convert": "analysis:convert"},
+    ),
+    Feature(
+        name="refusals",
+        help="Find responses whose text declines to answer.",
+        guide="logs.md",
+        command="command:refusals",
+        functions={"refusals": "analysis:refusals"},
+        results={"refusals": ("analysis:RefusalsResult", "view:View")},
+    ),
+    Feature(
+        name="measures",
+        help="List the measures.",
+        guide="reference/measures.md",
+        command="command:measures",
+    ),
+    Feature(
+        name="explain",
+        help="Explain one measure.",
+        guide="reference/measures.md",
+        command="command:explain",
+        functions={"explain": "card:explain"},
+    ),
+    Feature(
+        name="demo",
+        help="Run the bundled example.",
+        guide="demo.md",
+        command="command:demo",
+        functions={"demo": "analysis:demo"},
+    ),
+    Feature(
+        name="editions",
+        help="Compare this year's campaign with earlier ones.",
+        guide="campaign.md",
+        command="command:editions",
+        functions={"editions": "analysis:editions"},
+        results={"editions": ("result:EditionsResult", "view:View")},
+    ),
+)
+"""In the order in which people meet them."""
+
+HOME = "abstain.features"
+COMMANDS = {f.name: f for f in FEATURES}
+METHODS = {n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.methods.items()}
+SHORTCUTS = {name: method for f in FEATURES for name, method in f.shortcuts.items()}
+FUNCTIONS = {n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.functions.items()}
+RESULTS = {
+    kind: (f"{HOME}.{f.name}.{struct}", f"{HOME}.{f.name}.{view}")
+    for f in FEATURES
+    for kind, (struct, view) in f.results.items()
+}
+
+
+@cache
+def part(path: str) -> Any:
+    """What stands at `module:name`, imported."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def view_of(result: Any) -> Any:
+    """How a result looks: the view of its kind."""
+    return part(RESULTS[result.kind][1])(result)
+
+
+class Method:
+    """A method that a feature answers: its function takes this place when it is first asked for."""
+
+    def __init__(self, path: str, name: str) -> None:
+        self.path, self.name = path, name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        function = part(self.path)
+        setattr(owner, self.name, function)
+        return function.__get__(instance, owner)
+
+
+def answered_by_features(kind: C) -> C:
+    """Class decorator: give an object the methods that features declare for it."""
+    for name, path in METHODS.items():
+        owner, _, method = name.partition(".")
+        if owner == kind.__name__:
+            setattr(kind, method, Method(path, method))
+    return kind

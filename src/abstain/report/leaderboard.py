@@ -1,0 +1,316 @@
+"""What pages of scores share: who is first, figures of scores, what a measure makes of blanks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from abstain.errors import plural
+from abstain.measures import Measure, measure
+from abstain.outcomes import Counts, CountsArray
+from abstain.report.charts import NOT_A_RUN, cells, chart, lines, points
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.page import Figure, PageTable, Section
+from abstain.report.sentences import count_text, number, slice_text
+from abstain.stats.orderings import Lead, leads, same
+
+if TYPE_CHECKING:
+    from abstain.measures.definition import Array
+    from abstain.report.sentences import ScoredRow
+
+MOST_DOTS, MOST_CELLS, MOST_LINES = 60, 3_000, 6
+HIGHEST_T = 0.8
+T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
+REWARDS = (
+    *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
+    *("precision", "answer-all-bound"),
+)
+
+
+def first_sentence(
+    rows: Sequence[ScoredRow],
+    name: str,
+    *,
+    level: float | None = None,
+    test: str = "`abstain compare`",
+) -> str:
+    """Which run is best and whether that is sure; `test` is the command that tests it.
+
+    The rows of a slice have the best score first.
+    """
+    scored = [row for row in rows if row.scores[name] is not None]
+    if not scored:
+        return f"No run has a {name}."
+    slices: dict[str, str | None] = {slice_text(row): None for row in rows}
+    slices |= {slice_text(row): row.run for row in reversed(scored)}
+    if len(slices) > 1:
+        run, most = Counter(filter(None, slices.values())).most_common(1)[0]
+        return f"{run} is first by {name} in {most} of {plural(len(slices), 'slice')}."
+    best, *others = scored
+    figures = f"{name} {number(best.scores[name])}"
+    if any(outcomes := getattr(best, "outcomes", ())):
+        right, wrong, blank = map(count_text, outcomes)
+        figures += f": {right} right, {wrong} wrong, {blank} blank"
+    if not others:
+        return f"{best.run} has {figures}."
+    second = others[0].scores[name]
+    level_with = same([best.scores[name] or 0.0], second or 0.0)[0]
+    beside = f"{'level with' if level_with else 'before'} {others[0].run} ({number(second)})"
+    return (
+        f"The best run is {best.run} ({figures}), {beside}{_sure(best, others, name, level, test)}."
+    )
+
+
+def _sure(
+    best: ScoredRow, others: Sequence[ScoredRow], name: str, level: float | None, test: str
+) -> str:
+    """Whether the best run's interval overlaps that of another, or what tests it."""
+    low, high = best.intervals.get(name, (None, None))
+    if low is None or high is None:
+        return f"; {test} tests the difference"
+    ends = [row.intervals.get(name, (None, None)) for row in others]
+    overlapping = sum(a is None or b is None or (a <= high and low <= b) for a, b in ends)
+    whose = "its interval" if level is None else f"its {100 * level:g} % interval"
+    if not overlapping:
+        return f", and {whose} overlaps that of no other run"
+    runs = plural(overlapping, "other run")
+    return f", but {whose} overlaps that of {runs} ({test} tests the difference)"
+
+
+def score_figures(rows: Sequence[ScoredRow], name: str) -> Iterator[Figure]:
+    """Runs × slices as a heat map, or the runs on all questions as dots."""
+    yield from slice_figure(rows, name)
+    whole = [row for row in rows if not row.slice]
+    ends = [row.intervals.get(name, (None, None)) for row in whole]
+    dots = [(row.run, row.scores[name], *e) for row, e in zip(whole, ends, strict=True)]
+    yield from dot_figure("scores", dots, name)
+
+
+def dot_figure(
+    name: str,
+    rows: Sequence[tuple[str, float | None, float | None, float | None]],
+    measure: str,
+    *,
+    most: int = MOST_DOTS,
+) -> list[Figure]:
+    """Scores as dots with their intervals, the best on top; none where fewer than two have one."""
+    there = [row for row in rows if row[1] is not None]
+    if len(there) < 2:
+        return []
+    shown = there[:most]
+    ends = any(low is not None for _, _, low, _ in shown)
+    data = [
+        {"run": run, measure: score, **({"low": low, "high": high} if ends else {})}
+        for run, score, low, high in shown
+    ]
+    names = [run for run, *_ in shown]
+    titles: dict[str, Any] = {"x_title": measure, "y_title": " ", "y_type": "nominal"}
+    dots = points(measure, "run", sort=names, **titles)
+    dots["mark"] |= {"size": 55, "opacity": 1}
+    layers = [dots]
+    if ends:
+        span = points("low", "run", sort=names, **titles)
+        span["mark"] = {"type": "rule", "strokeWidth": 3, "opacity": 0.5}
+        span["encoding"]["x2"] = {"field": "high"}
+        layers.insert(0, span)
+    for layer in layers:
+        layer["encoding"]["color"] = {"field": "run", "type": "nominal", "legend": None}
+    scores = [score for _, score, _, _ in shown if score is not None]
+    drawn = "All runs" if len(shown) == len(rows) else f"{len(shown)} of {len(rows)} runs"
+    caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}."
+    height = max(80, (20 if len(shown) <= 25 else 16) * len(shown))
+    spec = chart("", data, layers, height=height)
+    return [Figure(name, caption, spec, title=f"{measure} by run")]
+
+
+def slice_figure(rows: Sequence[ScoredRow], name: str) -> Iterator[Figure]:
+    """Runs × slices as a heat map, where there are several slices and not too many cells."""
+    attributes = list(rows[0].slice) if rows else []
+    texts = [
+        (row.slice[attributes[0]] or "–") if len(attributes) == 1 else slice_text(row)
+        for row in rows
+    ]
+    slices, runs = list(dict.fromkeys(texts)), list(dict.fromkeys(row.run for row in rows))
+    if len(slices) < 2 or len(slices) * len(runs) > MOST_CELLS:
+        return
+    data = [
+        {"run": row.run, "slice": text, name: row.scores[name]}
+        for row, text in zip(rows, texts, strict=True)
+    ]
+    layer = cells("slice", "run", name)
+    axis = {**({"labelAngle": 0} if len(slices) <= 6 else {}), "labelOverlap": True}
+    title = attributes[0] if len(attributes) == 1 else None
+    layer["encoding"]["x"] |= {"sort": slices, "title": title, "axis": axis}
+    layer["encoding"]["y"] |= {"sort": runs, "title": None}
+    layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
+    yield Figure(
+        "slices",
+        f"{name} of {plural(len(runs), 'run')} in {plural(len(slices), 'slice')}.",
+        chart("", data, [layer], height=max(120, 22 * len(runs))),
+        title=f"{name} by slice",
+    )
+
+
+def measure_facts(item: Measure) -> list[tuple[str, str]]:
+    """What one should know of a measure."""
+    d = item.definition
+    facts = [
+        ("measure", f"{d.signature}: {d.summary}"),
+        ("formula", d.formula),
+        ("a blank is credited", f"κ = {d.kappa_text} right answers" if d.kappa else None),
+        ("answering pays above", f"p* = {d.break_even_text}" if d.break_even else None),
+        ("to game it", d.gaming or None),
+        ("note", d.note or None),
+        ("source", d.source),
+    ]
+    return [(name, value) for name, value in facts if value is not None]
+
+
+def rewards_section(
+    runs: Sequence[str], counts: Sequence[Counts], measures: Sequence[Measure]
+) -> Section:
+    """What the first measure rewards; of runs with counts who would be first under another one."""
+    section = Section("measure", "What is rewarded", facts=measure_facts(measures[0]))
+    if runs:
+        table = CountsArray.of(counts)
+        section.figures = [decision_figure(runs, table, range(len(runs)))]
+        section.tables = [leads_table(runs, table)]
+        section.folded = [rewards_table(runs, table, measures)]
+    return section
+
+
+def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
+    """Measures by what they credit a blank, and the run that each puts first."""
+    columns = [Column("measure"), Column("formula"), Column("κ"), Column("p*")]
+    columns += [Column("puts first"), Column("score", "score")]
+    columns += [Column("κ there", "score"), Column("p* there", "score"), Column("second")]
+    items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
+    rows: list[list[Cell]] = []
+    for item in items:
+        d = item.definition
+        if d.takes != "counts" or (d.kappa is None and d.break_even is None):
+            continue
+        scores = item(counts)
+        if np.isnan(scores).all():
+            continue
+        falling = -scores if item.higher_is_better else scores
+        order = np.lexsort((np.arange(len(runs)), np.nan_to_num(falling, nan=np.inf)))
+        first = int(order[0])
+        best = counts[first]
+        rows.append(
+            [
+                *(str(item), d.formula, d.kappa_text, d.break_even_text, runs[first]),
+                float(scores[first]),
+                item.kappa(best) if d.kappa is not None else None,
+                item.break_even(best) if d.break_even is not None else None,
+                runs[int(order[1])] if len(order) > 1 else "",
+            ]
+        )
+    return PageTable(
+        "rewards",
+        "What other measures would say",
+        "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
+        "answering pays. The columns “κ there” and “p* there” give their values for the run that "
+        "the measure puts first.",
+        Grid(columns, rows),
+    )
+
+
+def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
+    """Who would win under another t."""
+    right, wrong = _shares(counts)
+    ends = "one end of a range of t; at t, answering pays if the chance of being right is above t"
+    columns = [Column("from t", "score", means=ends), Column("to t", "score", means=ends)]
+    columns.append(Column("first", means="the run that is best in this range"))
+    columns.append(Column("right %", "percent", means="its share of right answers"))
+    columns.append(Column("wrong %", "percent", means="its share of wrong ones"))
+    rows: list[list[Cell]] = []
+    for lead in leads(right, wrong):
+        at = lead.run
+        shares = [0.0 if at is None else 100 * float(part[at]) for part in (right, wrong)]
+        rows.append([lead.start, lead.stop, _name(runs, lead), *shares])
+    return PageTable(
+        "leads",
+        "Who would win under another t",
+        "At t a wrong answer costs t/(1−t) right ones, so answering pays if the chance of being "
+        "right is above t.",
+        Grid(columns, rows),
+    )
+
+
+def _shares(counts: CountsArray) -> tuple[Array, Array]:
+    """Right and wrong of all questions; NaN for a run that has none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return counts.right / counts.n, counts.wrong / counts.n
+
+
+def _name(runs: Sequence[str], lead: Lead) -> str:
+    return NOT_A_RUN if lead.run is None else runs[lead.run]
+
+
+def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int]) -> Figure:
+    """The penalised score over t: the best runs, those that lead somewhere, and silence."""
+    right, wrong = _shares(counts)
+    result = leads(right, wrong)
+    ahead = [lead.run for lead in result if lead.run is not None and lead.start < HIGHEST_T]
+    shown = list(dict.fromkeys([*ahead, *best]))[: max(MOST_LINES, len(ahead))]
+    rows: list[dict[str, Any]] = [
+        {"t": t, "S": float(right[i] - t / (1 - t) * wrong[i]), "run": runs[i]}
+        for t in np.round(np.arange(0, HIGHEST_T + 0.01, 0.02), 2).tolist()
+        for i in shown
+    ]
+    rows += [{"t": t, "S": 0.0, "run": NOT_A_RUN} for t in (0.0, HIGHEST_T)]
+    changes = [lead for lead in result[1:] if lead.start < HIGHEST_T]
+    for lead in changes:
+        odds = lead.start / (1 - lead.start)
+        height = 0.0 if lead.run is None else float(right[lead.run] - odds * wrong[lead.run])
+        rows.append({"t": lead.start, "crossover": height, "takes the lead": _name(runs, lead)})
+    top = float(np.nan_to_num(right).max())
+    layer = lines(
+        "t",
+        "S",
+        colour="run",
+        x_title=T_AXIS,
+        y_title=S_AXIS,
+        x_domain=(0, HIGHEST_T),
+        y_domain=(-0.6 * top - 0.05, 1.1 * top + 0.01),
+    )
+    layer["mark"] |= {"clip": True, "strokeWidth": 2}
+    layer["transform"] = [{"filter": "isValid(datum.S)"}]
+    layer["encoding"]["color"] |= {"sort": None, "title": None}
+    layers = [layer]
+    if changes:
+        mark = points("t", "crossover", x_title=T_AXIS, y_title=S_AXIS)
+        mark["mark"] |= {"size": 90, "filled": False, "strokeWidth": 2, "clip": True}
+        mark["encoding"]["color"] = {"value": "#7f7f7f"}
+        mark["encoding"]["tooltip"] = [
+            {"field": "takes the lead", "type": "nominal"},
+            {"field": "t", "type": "quantitative", "format": ".3f"},
+        ]
+        for axis in ("x", "y"):
+            mark["encoding"][axis].pop("scale")
+        mark["transform"] = [{"filter": "isValid(datum.crossover)"}]
+        layers.append(mark)
+    return Figure(
+        "decision",
+        decision_words(runs, result, len(shown)),
+        chart("", rows, layers, height=340),
+        title="If a wrong answer cost more",
+    )
+
+
+def decision_words(runs: Sequence[str], result: Sequence[Lead], shown: int) -> str:
+    """Where the leader changes as wrong answers grow dearer."""
+    text = "Scores fall as a wrong answer costs more."
+    for lead in result:
+        since = f"From t = {lead.start:.2f}" if lead.start > 0 else ""
+        until = f"to {lead.stop:.2f}" if since else f"Up to t = {lead.stop:.2f}"
+        where = " ".join(filter(None, (since, until if lead.stop < 1 else ""))) or "At every t"
+        best = "it is best to answer nothing" if lead.run is None else f"{runs[lead.run]} is best"
+        text += f" {where} {best}."
+    drawn = f"{text} {plural(shown, 'run is', 'runs are')} drawn"
+    marked = any(lead.start < HIGHEST_T for lead in result[1:])
+    return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."

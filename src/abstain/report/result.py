@@ -1,0 +1,302 @@
+"""What every analysis returns: facts in a frozen struct, with the same manners for every kind.
+
+A result holds numbers, names and what was asked for. How it looks is a view's affair: the same view
+makes the terminal's table, Markdown, LaTeX, CSV, the page and what a notebook shows, of a fresh
+result as of a loaded one. JSON in and out and its schema come from the fields alone.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+import msgspec
+
+from abstain import __version__
+from abstain.errors import AbstainError, InputError, UsageError, check_name, shown
+from abstain.io.names import Selection
+from abstain.outcomes import Undefined
+from abstain.rankings.settings import ListSettings
+from abstain.registry import RESULTS, part, view_of
+from abstain.runs.reading import Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from abstain.measures import Measure
+    from abstain.rankings.rankings import Rankings
+    from abstain.rankings.scores import ScoreMatrix
+    from abstain.runs.evaluation import Evaluation
+    from abstain.stats.intervals import Interval
+
+Number: TypeAlias = int | float
+Ends: TypeAlias = tuple[float | None, float | None]
+"""The lower and the upper end of an interval; None where there is none."""
+R = TypeVar("R", bound="Facts")
+
+SCHEMA = 1
+"""The version of the JSON form. A field may be added to it; none changes its meaning or goes."""
+
+MOST_BYTES = 512 << 20
+"""What a saved result may weigh."""
+
+LONG = re.compile(rb"\d{19}")
+"""What a whole number of more than 64 bits has at least."""
+
+KINDS = sorted(RESULTS)
+"""Every kind of result."""
+
+
+def written() -> dict[Any, Any]:
+    """An empty mapping that is written too: JSON leaves out plain defaults alone."""
+    return {}
+
+
+def number(value: float) -> float | None:
+    """A number as a result holds it: none where it does not exist."""
+    return None if math.isnan(value) else float(value)
+
+
+def finite(value: float) -> float | None:
+    """As `number`, and none where it is infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def ends(interval: Interval) -> Ends:
+    """An interval as a result holds it."""
+    return finite(interval.low), finite(interval.high)
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a result: plain data, `None` where a number does not exist."""
+
+
+def defined(
+    values: Mapping[str, float], why: Callable[[str], str] | None = None
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Scores as a result holds them, and why those that do not exist do not.
+
+    `why` is asked for a score that does not say itself.
+    """
+    reasons = {k: v.reason for k, v in values.items() if isinstance(v, Undefined)}
+    if why is not None:
+        lost = [k for k, v in values.items() if math.isnan(v) and k not in reasons]
+        reasons |= {name: why(name) for name in lost}
+    return {name: number(value) for name, value in values.items()}, reasons
+
+
+def check_rows(rows: Sequence[Any], measures: Sequence[str], by: Sequence[str]) -> None:
+    """Refuse rows of other scores or slices than were asked for, and none at all."""
+    if not rows:
+        raise ValueError("has no results, expected at least one run")
+    if not measures:
+        raise ValueError("has no measures, expected at least one")
+    for at, row in enumerate(rows, 1):
+        if list(row.scores) != list(measures) or list(row.slice) != list(by):
+            raise ValueError(
+                f"the scores or slices of result {at} differ from those that were asked for"
+            )
+
+
+def ranked(rows: Iterable[R], measure: Measure) -> list[R]:
+    """Rows from the best score to the worst, then those without one, each with its rank.
+
+    Ties share their rank; a reference has none.
+    """
+    from abstain.stats.orderings import places
+
+    name, higher = str(measure), measure.higher_is_better
+
+    def place(row: Any) -> tuple[bool, float, str]:
+        score = row.scores[name]
+        return score is None, (-1 if higher else 1) * (score or 0.0), row.run
+
+    ordered: list[Any] = sorted(rows, key=place)
+    runs = [row for row in ordered if getattr(row, "reference", None) is None]
+    scores = [math.nan if row.scores[name] is None else row.scores[name] for row in runs]
+    ranks = dict(zip(map(id, runs), places(scores, higher_is_better=higher), strict=True))
+    return [msgspec.structs.replace(row, rank=ranks.get(id(row), "")) for row in ordered]
+
+
+def without_clusters(cluster: str | None) -> tuple[str, ...]:
+    """The note of an analysis that takes every question by itself, whatever clusters were asked."""
+    why = "each question counts by itself"
+    return () if cluster is None else (f"clusters ({cluster}) have no effect here: {why}",)
+
+
+def read_as(
+    asked: Evaluation | Rankings | ScoreMatrix, *notes: str, clusters: bool = True
+) -> dict[str, Any]:
+    """What a result says of its input: how it was read, which part of it was asked, notes."""
+    part = [] if asked.subset is None else [str(asked.subset)]
+    how = asked.reading
+    reading = how if isinstance(how, Reading) else Reading.of(**how)
+    alone = () if clusters else without_clusters(getattr(asked, "cluster", reading.cluster))
+    return {
+        "reading": reading,
+        "settings": getattr(asked, "settings", None),
+        "subset": asked.subset,
+        "notes": (*part, *asked.notes, *notes, *alone),
+    }
+
+
+class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """What every kind of result has."""
+
+    abstain: str = msgspec.field(default_factory=lambda: __version__)
+    """The version that made it."""
+    schema: int = msgspec.field(default_factory=lambda: SCHEMA)
+    command: str = ""
+    """The command that gave it, without where its result went."""
+    reading: Reading | None = None
+    """How its input was read."""
+    settings: ListSettings | None = None
+    """How lists were read and averages taken, where scores come from rankings."""
+    subset: Selection | None = None
+    """Which of the runs and questions that were read it is about; None: all of them."""
+    notes: tuple[str, ...] = msgspec.field(default_factory=lambda: ())  # written if empty too
+    """What reading and judging had to say."""
+    policy: dict[str, str] = {}
+    """What each kind of blank became."""
+    touched: dict[str, int] = msgspec.field(default_factory=written)
+    """How many responses each part of the policy touched."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("main",)
+    """The names that `to_frame` knows."""
+
+    @property
+    def kind(self) -> str:
+        """Which analysis it is of."""
+        return str(self.__struct_config__.tag)
+
+    def to_frame(self, table: str = "main") -> pl.DataFrame:
+        """A table of the result, tidy (polars); further tables by name."""
+        check_name("table", table, self.TABLES)
+        return self._frame(table)
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def to_pandas(self, table: str = "main") -> pd.DataFrame:
+        """As `to_frame`, for pandas."""
+        frame = self.to_frame(table)
+        try:
+            return frame.to_pandas()
+        except ModuleNotFoundError as error:
+            raise UsageError(f"to_pandas needs {error.name}: pip install {error.name}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data: what JSON holds."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The result as JSON, written too to a path where there is one; `load` gives it back."""
+        from abstain.io.output import json_of
+
+        return _kept(json_of(self), path)
+
+    def __str__(self) -> str:
+        return str(view_of(self).plain())
+
+    def __repr__(self) -> str:
+        return str(view_of(self).line())
+
+    def _repr_html_(self) -> str:
+        return str(view_of(self).notebook())
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Its charts by name, as Vega-Lite: altair and any viewer take them."""
+        specs: dict[str, dict[str, Any]] = view_of(self).charts()
+        return specs
+
+    def page(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
+        """The result as one HTML page, written too to a path where there is one."""
+        return _kept(view_of(self).html(title=title), path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it in the form that the name ends in: .json .csv .md .tex .txt .html .svg .png."""
+        view_of(self).save(Path(path))
+
+    def check(self) -> None:
+        """Refuse, with a ValueError, what types cannot say; a loaded result is checked by it."""
+
+
+def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
+    """A text, written too to a path where there is one."""
+    from abstain.io.output import write_text
+
+    if path is not None:
+        write_text(Path(path), text)
+    return text
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """A saved result, equal to the one that was saved; anything else is refused."""
+    from abstain.io.files import open_file
+
+    name = os.fspath(path)
+    with open_file(path).stream() as file:
+        text = file.read(MOST_BYTES + 1)
+    if len(text) > MOST_BYTES:
+        raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
+    kind = _kind_of(text, name)
+    try:
+        result = msgspec.json.decode(text, type=result_class(kind))
+        if LONG.search(text):
+            _check_numbers(msgspec.to_builtins(result))
+        result.check()
+    except (msgspec.MsgspecError, ValueError, RecursionError, AbstainError) as error:
+        raise InputError(
+            f"is not a complete result of `abstain {kind}`: {_reason(error)}", name
+        ) from None
+    return result
+
+
+def _check_numbers(value: Any) -> None:
+    """Refuse a whole number that no table can hold."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("has a whole number of more than 64 bits")
+    if isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_numbers(item)
+
+
+def result_class(kind: str) -> type[Result]:
+    """The struct of a kind of result."""
+    struct: type[Result] = part(RESULTS[kind][0])
+    return struct
+
+
+class _Head(msgspec.Struct):
+    """What every saved result begins with."""
+
+    abstain: str
+    kind: str
+    schema: int = 1
+
+
+def _kind_of(text: bytes, name: str) -> str:
+    try:
+        head = msgspec.json.decode(text, type=_Head)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        expected = "expected what `abstain score --format json` or `abstain cut --rule-file` writes"
+        why = f"is not the JSON of a result, {expected}: {_reason(error)}"
+        raise InputError(why, name) from None
+    if head.kind not in KINDS:
+        known = ", ".join(KINDS)
+        raise InputError(f"is a result of kind {shown(head.kind)}, expected {known}", name)
+    if head.schema > SCHEMA:
+        later = "written by a later abstain; this one reads up to version"
+        raise InputError(f"has schema version {head.schema}, {later} {SCHEMA}", name)
+    return head.kind
+
+
+def _reason(error: BaseException) -> str:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]

@@ -1,0 +1,205 @@
+"""Counts that somebody else made: read from a table and checked against themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+from msgspec import Struct
+
+from abstain.errors import InputError, Place, UsageError, option, shown
+from abstain.io.columns import require_all, text_columns
+from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.names import Selection, narrowed, positions
+from abstain.io.tables import ROW, Table
+from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
+from abstain.runs.reading import Reading
+from abstain.runs.sources import Kind, Published, Source, Values, having
+
+NO_QUESTIONS = "counts say nothing about single questions: they can only be scored"
+BLANKS = OUTCOMES[2:]
+TOTALS = ("questions", "n", "total")
+SIZES = ("unanswered", *BLANKS, *TOTALS)
+"""Columns of which one must say how many questions were unanswered."""
+NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
+
+
+class Row(Struct, frozen=True):
+    """One row of counts."""
+
+    run: str
+    counts: Counts
+    attributes: dict[str, str | None]
+    place: Place | None = None
+
+
+class CountsTable(Source):
+    """Counts by run, with whatever else a table says of each row."""
+
+    kind: Kind = "counts"
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        notes: Sequence[str],
+        table: Table | None,
+        *,
+        subset: Selection | None = None,
+    ) -> None:
+        super().__init__()
+        self.rows, self.notes, self.table = tuple(rows), tuple(notes), table
+        self.subset = subset
+
+    def published(self, by: Sequence[str]) -> Published:
+        """The counts of every run and slice; none may stand twice."""
+        self._require(by)
+        seen: dict[tuple[str | None, ...], Place | None] = {}
+        for row in self.rows:
+            key = (row.run, *(row.attributes.get(name) for name in by))
+            if key in seen:
+                values = zip(by, key[1:], strict=True)
+                of_slice = ", ".join(f"{name} {shown(value or '')}" for name, value in values)
+                raise InputError(
+                    f"run {shown(row.run)} appears twice"
+                    + (f" for {of_slice}" if by else "")
+                    + f" (first: {seen[key]})"
+                    + ("" if by else f"; slices are named with {option('by')}"),
+                    row.place,
+                )
+            seen[key] = row.place
+        counts = CountsArray.of(row.counts for row in self.rows)
+        return [str(key[0]) for key in seen], [key[1:] for key in seen], counts
+
+    def _require(self, names: Sequence[str]) -> None:
+        """Refuse attributes that no row has."""
+        if self.table is not None:
+            require_all(self.table, dict.fromkeys(names, "which was asked for"))
+        elif names:
+            raise UsageError("counts given by name have no attributes to slice or choose by")
+
+    def only(self, runs: Collection[str] | str | None, where: Values) -> CountsTable:
+        """The rows of some runs, and of those the ones whose attributes have given values."""
+        names = self.names()
+        wanted = {names[at] for at in positions("run", names, runs)}
+        asked = dict(where or {})
+        self._require(list(asked))
+        kept = [row for row in self.rows if row.run in wanted]
+        values = {
+            name: pl.Series([row.attributes.get(name) for row in kept], dtype=pl.String)
+            for name in asked
+        }
+        inside, texts = having(pl.DataFrame({ROW: range(len(kept)), **values}), asked, what="row")
+        rows = [row for row, there in zip(kept, inside, strict=True) if there]
+        left = list(dict.fromkeys(row.run for row in rows))
+        chosen = narrowed(self.subset, runs=left, of_runs=len(names), where=texts)
+        return CountsTable(rows, self.notes, self.table, subset=chosen)
+
+    def names(self) -> list[str]:
+        """The runs, as they stand."""
+        return list(dict.fromkeys(row.run for row in self.rows))
+
+    def questions(self, *_: Any, **__: Any) -> Any:
+        """Counts have no questions, and so no kinds, no responses and no confidences of them."""
+        raise UsageError(NO_QUESTIONS)
+
+    count_kinds = filled = binned = questions
+
+
+def read_counts_table(
+    data: Any, reading: Reading, *, skip_inconsistent: bool = False
+) -> CountsTable:
+    """The counts of a table, a frame, or a mapping of names to `Counts`."""
+    if isinstance(data, Mapping) and all(isinstance(item, Counts) for item in data.values()):
+        if not data:
+            raise UsageError("there are no counts to score")
+        return CountsTable([Row(str(run), item, {}) for run, item in data.items()], (), None)
+    opened = open_table(data, name="the counts", format=reading.format, pick=reading.pick)
+    table = rename(opened, reading.columns, side="run")
+    check_mapping(reading.columns, [table])
+    needed = {"right": "the number of right answers", "wrong": "the number of wrong answers"}
+    if not {*SIZES} & {*table.columns}:
+        needed["unanswered"] = "the number of questions without an answer"
+    require_all(table, needed)
+    frame = _texts(table)
+    others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
+    rows: list[Row] = []
+    unreadable: list[InputError] = []
+    faults: list[InputError] = []
+    notes = []
+    for record in frame.iter_rows(named=True):
+        place = table.place(record[ROW])
+        run = record.get("run") or f"row {record[ROW] + 1}"
+        try:
+            cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
+            numbers = {column: n for column, n in cells.items() if n is not None}
+            if not {*SIZES} & {*numbers}:
+                raise InputError("nothing says how many questions were unanswered", place)
+        except InputError as error:
+            unreadable.append(error)
+            continue
+        if wrong := _inconsistency(numbers):
+            how = f"{option('skip_inconsistent', value=True)} scores the others"
+            faults.append(InputError(f"{shown(run)}: {wrong}; {how}", place))
+            notes.append(
+                f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
+            )
+            continue
+        rows.append(Row(run, _counts(numbers), {c: record[c] for c in others}, place))
+    for errors in (unreadable, [] if skip_inconsistent else faults):
+        if errors:
+            more = f" (and {len(errors) - 1:,} more)" if errors[1:] else ""
+            raise InputError(errors[0].quoted() + more, errors[0].place)
+    if not rows:
+        raise UsageError("there are no counts to score")
+    return CountsTable(rows, notes, table)
+
+
+def _texts(table: Table) -> pl.DataFrame:
+    lazy = nw.from_native(table.frame)
+    schema = lazy.collect_schema()
+    wanted = [c for c in table.columns if c in NUMBERS or not schema[c].is_nested()]
+    chosen = text_columns(lazy, wanted, table.name, trim=wanted)
+    frame = collect(lazy.select(*chosen), table.name)
+    return frame if ROW in frame.columns else frame.with_row_index(ROW)
+
+
+def _whole(text: str | None, column: str, place: Place) -> int | None:
+    if not text:
+        if column in ("right", "wrong"):
+            raise InputError(f"{column} is empty, expected a whole number", place)
+        return None
+    try:
+        value = int(text) if text.lstrip("+-").isdecimal() else float(text)
+        if value % 1 == 0 and 0 <= value <= MOST:
+            return int(value)
+    except ValueError:
+        pass
+    raise InputError(f"{column} is {shown(text)}, expected a whole number from 0 to 2^53", place)
+
+
+def _inconsistency(numbers: Mapping[str, int]) -> str:
+    """What does not add up, if anything."""
+    right, wrong = numbers["right"], numbers["wrong"]
+    answered = numbers.get("answered")
+    if answered not in (None, right + wrong):
+        return f"{right} right + {wrong} wrong = {right + wrong}, not {answered} answered"
+    split = sum(numbers.get(column, 0) for column in BLANKS)
+    blanks = split if {*BLANKS} & {*numbers} else None
+    unanswered = numbers.get("unanswered", blanks)
+    if blanks not in (None, unanswered):
+        return f"the kinds of unanswered questions add up to {split}, not {unanswered}"
+    total = next((numbers[column] for column in TOTALS if column in numbers), None)
+    whole = right + wrong + (unanswered or 0)
+    if total is not None and (whole > total if unanswered is None else whole != total):
+        return f"the outcomes add up to {whole}, not {total} questions"
+    return ""
+
+
+def _counts(numbers: Mapping[str, int]) -> Counts:
+    right, wrong = numbers["right"], numbers["wrong"]
+    if {*BLANKS} & {*numbers}:
+        return Counts(right, wrong, *(numbers.get(column, 0) for column in BLANKS))
+    total = next((numbers[column] for column in TOTALS if column in numbers), 0)
+    return Counts(right, wrong, unsplit=numbers.get("unanswered", total - right - wrong))

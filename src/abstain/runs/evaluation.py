@@ -1,0 +1,353 @@
+"""`Evaluation`: runs, read and judged once; every question is asked of it.
+
+What is held is the kind of every response before any policy: right, wrong, or a blank with its
+reason and its candidate. Another policy maps it anew and reads nothing again. Where counts are
+enough nothing is held: the engine that the responses live in counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UndecidedError, option, plural
+from abstain.io.names import Selection, narrowed, positions
+from abstain.measures.definition import Array, BoolArray, Codes, IntArray
+from abstain.outcomes import (
+    CANDIDATES,
+    EXCLUDED,
+    KINDS,
+    OUTCOMES,
+    CountsArray,
+    Effect,
+    Policy,
+    Why,
+    blanks_by_reason,
+    reasons_named,
+)
+from abstain.registry import answered_by_features
+from abstain.runs.counting import KindCounts
+from abstain.runs.gold import Slices, cluster_numbers, slices_of
+from abstain.runs.judge import KIND
+from abstain.runs.reading import PolicyLike, Reading, policy_entries, refuse_meaningless
+from abstain.runs.sources import Kind, Source, Subset, having
+
+if TYPE_CHECKING:
+    from abstain.features.campaign.analysis import campaign as _campaign
+    from abstain.features.compare.analysis import compare as _compare
+    from abstain.features.curve.analysis import curve as _curve
+    from abstain.features.curve.histogram import histogram as _histogram
+    from abstain.features.meta.analysis import meta as _meta
+    from abstain.features.score.analysis import score as _score
+    from abstain.features.score.several import several as _several
+    from abstain.features.tune.analysis import tune as _tune
+    from abstain.features.validate.analysis import validate as _validate
+
+STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
+
+
+class Counted(Struct, frozen=True):
+    """Counts of runs in slices under a policy."""
+
+    runs: list[str]
+    slices: list[tuple[str | None, ...]]
+    counts: CountsArray
+    questions: int | None
+    blanks: IntArray | None = None
+    """Blanks of each row by reason, before the policy."""
+    excluded: IntArray | None = None
+    """Responses of each row that the policy excludes."""
+
+
+class RunData:
+    """What features compute with: kinds, outcomes, counts and confidences under a policy."""
+
+    def __init__(self, source: Source, policy: Policy) -> None:
+        self.source = source
+        self.policy = policy
+
+    @property
+    def kind(self) -> Kind:
+        """What it was read from: a gold and runs, judged rows, or counts."""
+        return self.source.kind
+
+    @property
+    def cluster(self) -> str | None:
+        """The attribute by which questions are clustered: as asked for, or as the data declare."""
+        return self.source.cluster
+
+    @property
+    def runs_as_listed(self) -> list[str]:
+        """The runs in the order in which their files were named, those of one file by name."""
+        tables = self.source.responses
+        place = {table.run: at for at, table in enumerate(tables) if table.run is not None}
+        return sorted(self.source.names(), key=lambda run: (place.get(run, len(place)), run))
+
+    def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions with some of their attributes, which must be there."""
+        return self.source.questions(attributes)
+
+    @property
+    def touched(self) -> dict[str, int]:
+        """How many responses each part of the policy touches."""
+        return reasons_named(blanks_by_reason(self.kind_counts(()).table).sum(axis=0))
+
+    # ------------------------------------------------------------------------------ matrices
+
+    @property
+    def kinds(self) -> Codes:
+        """Runs × questions: the kind of every response before any policy."""
+        return self.source.filled(confident=False)[1]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Runs × questions: what became of every response under the policy.
+
+        Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
+        refused.
+        """
+        kinds = self.kinds  # first: what is held is not counted again where it lives
+        counts = self.kind_counts(())
+        refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)
+        return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
+
+    @property
+    def states_confidence(self) -> bool:
+        """Whether any of the tables has a column of confidences."""
+        return any("confidence" in item.table.columns for item in self.source.responses)
+
+    def require_confidence(self) -> None:
+        """Refuse runs that nowhere say how sure they are, naming the column that may do so."""
+        from abstain.runs.usual_names import likely_confidence
+
+        if self.kind == "counts" or self.states_confidence:
+            return
+        tables = [item.table for item in self.source.responses]
+        alone = len(tables) == 1
+        raise InputError(
+            f"{'has no' if alone else f'none of {len(tables)} tables has a'} column 'confidence', "
+            "which says how sure each answer is, from 0 to 1" + likely_confidence(tables),
+            tables[0].name if alone else None,
+        )
+
+    @property
+    def confidence(self) -> Array:
+        """Runs × questions: how sure each response was; NaN where it does not say."""
+        sure = self.source.filled(confident=True)[2]
+        assert sure is not None
+        return sure
+
+    @property
+    def nothing_right(self) -> BoolArray | None:
+        """Which questions have no right answer, where a gold says so."""
+        if self.source.gold is None:
+            return None
+        nothing = self.source.questions(None)["nothing_right"].to_numpy()
+        return nothing if nothing.any() else None
+
+    # -------------------------------------------------------------------------------- counts
+
+    def kind_counts(self, by: Sequence[str]) -> KindCounts:
+        """How many responses of each kind there are, by run and slice."""
+        return self.source.count_kinds(by)
+
+    def counted(self, by: Sequence[str] = ()) -> Counted:
+        """Counts under the policy, by run and slice."""
+        if (published := self.source.published(by)) is not None:
+            runs, slices, counts = published
+            sizes = set(counts.n.tolist())
+            return Counted(runs, slices, counts, int(sizes.pop()) if len(sizes) == 1 else None)
+        kinds = self.kind_counts(by)
+        reasons = blanks_by_reason(kinds.table)
+        refuse_undecided(reasons, kinds.runs, self.policy)
+        table = self.policy.apply(kinds.table)
+        excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
+        counts = CountsArray(table)
+        return Counted(kinds.runs, kinds.slices, counts, kinds.questions, reasons, excluded)
+
+    def sliced(self, slices: Slices) -> CountsArray:
+        """Counts by run and slice: runs × slices; questions in no slice count nowhere."""
+        inside = np.flatnonzero(slices.slice_of >= 0)
+        starts = slices.slice_of[inside] * (EXCLUDED + 1)
+        size = len(slices.names) * (EXCLUDED + 1)
+        rows = [np.bincount(starts + codes[inside], minlength=size) for codes in self.codes]
+        table = np.array(rows, np.int64).reshape(len(rows), len(slices.names), EXCLUDED + 1)
+        table[..., EXCLUDED] = 0
+        return CountsArray(table)
+
+    def overall(self) -> CountsArray:
+        """Counts by run over all questions."""
+        everywhere = Slices("", [""], np.zeros(self.codes.shape[1], np.int64))
+        return CountsArray(self.sliced(everywhere).table[:, 0])
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n.
+
+        They are counted where they live, before any policy; those without a confidence are in
+        bin −1.
+        """
+        return self.source.binned(bins)
+
+    def slices(self, attribute: str) -> Slices:
+        """The slices that an attribute makes, in natural order."""
+        return slices_of(self.with_attributes([attribute]), attribute)
+
+    def clusters(self, attribute: str | None = None) -> IntArray | None:
+        """The number of each question's cluster; None where questions are independent."""
+        name = attribute or self.cluster
+        return None if name is None else cluster_numbers(self.with_attributes([name]), name)
+
+
+@answered_by_features
+class Evaluation:
+    """Runs judged against a gold, or by others; read once, asked anything."""
+
+    def __init__(self, source: Source, reading: Reading) -> None:
+        self.reading = reading
+        self.data = RunData(source, reading.rules())
+        """What features compute with."""
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs by name."""
+        return tuple(self.data.source.names())
+
+    @property
+    def questions(self) -> pl.DataFrame:
+        """The questions with their attributes, a row each."""
+        return self.data.with_attributes(None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading had to say."""
+        return self.data.source.notes
+
+    @property
+    def subset(self) -> Selection | None:
+        """Which runs and questions were chosen with `only`; None: all that were read."""
+        return self.data.source.subset
+
+    @property
+    def policy(self) -> Policy:
+        """What each kind of blank becomes."""
+        return self.data.policy
+
+    def __len__(self) -> int:
+        return self.questions.height
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        files = plural(len(self.data.source.responses), "table")
+        return f"<Evaluation of {files}, {self.data.kind}>"
+
+    # -------------------------------------------------------------------------------- subsets
+
+    def with_policy(self, policy: PolicyLike) -> Evaluation:
+        """The same responses under another policy; nothing is read again."""
+        reading = replace(self.reading, policy=policy_entries(policy))
+        refuse_meaningless(reading, self.data.kind)
+        return Evaluation(self.data.source, reading)
+
+    def only(
+        self,
+        *,
+        runs: Collection[str] | str | None = None,
+        where: Mapping[str, str | Collection[str]] | None = None,
+    ) -> Evaluation:
+        """Some of the runs, on some of the questions: those whose attributes have given values."""
+        if (part := self.data.source.only(runs, where)) is not None:
+            return Evaluation(part, self.reading)
+        names = self.data.source.filled(confident=False)[0]
+        rows = positions("run", names, runs)
+        questions = self.data.with_attributes(list(where) if where else None)
+        inside, wanted = having(questions, where)
+        chosen = narrowed(
+            self.subset,
+            runs=[names[i] for i in rows],
+            of_runs=len(names),
+            where=wanted,
+            questions=int(inside.sum()),
+            of_questions=len(inside),
+        )
+        chosen_part = part_of(self, inside, rows)
+        chosen_part.data.source.subset = chosen
+        return chosen_part
+
+    # ------------------------------------------------------------------- for people: frames
+
+    def counts(self, *, by: Sequence[str] | str = ()) -> pl.DataFrame:
+        """Counts under the policy, a row for each run and slice (polars)."""
+        by = (by,) if isinstance(by, str) else tuple(by)
+        counted = self.data.counted(by)
+        columns: dict[str, Any] = {"run": counted.runs}
+        columns |= {name: [values[i] for values in counted.slices] for i, name in enumerate(by)}
+        columns |= {name: counted.counts.table[:, i] for i, name in enumerate(OUTCOMES)}
+        return pl.DataFrame(columns)
+
+    def outcomes(self) -> pl.DataFrame:
+        """Every response: run, question, outcome, why it is blank, confidence (polars)."""
+        sure = self.data.confidence  # first: kinds come with it, and nothing is read twice
+        names, ids = self.runs, self.questions["question"]
+        reasons = pl.Series([None, None, *(why.value for why in Why for _ in CANDIDATES)])
+        ends = pl.Series([*OUTCOMES, None])
+        return pl.DataFrame(
+            {
+                "run": pl.Series(names).gather(np.repeat(np.arange(len(names)), len(ids))),
+                "question": ids.gather(np.tile(np.arange(len(ids)), len(names))),
+                "outcome": ends.gather(self.data.codes.reshape(-1)),
+                "why": reasons.gather(self.data.kinds.reshape(-1)),
+                "confidence": pl.Series(sure.reshape(-1)).fill_nan(None),
+            }
+        )
+
+    if TYPE_CHECKING:  # features answer these: `registry`
+        score = _score
+        several = _several
+        compare = _compare
+        curve = _curve
+        histogram = _histogram
+        tune = _tune
+        meta = _meta
+        campaign = _campaign
+        validate = _validate
+
+
+def part_of(
+    evaluation: Evaluation, inside: BoolArray, rows: Sequence[int] | None = None
+) -> Evaluation:
+    """The questions that a mask keeps, of all runs or of those at some positions."""
+    source = evaluation.data.source
+    wanted = range(len(source.names())) if rows is None else rows
+    part = Subset(source, np.flatnonzero(inside), np.array(wanted, np.int64))
+    return Evaluation(part, evaluation.reading)
+
+
+def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
+    """Stop where the policy does not say what a kind of blank becomes and there are some."""
+    for position, why in enumerate(Why):
+        if policy.effects[why] is Effect.STOP and reasons[:, position].any():
+            count = int(reasons[:, position].sum())
+            run = runs[int(reasons[:, position].argmax())]
+            raise UndecidedError(
+                f"{plural(count, 'response')} {STOPPED.get(why, 'must be decided on')} ({why}), "
+                f"the first in run '{run}'; say what "
+                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
+            )
+
+
+def refuse_undecided_rows(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:
+    """As `refuse_undecided`, of rows with a run and a kind; returns the number of each blank."""
+    names = sorted(rows["run"].unique())
+    number = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
+    counts = np.bincount(number * KINDS + rows[KIND].to_numpy(), minlength=len(names) * KINDS)
+    reasons = blanks_by_reason(counts.reshape(len(names), KINDS))
+    refuse_undecided(reasons, names, policy)
+    return reasons_named(reasons.sum(axis=0))

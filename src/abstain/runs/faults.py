@@ -1,0 +1,228 @@
+"""Rows that are refused, in words: those that cannot be judged, and questions answered again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
+from abstain.io.frames import collect
+from abstain.io.tables import ROW
+from abstain.outcomes import KINDS, Why
+from abstain.runs.counting import rows_by_run
+from abstain.runs.gold import Gold
+from abstain.runs.judge import (
+    BAD_ANSWERED,
+    BAD_CONFIDENCE,
+    BAD_WHY,
+    CONFLICT,
+    FILE,
+    INDEX,
+    KIND,
+    NO_QUESTION,
+    NO_RUN,
+    UNKNOWN_QUESTION,
+    UNREAD,
+    Judged,
+)
+from abstain.runs.usual_names import telling_apart
+
+LACKS = {NO_QUESTION: "no question id", NO_RUN: "no run name"}
+FAULTS = {
+    UNKNOWN_QUESTION: "unknown question",
+    **LACKS,
+    BAD_ANSWERED: "unreadable 'answered'",
+    BAD_WHY: "unknown reason",
+    CONFLICT: "contradiction",
+    BAD_CONFIDENCE: "bad confidence",
+}
+REPEATED = "repeated question"
+"""The kind of problem that a question answered before is."""
+MOST_REPEATS = 1_000
+"""Repeated questions that are looked up one by one; a file with more is no slip."""
+
+
+class Problem(Struct, frozen=True):
+    """Something wrong with a submission, with its place."""
+
+    kind: str
+    place: Place
+    message: str
+    run: str | None = None
+    question: str | None = None
+    details: tuple[Problem, ...] = ()
+    """The problems that this one explains."""
+    typed: str = ""
+    """The message as the command line words it, where it advises an option."""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+    def error(self, others: int, *, listed: bool = True) -> InputError:
+        """The problem as an error that says how many more there are, and what lists them."""
+        how = "; `abstain validate` lists them" if listed else ""
+        tail = f" (and {others:,} more{how})" if others else ""
+        kind = RepeatedError if self.kind == REPEATED else InputError
+        return kind(self.message + tail, self.place)
+
+
+def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
+    """The problem that a faulty row is; `hints` names the nearest ids, which takes its time."""
+    message = _message(row[KIND], row, judged.gold, hints=hints)
+    return Problem(
+        FAULTS[row[KIND]], judged.place(row), message, row.get("run"), row.get("question")
+    )
+
+
+def _message(fault: int, row: Mapping[str, Any], gold: Gold, *, hints: bool) -> str:
+    question = row.get("question")
+    if fault in LACKS:
+        return f"the row has {LACKS[fault]}"
+    if fault == UNKNOWN_QUESTION:
+        if question is None:
+            size = plural(len(gold), "question")
+            return f"this row is beyond the gold's {size}: the run has too many rows"
+        near = nearest(question, _alike(question, gold)) if hints else []
+        return f"question {shown(question)} is not in the gold{_hint(map(shown, near))}"
+    if fault == BAD_ANSWERED:
+        return f"'answered' is {shown(row['answered'])}, expected yes or no"
+    if fault == BAD_WHY:
+        near = nearest(row["why"], tuple(Why))[:1]
+        return f"'why' is {shown(row['why'])}, expected one of {', '.join(Why)}{_hint(near)}"
+    if fault == CONFLICT:
+        names = ("grade", "answer", "answered", "candidate", "why")
+        values = [f"{name} {shown(row[name])}" for name in names if row.get(name)]
+        return f"the row contradicts itself: {', '.join(values)}"
+    return bad_confidence(row.get(UNREAD) or row["confidence"])
+
+
+def _hint(near: Any) -> str:
+    names = ", ".join(near)
+    return f" (nearest: {names})" if names else ""
+
+
+def bad_confidence(value: float | str) -> str:
+    """What is wrong with a confidence: a number, or a text that is none.
+
+    >>> bad_confidence("0,9")
+    "confidence is '0,9', expected a number from 0 to 1, with a decimal point"
+    """
+    if not isinstance(value, str):
+        return f"confidence is {value:g}, expected 0 to 1"
+    point = ", with a decimal point" if "," in value else ""
+    return f"confidence is {shown(value)}, expected a number from 0 to 1{point}"
+
+
+def _alike(question: str, gold: Gold) -> list[str]:
+    """Ids of about the same length, few enough to compare one by one."""
+    ids = gold.frame["question"]
+    lengths = ids.str.len_chars().cast(pl.Int64)
+    return ids.filter((lengths - len(question)).abs() <= 2).head(5_000).to_list()
+
+
+def first_fault(judged: Judged, count: int) -> Exception:
+    """The error of the first faulty row, of so many."""
+    for frame in judged.frames:
+        order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
+        first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
+        for row in collect(first, judged.sources[0].table.name).iter_rows(named=True):
+            return fault_problem(judged, row).error(count - 1, listed=not judged.graded)
+    raise AssertionError("a fault was counted but not found")
+
+
+# -------------------------------------------------------------------- questions answered again
+
+SEAT = "__seat"
+"""Where a row stands among all: its file and its number there, as one whole number."""
+FILE_SEATS = 1 << 40
+WINDOWS = (1 << 16, 1 << 20, 1 << 62)
+"""Rows in which repeats are looked for before more are: where there are many, they are there."""
+
+
+def first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
+    """The error of the first question that a run has again, of so many."""
+    first = repeats(judged, most=1, runs=runs)[0]
+    first = replace(first, message=first.message + telling_apart(judged.sources[0].table))
+    return first.error(count - 1, listed=not judged.graded)
+
+
+def repeats(
+    judged: Judged, *, most: int = MOST_REPEATS, runs: Sequence[str] | None = None
+) -> list[Problem]:
+    """Responses to a question that their run has answered before, so many at most.
+
+    `runs` are those that do so, where somebody knows.
+    """
+    problems: list[Problem] = []
+    for frame in judged.frames:
+        suspects = runs
+        if suspects is None:
+            sizes = rows_by_run(judged, frame)
+            again = sizes.filter(pl.col("rows") > pl.col("distinct"))
+            suspects = again["run"].drop_nulls().to_list()
+        if suspects and len(problems) < most:
+            frame = frame.filter(nw.col("run").is_in(suspects))
+            label = judged.sources[0].table.name
+            pairs = _again(frame, label, most - len(problems))
+            problems += [_repeat(judged, row, first) for row, first in pairs]
+    return problems
+
+
+def _again(
+    frame: nw.LazyFrame[Any], label: str, most: int
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The first rows that answer a question again, each with the row that answered it first.
+
+    Only these rows are brought here, however many there are.
+    """
+    schema = frame.collect_schema().names()
+    names = [c for c in schema if not c.startswith("__")]
+    extra = [c for c in (FILE, ROW, INDEX, KIND) if c in schema]
+    frame = frame.select(*names, *extra).filter(~nw.col(INDEX).is_null())
+    key = ["run", INDEX]
+    if ROW not in schema:  # no order but that of the questions: those of one stand together
+        keys = frame.group_by(key).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
+        joined = frame.join(keys, on=key, how="inner").sort(key).head(2 * most + 1)
+        rows = collect(joined, label).sort(key, maintain_order=True).with_row_index(SEAT)
+        firsts = rows.group_by(key).agg(first=pl.col(SEAT).min())
+        later = rows.join(firsts, on=key).filter(pl.col(SEAT) > pl.col("first")).head(most)
+    else:
+        seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
+        frame = frame.with_columns(seat.alias(SEAT))
+        begins = collect(frame.select(nw.col(FILE).min()), label).item() * FILE_SEATS
+        for window in WINDOWS:
+            seats = _seats_again(frame.filter(nw.col(SEAT) < begins + window), label, most)
+            if seats.height == most:
+                break
+        wanted = pl.concat([seats[SEAT], seats["first"]]).unique().to_list()
+        rows = collect(frame.filter(nw.col(SEAT).is_in(wanted)), label)
+        later = rows.join(seats, on=SEAT).sort(SEAT)
+    before = {row[SEAT]: row for row in rows.iter_rows(named=True)}
+    return [(row, before[row["first"]]) for row in later.iter_rows(named=True)]
+
+
+def _seats_again(frame: nw.LazyFrame[Any], label: str, most: int) -> pl.DataFrame:
+    """The first seats whose run and question have one before, and which that is."""
+    key = ["run", INDEX]
+    frame = frame.select(*key, SEAT)  # a sort holds all its rows: of no texts but the run
+    times = nw.len().alias("times"), nw.col(SEAT).min().alias("first")
+    keys = frame.group_by(key).agg(*times).filter(nw.col("times") > 1)
+    joined = frame.join(keys, on=key, how="inner").filter(nw.col(SEAT) > nw.col("first"))
+    return collect(joined.select(SEAT, "first").sort(SEAT).head(most), label)
+
+
+def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
+    question = judged.gold.frame["question"][row[INDEX]]
+    what = "grade" if judged.graded else "answer"
+    same = row.get(what) == first.get(what) and (judged.graded or row[KIND] == first[KIND])
+    where = f" (first: {judged.place(first)})" if ROW in row else ""
+    message = (
+        f"run {shown(row['run'])} has question {shown(question)} again, with "
+        f"{'the same' if same else 'another'} {what}{where}"
+    )
+    return Problem(REPEATED, judged.place(row), message, row["run"], question)

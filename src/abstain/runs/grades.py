@@ -1,0 +1,361 @@
+"""Ready-made judgements: rows that say what became of each response, with their kinds.
+
+They become what a gold and runs become, `Judged`, so that everything else is the same for both.
+A letter may mean two things (`C` is "not attempted" in SimpleQA and "correct" in Inspect), so
+the words of a whole data set are read together: they must all belong to one scale.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+from msgspec.structs import replace
+
+from abstain.errors import (
+    InputError,
+    UsageError,
+    check_name,
+    nearest,
+    option,
+    plural,
+    shown,
+    some_of,
+)
+from abstain.io.columns import NUMBER, USUAL_NAMES, require_all, text_column
+from abstain.io.frames import collect, in_engine
+from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
+from abstain.runs.counting import KindCounts, count_kinds, counted, with_missing
+from abstain.runs.gold import BY, Gold
+from abstain.runs.judge import (
+    CONFLICT,
+    INDEX,
+    KIND,
+    NO_QUESTION,
+    Judged,
+    bad_confidence_of,
+    bad_reason,
+    by_engine,
+    canonical,
+    code,
+    filled_in,
+    first_of,
+    keys_of,
+    reason_of,
+)
+from abstain.runs.responses import OF_A_RUN, Responses
+
+COLUMNS = ("outcome", "grade")
+GRADED = "__graded"
+"""The kind that a grade alone says."""
+NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
+
+
+def judge_rows(
+    sources: Sequence[Responses],
+    grades: Mapping[str, str],
+    *,
+    by: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    confidence: bool = False,
+) -> Judged:
+    """Rows with their kinds, and the questions that they are about; `keep` names other columns.
+
+    Where no table names its questions there are none, until `numbered` finds some.
+    """
+    frames = [
+        _canonical(source, index, by, keep, confidence=confidence)
+        for index, source in enumerate(sources)
+    ]
+    nameless = [item for item in sources if "question" not in item.table.columns]
+    if nameless and len(nameless) < len(sources):
+        raise InputError("has no column 'question', but other tables do", nameless[0].table.name)
+    counts = [
+        collect(frame.group_by("run", "grade").agg(nw.len().alias("n")), source.table.name)
+        for source, frame in zip(sources, frames, strict=True)
+    ]
+    if all(rows.is_empty() for rows in counts):
+        raise InputError("has no rows", sources[0].table.name)
+    scales = _scales(sources, counts, grades)
+    home: dict[str, str] = {}
+    for source, rows in zip(sources, counts, strict=True):
+        for run in rows["run"].unique().sort():
+            if not run:
+                raise InputError("a row has no run name", source.table.name)
+            if home.setdefault(run, source.table.name) != source.table.name:
+                raise InputError(
+                    f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
+                    source.table.name,
+                )
+    frames = [_graded(frame, scale) for frame, scale in zip(frames, scales, strict=True)]
+    questions = pl.DataFrame(schema={"question": pl.String})
+    if not nameless:
+        questions = _questions(sources, frames, by)
+        frames = [frame.drop([BY + name for name in by]) for frame in frames]
+    together = by_engine(sources, frames)
+    if not nameless:
+        together = [
+            frame.join(in_engine(keys_of(questions, by, frame), frame), on="question", how="left")
+            for frame in together
+        ]
+    judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
+    table = sources[0].table
+    gold = Gold(table.name, questions, tuple(by), table)
+    return Judged(tuple(judged), tuple(sources), gold, graded=True)
+
+
+def grade_rows(source: Responses) -> pl.DataFrame:
+    """The judged rows of one table, each with its run, its question and its kind."""
+    judged = judge_rows([source], {})
+    count_kinds(judged)  # what is wrong with a row is refused
+    columns = ["run", "question", KIND]
+    return collect(judged.frames[0].select(columns), source.table.name)
+
+
+def shared_attributes(sources: Sequence[Responses]) -> tuple[str, ...]:
+    """Columns that say one thing of each question, whatever run the row is of."""
+    schemas = [item.frame.collect_schema() for item in sources]
+    shared = [
+        name
+        for name in sources[0].table.columns
+        if name not in NOT_ATTRIBUTES
+        and all(name in schema and not schema[name].is_nested() for schema in schemas)
+    ]
+    rows = pl.concat(
+        collect(
+            item.frame.select(
+                text_column(item.frame, name, item.table.name).alias(name)
+                for name in ("question", *shared)
+            ),
+            item.table.name,
+        )
+        for item in sources
+    )
+    differ = rows.group_by("question").agg(pl.exclude("question").n_unique()).max()
+    return tuple(name for name in shared if differ[name][0] in (None, 1))
+
+
+def _canonical(
+    source: Responses, index: int, by: Sequence[str], keep: Sequence[str], *, confidence: bool
+) -> nw.LazyFrame[Any]:
+    table, frame = source.table, source.frame
+    column = next((c for c in COLUMNS if c in table.columns), "outcome")
+    require_all(
+        table,
+        {column: "which gives the outcome of each response (or 'grade')"}
+        | dict.fromkeys(by, "to slice by"),
+    )
+    extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
+    extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
+    texts = ("question", "why", *keep)
+    return canonical(source, index, texts, trim=(), extra=extra, confidence=confidence)
+
+
+def _scales(
+    sources: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
+) -> list[dict[str, int]]:
+    """The scale of each table; one that leaves it open is read together with the others."""
+    counts = [dict(r.group_by("grade").agg(pl.col("n").sum()).iter_rows()) for r in rows]
+    every = [grade for of_table in counts for grade in of_table]
+    scales: list[dict[str, int]] = []
+    for source, of_table in zip(sources, counts, strict=True):
+        try:
+            scales.append(read_scale(list(of_table), grades, of_table))
+        except UsageError as alone:
+            try:
+                scales.append(read_scale(every, grades))
+            except UsageError:
+                raise InputError(alone.quoted(), source.table.name) from None
+    return scales
+
+
+def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
+    """Each row with what its grade says; no grade is an empty response."""
+    cases = [(nw.col("grade") == value.strip(), code(kind)) for value, kind in scale.items()]
+    return frame.with_columns(first_of(cases, code(blank_kind(Why.EMPTY))).alias(GRADED))
+
+
+def _kind(names: Sequence[str]) -> nw.Expr:
+    """The kind of a row: its grade's, but a blank that says why keeps its reason."""
+    cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))] if INDEX in names else []
+    graded = nw.col(GRADED)
+    if "why" in names:
+        answered = graded.is_in((RIGHT, WRONG))
+        cases.append((filled_in("why") & answered, code(CONFLICT)))
+    cases += [*bad_reason(names), *bad_confidence_of(names)]
+    if "why" in names:
+        cases.append((filled_in("why"), reason_of(names) + (graded - 2) % 3))
+    return first_of(cases, graded).cast(nw.Int8).alias(KIND)
+
+
+def _questions(
+    sources: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]], by: Sequence[str]
+) -> pl.DataFrame:
+    """The questions that have an id, each once, with some attributes."""
+    columns = ["question", *(BY + name for name in by)]
+    rows = pl.concat(
+        collect(frame.select(columns).unique(), source.table.name)
+        for source, frame in zip(sources, frames, strict=True)
+    )
+    known = rows.filter(pl.col("question") != "").drop(BY + "question", strict=False)
+    known = known.rename({BY + name: name for name in by if name != "question"})
+    known = known.unique().sort("question")
+    twice = known.filter(pl.col("question").is_duplicated())
+    if twice.height:
+        raise InputError(
+            f"question {shown(twice['question'][0])} is in two slices of {', '.join(by)}; "
+            "a question's attributes must agree in every row",
+            sources[0].table.name,
+        )
+    return known
+
+
+def numbered(judged: Judged) -> Judged:
+    """Rows that name no question, each known by its place in its run."""
+    label = judged.sources[0].table.name
+    rows = pl.concat([collect(frame, label) for frame in judged.frames], how="diagonal")
+    rows = rows.with_columns(pl.int_range(pl.len()).over("run").cast(pl.Int32).alias(INDEX))
+    named = [pl.col(BY + name).first().alias(name) for name in judged.gold.attributes]
+    questions = rows.group_by(INDEX).agg(*named).sort(INDEX)
+    place = (pl.col(INDEX) + 1).cast(pl.String).str.zfill(9)
+    questions = questions.select(place.alias("question"), *judged.gold.attributes)
+    gold = replace(judged.gold, frame=questions)
+    return replace(judged, frames=(nw.from_native(rows.lazy()),), gold=gold)
+
+
+def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
+    """Count rows that name no question: nothing can be missing."""
+    columns = [BY + name for name in by]
+    kinds = pl.concat([counted(judged, frame, columns) for frame in judged.frames])
+    lengths = kinds.group_by("run").agg(pl.col("n").sum()).sort("n", "run")
+    if lengths["n"].n_unique() > 1:  # a log that was cut off would win
+        short, long = lengths.row(0), lengths.row(-1)
+        table = judged.sources[0].table
+        guess = next((c for c in USUAL_NAMES["question"] if c in table.columns), "NAME")
+        raise InputError(
+            f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} has "
+            f"{long[1]:,}; without a column 'question' nobody can tell which are missing (name "
+            f"that column: {option('columns', {'question': guess})})",
+            table.name,
+        )
+    per_slice = kinds.group_by("run", *columns).agg(size=pl.col("n").sum())
+    if columns:
+        sizes = per_slice.group_by(columns).agg(pl.col("size").max()).sort(columns)
+    else:
+        sizes = per_slice.select(pl.col("size").max().fill_null(0))
+    counts = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
+    counts.table[:, blank_kind(Why.MISSING)] = 0
+    return counts
+
+
+# ------------------------------------------- the words that others use for outcomes
+
+DECLINED = blank_kind(Why.DECLINED)
+
+_RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
+_WRONG_WORDS = ("wrong", "incorrect", "false", "no", "fail", "failed")
+_BLANK_WORDS = (
+    *("not attempted", "no answer", "unanswered", "abstained", "abstain", "abstention"),
+    *("refused", "refusal", "noa", "blank", "idk", "i dont know", "skipped"),
+)
+
+SCALES: dict[str, dict[str, int]] = {
+    "words": {
+        **{word.replace("_", " "): kind for word, kind in KIND_OF_WORD.items()},
+        **dict.fromkeys(_RIGHT_WORDS, RIGHT),
+        **dict.fromkeys(_WRONG_WORDS, WRONG),
+        **dict.fromkeys(_BLANK_WORDS, DECLINED),
+    },
+    "A/B/C": {"a": RIGHT, "b": WRONG, "c": DECLINED},
+    "C/I/N": {"c": RIGHT, "i": WRONG, "n": DECLINED},
+    "R/W/U": {
+        "r": RIGHT,
+        "w": WRONG,
+        "u": DECLINED,
+        "ur": blank_kind(Why.DECLINED, "right"),
+        "uw": blank_kind(Why.DECLINED, "wrong"),
+        "ue": DECLINED,
+    },
+    "1/0": {"1": RIGHT, "0": WRONG, "1.0": RIGHT, "0.0": WRONG, "-1": DECLINED},
+}
+"""Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
+
+MOST_LISTED, LONGEST = 8, 40
+"""Grades that an error lists, and letters of one in a line to type."""
+
+
+def read_scale(
+    values: Sequence[str | None],
+    meanings: Mapping[str, str],
+    counts: Mapping[str | None, int] | None = None,
+) -> dict[str, int]:
+    """The kind of each distinct grade, by its declared meaning or by the one scale that fits.
+
+    `counts` says how many rows have each, where that is known, for what cannot be read.
+
+    >>> read_scale(["A", "B"], {})
+    {'A': 0, 'B': 1}
+    """
+    declared = {}
+    for word, meaning in meanings.items():
+        name = meaning.strip().lower().replace(" ", "_").replace("-", "_")
+        check_name("outcome", name, KIND_OF_WORD)
+        declared[fold(word)] = KIND_OF_WORD[name]
+    present = {value: fold(value) for value in values if value is not None and fold(value)}
+    unknown = {word for word in present.values() if word not in declared}
+    fitting = {name: scale for name, scale in SCALES.items() if unknown <= scale.keys()}
+    if not fitting:
+        raise _no_scale(present, unknown, counts or {})
+    readings = [{word: scale[word] for word in unknown} for scale in fitting.values()]
+    if any(reading != readings[0] for reading in readings):
+        raise UsageError(
+            f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}; "
+            f"say which, as in {option('grades', {next(iter(present)): 'right'})}"
+        )
+    table = declared | readings[0]
+    return {value: table[word] for value, word in present.items()}
+
+
+def _no_scale(
+    present: Mapping[str, str], unknown: set[str], counts: Mapping[str | None, int]
+) -> UsageError:
+    """The error of grades that no scale has: numbers, words of several scales, or unknown words."""
+    if all(re.fullmatch(NUMBER, value) for value in present):
+        low, *_, high = sorted(map(float, [*present, *present]))
+        return UsageError(
+            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: turn them into a "
+            "column of 1 and 0, for example by score >= 0.5"
+        )
+    meanings = f"(an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: {', '.join(Why)})"
+    known = {word for scale in SCALES.values() for word in scale}
+    if unknown <= known:
+        return UsageError(
+            f"the grades {some_of(sorted(present))} are of several scales ({', '.join(SCALES)}); "
+            f"say what each is, as in {option('grades', {min(present): 'wrong'})} {meanings}"
+        )
+    odd = sorted(value for value, word in present.items() if word not in known)
+    odd.sort(key=lambda value: -counts.get(value, 0))
+    texts = []
+    for value in odd[:MOST_LISTED]:
+        facts = [plural(counts[value], "row")] if value in counts else []
+        facts += [f"nearest: {word}" for word in nearest(fold(value), SCALES["words"])[:1]]
+        texts.append(shown(value, most=30) + (f" ({', '.join(facts)})" if facts else ""))
+    more = f" and {len(odd) - MOST_LISTED:,} more" if odd[MOST_LISTED:] else ""
+    what = "grades have" if odd[1:] else "grade has"
+    example = odd[0] if len(odd[0]) <= LONGEST else "GRADE"
+    return UsageError(
+        f"{len(odd)} {what} no known meaning: {', '.join(texts)}{more}; say what each is, as in "
+        f"{option('grades', {example: 'wrong'})} {meanings}"
+    )
+
+
+def fold(value: str) -> str:
+    """A grade as it is looked up: case, a final full stop and ways of writing aside."""
+    text = value.strip()
+    if text == "-1":
+        return text
+    text = text.casefold().replace("_", " ").replace("-", " ").removesuffix(".")
+    return text.replace("'", "").replace("  ", " ")

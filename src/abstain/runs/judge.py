@@ -1,0 +1,410 @@
+"""Responses and gold to kinds: right, wrong, or a blank with its reason and its candidate.
+
+One expression gives every response its kind, in the engine that the responses live in;
+faults (a question the gold lacks, a row that contradicts itself) are kinds of their own, so
+counting finds them for nothing and only then are their rows looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from msgspec import Struct
+
+from abstain.errors import InputError, Place, UsageError, option
+from abstain.io.columns import (
+    BLANKS,
+    is_all_null,
+    read_numbers,
+    require_all,
+    text_column,
+    text_columns,
+    trimmed,
+)
+from abstain.io.frames import collect, in_engine
+from abstain.io.names import col
+from abstain.io.tables import ROW
+from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.runs.gold import BY, Gold, slice_numbers, slice_sizes, spots
+from abstain.runs.responses import RULE, Responses
+
+FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
+VERDICT = "__verdict"
+AS_GIVEN = "__as_given"
+"""An answer before it is trimmed, in engines that trim slowly: most need none of it."""
+UNREAD = "__unread"
+"""The text of a confidence that is no number."""
+SLICE, SPOT = "__slice", "__spot"
+"""The number of a question's slice and its place there, where the engine counts by them."""
+
+UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
+    KINDS, KINDS + 7
+)
+"""Faults: the kinds of responses that cannot be judged (`faults`)."""
+YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
+
+
+class Judged(Struct, frozen=True):
+    """Responses with their kinds, still lazy: one frame for each engine.
+
+    Columns: `run`, the slice attributes, `INDEX` (the question's position in the gold), `KIND`,
+    and what it takes to find a row again.
+    """
+
+    frames: tuple[nw.LazyFrame[Any], ...]
+    sources: tuple[Responses, ...]
+    gold: Gold
+    """The questions; of rows that others judged no more is known of them than the rows say."""
+    graded: bool = False
+    """Whether others judged the rows."""
+
+    def place(self, row: Mapping[str, Any]) -> Place:
+        """Where a row that was found stands."""
+        source: Responses = self.sources[row[FILE]]
+        return source.table.place(row.get(ROW))
+
+
+def judge(
+    gold: Gold,
+    sources: Sequence[Responses],
+    *,
+    match: str = "id",
+    align: str = "id",
+    by: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> Judged:
+    """Give every response its kind; `keep` names other columns to keep, as text, where present."""
+    gold.check_attributes(by)
+    canonical = [
+        _canonical(item, index, align, keep, verdicts=gold.verdicts)
+        for index, item in enumerate(sources)
+    ]
+    frames = tuple(
+        _with_kinds(frame, gold, match=match, align=align, by=by)
+        for frame in by_engine(sources, canonical)
+    )
+    return Judged(frames, tuple(sources), gold)
+
+
+def _canonical(
+    source: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
+) -> nw.LazyFrame[Any]:
+    """The columns of a response, trimmed text, with the number of their table."""
+    table, frame = source.table, source.frame
+    needed = {"question": "which names each question"} if align == "id" else {}
+    require_all(table, needed | {"answer": "which holds the answer (empty: none was given)"})
+    texts = ("answer", "answered", "candidate", "why", *keep)
+    extra = []
+    if table.refusals and RULE in table.columns:
+        extra.append(nw.col(RULE))
+    if frame.implementation.is_duckdb():
+        extra.append(text_column(frame, "answer", table.name).alias(AS_GIVEN))
+    if verdicts and table.verdicts is not None:
+        words = [(nw.col("outcome") == word, nw.lit(kind)) for word, kind in KIND_OF_WORD.items()]
+        extra.append(first_of(words, nw.lit(None)).cast(nw.Int8).alias(VERDICT))
+    return canonical(source, index, ("question", *texts), trim=texts, extra=extra)
+
+
+def canonical(
+    source: Responses,
+    index: int,
+    texts: Sequence[str],
+    *,
+    trim: Collection[str],
+    extra: Sequence[nw.Expr] = (),
+    confidence: bool = True,
+) -> nw.LazyFrame[Any]:
+    """The columns that a table has of some, as text, with their run and the number of the table."""
+    table, frame = source.table, source.frame
+    present = [name for name in texts if name in table.columns]
+    columns = text_columns(frame, present, table.name, trim=trim)
+    run = nw.lit(source.run).cast(nw.String)
+    if source.run is None:
+        run = text_column(frame, "run", table.name)
+    columns = [run.alias("run"), *columns, *extra]
+    if confidence and "confidence" in table.columns:
+        frame, read = _with_confidence(frame, table.name)
+        columns += read
+    return frame.select(nw.lit(index).cast(nw.Int32).alias(FILE), *columns)
+
+
+def _with_confidence(
+    frame: nw.LazyFrame[Any], label: str
+) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
+    """Confidence as a float, and the text of one that cannot be one."""
+    dtype = frame.collect_schema()["confidence"]
+    if dtype.is_numeric() or dtype == nw.Boolean or is_all_null(frame, "confidence"):
+        return frame, [nw.col("confidence").cast(nw.Float64)]
+    if dtype in (nw.Categorical, nw.Enum):
+        frame = frame.with_columns(nw.col("confidence").cast(nw.String))
+    elif dtype != nw.String:
+        raise not_numbers(dtype, label)
+    frame = read_numbers(frame, "confidence", "__number")
+    text = trimmed(frame, nw.col("confidence"))
+    unread = nw.when(nw.col("__number").is_null() & (text != "")).then(text)
+    return frame, [nw.col("__number").alias("confidence"), unread.alias(UNREAD)]
+
+
+def not_numbers(dtype: object, label: str) -> InputError:
+    """The error of a column of confidences that holds no numbers."""
+    return InputError(f"column 'confidence' holds {dtype}, expected one number per row", label)
+
+
+def by_engine(
+    sources: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]]
+) -> list[nw.LazyFrame[Any]]:
+    """The frames of tables, put together where one engine can hold them."""
+    groups: dict[str, list[nw.LazyFrame[Any]]] = {}
+    for index, (source, frame) in enumerate(zip(sources, frames, strict=True)):
+        # Files that an engine opened for us share a connection; a caller's frames may not.
+        shared = frame.implementation.is_polars() or source.table.opened is not None
+        key = str(frame.implementation) if shared else f"table {index}"
+        groups.setdefault(key, []).append(frame)
+    return [
+        nw.concat(group, how="diagonal") if len(group) > 1 else group[0]
+        for group in groups.values()
+    ]
+
+
+def keys_of(questions: pl.DataFrame, by: Sequence[str], frame: nw.LazyFrame[Any]) -> pl.DataFrame:
+    """What responses in a frame are joined with: each question's position and its slice."""
+    keys = questions.select(
+        "question",
+        pl.int_range(pl.len(), dtype=pl.Int32).alias(INDEX),
+        *(col(name).alias(BY + name) for name in by),
+    )
+    if not frame.implementation.is_duckdb():
+        return keys
+    slice_of = slice_numbers(questions, slice_sizes(questions, by), by)
+    return keys.with_columns(
+        pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
+    )
+
+
+def _with_kinds(
+    frame: nw.LazyFrame[Any], gold: Gold, *, match: str, align: str, by: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    names = frame.collect_schema().names()
+    keys = keys_of(gold.frame, by, frame)
+    keys = keys.with_columns(gold.frame["accepted"].list.first().alias(CORRECT))
+    accepted = gold.frame.select("question", "accepted").explode("accepted")
+    several = accepted.height > len(gold)
+    if align == "position":
+        frame = _by_position(frame)
+    if match != "id":
+        from abstain.io.normalise import matcher
+
+        normal = matcher(match)
+        frame = _normalised(frame, normal)
+        names = [name for name in names if name != AS_GIVEN]
+        keys = keys.with_columns(pl.Series(CORRECT, [normal(text) for text in keys[CORRECT]]))
+        accepted = accepted.with_columns(
+            pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
+        )
+    join_on = INDEX if align == "position" else "question"
+    if join_on == INDEX and "question" in names:
+        frame = frame.drop("question")
+    frame = frame.join(in_engine(keys, frame), on=join_on, how="left")
+    if align == "position":
+        frame = frame.with_columns(nw.col(CORRECT).is_null().alias("__lost"))
+    if several:
+        frame = _accept_several(frame, accepted, names)
+    else:
+        right = [_is_right(as_given=AS_GIVEN in names).alias("__right")]
+        if "candidate" in names:
+            right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
+        frame = frame.with_columns(*right)
+    if RULE in names:
+        frame, names = _without_refusals(frame, names), [*names, "why"]
+    return frame.with_columns(_kind(names, align).alias(KIND))
+
+
+def _is_right(*, as_given: bool) -> nw.Expr:
+    """Whether an answer is the one that is right, trimmed only where that can make it so."""
+    correct = nw.col(CORRECT)
+    if not as_given:
+        return nw.col("answer") == correct
+    text = nw.col(AS_GIVEN)
+    longer = text.str.len_chars() > correct.str.len_chars()
+    same = text.str.strip_chars(BLANKS) == correct
+    cases = [(text == correct, nw.lit(value=True)), (longer, same)]
+    return first_of(cases, nw.lit(value=False))
+
+
+def _has_answer(names: Sequence[str]) -> nw.Expr:
+    """Whether there is an answer, trimmed only where it does not begin with a visible letter."""
+    if AS_GIVEN not in names:
+        return filled_in("answer")
+    text = nw.col(AS_GIVEN)
+    visible = (text >= "!") & (text < "\x7f")
+    some = ~text.is_null() & (text.str.strip_chars(BLANKS) != "")
+    return nw.when(visible).then(nw.lit(value=True)).otherwise(some)
+
+
+def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Answers that a rule found to decline as blanks; answers that the gold accepts stay right."""
+    declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
+    why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
+    answers = [name for name in ("answer", AS_GIVEN) if name == "answer" or name in names]
+    return frame.with_columns(
+        *(nw.when(declines).then(nw.lit("")).otherwise(nw.col(n)).alias(n) for n in answers),
+        nw.when(declines).then(nw.lit(Why.DECLINED.value)).otherwise(why).alias("why"),
+    )
+
+
+def _kind(names: Sequence[str], align: str) -> nw.Expr:
+    """The kind of a response from its columns; the first fault found wins.
+
+    Nothing is asked of columns that are not there, and a condition that is null does not hold.
+    """
+    has_answer, said_no = _has_answer(names), None
+    if "answered" in names:
+        said_no = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
+    # an answer inside an unanswered question is its candidate
+    aside = None if said_no is None else has_answer & said_no
+    cases = _faults(names, align, has_answer, said_no)
+    if VERDICT in names:
+        cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT)))
+    blank = reason_of(names, said_no) + _fate(names, aside)
+    cases.append((~has_answer if aside is None else ~has_answer | aside, blank))
+    cases.append((nw.col("__right"), code(RIGHT)))
+    return first_of(cases, code(WRONG)).cast(nw.Int8)
+
+
+def first_of(cases: Iterable[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
+    """The value of the first case whose condition holds."""
+    chain: Any = nw
+    for condition, value in cases:
+        chain = chain.when(condition).then(value)
+    expression: nw.Expr = otherwise if chain is nw else chain.otherwise(otherwise)
+    return expression
+
+
+def code(number: int) -> nw.Expr:
+    """A kind as every engine holds it."""
+    return nw.lit(number, dtype=nw.Int8)
+
+
+def filled_in(name: str) -> nw.Expr:
+    """Whether a cell holds something."""
+    return ~nw.col(name).is_null() & (nw.col(name) != "")
+
+
+Cases = list[tuple[nw.Expr, nw.Expr]]
+"""Conditions, and what a response is where one holds: the first counts."""
+
+
+def _faults(
+    names: Sequence[str], align: str, has_answer: nw.Expr, said_no: nw.Expr | None
+) -> Cases:
+    """What may be wrong with a response, in the order in which it is told."""
+    col = nw.col
+    cases = [(~filled_in("run"), code(NO_RUN))]
+    if align == "position":
+        cases.append((col("__lost"), code(UNKNOWN_QUESTION)))
+    else:  # the gold has no question without an id
+        cases.append((col(INDEX).is_null() & ~filled_in("question"), code(NO_QUESTION)))
+        cases.append((col(INDEX).is_null(), code(UNKNOWN_QUESTION)))
+    if "answered" in names:
+        known = col("answered").str.to_lowercase().is_in((*YES, *NO))
+        cases.append((filled_in("answered") & ~known, code(BAD_ANSWERED)))
+    conflicts = []
+    if "why" in names:
+        reason = filled_in("why")
+        if said_no is None:
+            conflicts.append(reason & has_answer)
+        else:
+            conflicts.append(reason & (filled_in("answered") | has_answer) & ~said_no)
+    if "candidate" in names:
+        differs = col("candidate") != col("answer")
+        conflicts.append(has_answer & filled_in("candidate") & differs)
+    cases += bad_reason(names)
+    if conflicts:
+        cases.append((reduce(lambda a, b: a | b, conflicts), code(CONFLICT)))
+    return cases + bad_confidence_of(names)
+
+
+def bad_reason(names: Sequence[str]) -> Cases:
+    """The fault of a reason that nobody knows."""
+    if "why" not in names:
+        return []
+    unknown = ~nw.col("why").str.to_lowercase().is_in(tuple(Why))
+    return [(filled_in("why") & unknown, code(BAD_WHY))]
+
+
+def bad_confidence_of(names: Sequence[str]) -> Cases:
+    """The fault of a confidence that is no number from 0 to 1."""
+    if "confidence" not in names:
+        return []
+    bad = ~nw.col("confidence").is_between(0, 1)  # NaN is not
+    return [(bad | ~nw.col(UNREAD).is_null() if UNREAD in names else bad, code(BAD_CONFIDENCE))]
+
+
+def reason_of(names: Sequence[str], said_no: nw.Expr | None = None) -> nw.Expr:
+    """Why a blank is blank; a reason that is given says more than "not answered"."""
+    cases: Cases = []
+    if "why" in names:
+        reason = nw.col("why").str.to_lowercase()
+        cases += [(reason == why.value, code(blank_kind(why, "right"))) for why in Why]
+    if said_no is not None:
+        cases.append((said_no, code(blank_kind(Why.DECLINED, "right"))))
+    return first_of(cases, code(blank_kind(Why.EMPTY, "right")))
+
+
+def _fate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
+    right, wrong, empty = [code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty")]
+    cases: Cases = []
+    if aside is not None:
+        cases += [(aside & nw.col("__right"), right), (aside, wrong)]
+    if "candidate" in names:
+        there = filled_in("candidate")
+        cases += [(there & nw.col("__candidate_right"), right), (there, wrong)]
+    return first_of(cases, empty)
+
+
+def _accept_several(
+    frame: nw.LazyFrame[Any], accepted: pl.DataFrame, names: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Mark answers that are among several accepted ones, by a join on question and answer."""
+    accepted = accepted.unique()
+    for column, mark in (("answer", "__right"), ("candidate", "__candidate_right")):
+        if column in names:
+            right = accepted.rename({"accepted": column}).with_columns(
+                pl.lit(value=True).alias(mark)
+            )
+            frame = frame.join(in_engine(right, frame), on=["question", column], how="left")
+    return frame
+
+
+def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
+    """Answers and candidates normalised: each distinct text once, then joined back."""
+    for column in ("answer", "candidate"):
+        if column not in frame.collect_schema().names():
+            continue
+        distinct = collect(frame.select(column).unique(), "the responses")[column].drop_nulls()
+        mapping = pl.DataFrame(
+            {column: distinct, "__normal": [normal(text) for text in distinct]},
+            schema={column: pl.String, "__normal": pl.String},
+        )
+        frame = (
+            frame.join(in_engine(mapping, frame), on=column, how="left")
+            .drop(column)
+            .rename({"__normal": column})
+        )
+    return frame
+
+
+def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The position of each response in its run as the index of its question."""
+    native = frame.to_native()
+    if not isinstance(native, pl.LazyFrame):
+        raise UsageError(
+            f"{option('align', 'position')} needs rows in order: give a file or an eager frame"
+        )
+    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
+    return nw.from_native(native.with_columns(position.alias(INDEX)))

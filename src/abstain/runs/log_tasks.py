@@ -1,0 +1,358 @@
+"""Logs of one model and several tasks, samples and epochs: what they are as runs.
+
+Harnesses write a log for each task. Logs that name the same model and different tasks are one run
+whose questions have their task as an attribute. A log says which samples it set out to answer and
+how often: the other questions are `unasked` for it, which the policy excludes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import UsageError, plural, shown
+from abstain.io.readers import log_readers
+from abstain.io.tables import ROW, Plan, Table
+from abstain.outcomes import Why
+from abstain.runs.responses import OF_A_RUN, Responses
+
+if TYPE_CHECKING:
+    from abstain.runs.gold import Gold
+
+TASK, SAMPLE, EPOCH = "task", "sample", "epoch"
+
+
+# -------------------------------------------------------------------- tasks of one model
+
+
+class _Log(Struct):
+    """A log of one task, by its place among the sources."""
+
+    at: int
+    source: Responses
+    task: str
+    questions: pl.DataFrame
+    """Its questions, each once, with what is right."""
+    asks: str = ""
+    """The task by which its questions are known: tasks may ask the same ones."""
+
+    @property
+    def folder(self) -> str:
+        return os.path.dirname(os.path.abspath(self.source.table.name))
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether it names no model: logs of one folder are then of one."""
+        return self.source.table.format == "lm-eval" and self.source.run == self.task
+
+    @property
+    def model(self) -> str:
+        return self.folder if self.is_nameless else str((self.source.table.run_id or ("",))[0])
+
+    @property
+    def dataset(self) -> str:
+        return next((value for _, name, value in self.source.table.facts if name == "dataset"), "")
+
+    def asks_what(self, other: _Log) -> bool:
+        """Whether it asks the questions of another task: what is right is the same for every id.
+
+        Tasks may number their questions alike, so the logs must name one data set; where none does,
+        they must have all ids in common.
+        """
+        if self.dataset != other.dataset:
+            return False
+        both = self.questions.join(other.questions, on="question", suffix=" there")
+        if not self.dataset and not both.height == self.questions.height == other.questions.height:
+            return False
+        return both.height > 0 and bool((both["correct"] == both["correct there"]).all())
+
+
+def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
+    """The sources, with logs of one model and different tasks made one run."""
+    logs = [log for at, source in enumerate(sources) if (log := _log(at, source))]
+    if not logs:
+        return list(sources)
+    _find_same_questions(logs)
+    models: dict[str, list[_Log]] = defaultdict(list)
+    for log in logs:
+        if log.source.run == (log.source.table.run_id or ("",))[0]:  # no name given by a caller
+            models[log.model].append(log)
+    groups = [group for of_model in models.values() for group in _groups(of_model)]
+    _name_by_task(logs)
+    joined: list[Responses | None] = list(sources)
+    for log in logs:
+        joined[log.at] = log.source
+    for group in groups:
+        for log in group:
+            joined[log.at] = None
+        joined[group[0].at] = _joined(group)
+    return [source for source in joined if source is not None]
+
+
+def _log(at: int, source: Responses) -> _Log | None:
+    """A log with its questions; None for other tables and for logs of several tasks."""
+    table = source.table
+    if table.run_id is None or TASK not in table.columns:
+        return None
+    if table.format not in log_readers() or not log_readers()[table.format].one_task:
+        return None
+    right = pl.col("correct").cast(pl.List(pl.String)).list.join("|")
+    rows = table.frame.select(
+        pl.col("question", TASK).cast(pl.String),
+        correct=right.fill_null("") if "correct" in table.columns else pl.lit(""),
+    ).collect()
+    tasks = rows[TASK].unique().to_list()
+    if len(tasks) != 1 or not tasks[0]:
+        return None
+    questions = rows.drop(TASK).unique("question", keep="first", maintain_order=True)
+    return _Log(at, source, tasks[0], questions)
+
+
+def _find_same_questions(logs: Sequence[_Log]) -> None:
+    """Let each log know the task by which its questions are known: the first that asks them."""
+    first: dict[str, _Log] = {}
+    models: dict[str, set[str]] = defaultdict(set)
+    for log in logs:
+        models[log.task].add(log.model)
+    for log in logs:
+        same = [
+            other.asks
+            for other in first.values()
+            if other.task == log.task
+            or ((log.dataset or not models[other.task] & models[log.task]) and log.asks_what(other))
+        ]
+        log.asks = same[0] if same else log.task
+        first.setdefault(log.task, log)
+
+
+def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
+    """The runs that the logs of one model are: by their tasks, or by their folders too."""
+    tasks = {log.task for log in logs}
+    if len(tasks) == 1 or len({log.asks for log in logs}) < len(tasks):
+        return []  # the same questions again and again are as many runs
+    if len(tasks) == len(logs):
+        return [list(logs)]
+    folders: dict[str, dict[str, _Log]] = defaultdict(dict)
+    for log in logs:
+        other = folders[log.folder].setdefault(log.task, log)
+        if other is not log:
+            raise UsageError(
+                f"model {shown(str(logs[0].source.run))} has two logs of task {shown(log.task)} "
+                f"({other.source.table.name} and {log.source.table.name}) as well as other tasks; "
+                "give only one of the two, or put the logs of each run in a folder of their own"
+            )
+    return [list(group.values()) for group in folders.values() if len(group) > 1]
+
+
+def _name_by_task(logs: Sequence[_Log]) -> None:
+    """Put the task before each question's id, where an id stands in two tasks."""
+    asked = [log.questions.select("question", task=pl.lit(log.asks)) for log in logs]
+    ids = pl.concat(asked).unique()["question"]
+    shared = ids.filter(ids.is_duplicated()).min()
+    if shared is None:
+        return
+    note = (
+        f"several tasks have the same ids (such as {shown(str(shared))}): questions are named "
+        "task/id"
+    )
+    for log in logs:
+        table = with_task(log.source.table, log.asks)
+        log.source = replace(log.source, table=replace(table, notes=(*table.notes, note)))
+
+
+def with_task(table: Table, task: str) -> Table:
+    """A log's rows, each question and each sample with the task before its id."""
+    ids = [name for name in ("question", SAMPLE) if name in table.columns]
+    named = [
+        pl.concat_str(pl.lit(f"{task}/"), pl.col(name).cast(pl.String)).alias(name) for name in ids
+    ]
+    return replace(table, frame=table.frame.with_columns(named))
+
+
+def _joined(logs: Sequence[_Log]) -> Responses:
+    run = os.path.basename(logs[0].folder) if logs[0].is_nameless else str(logs[0].source.run)
+    tables = [log.source.table for log in logs]
+    folders = {os.path.dirname(table.name) for table in tables}
+    table = together(tables, folders.pop() if len(folders) == 1 else run)
+    tasks = [log.task for log in logs]
+    listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
+    note = (
+        f"{plural(len(logs), 'log')} of {run} were joined into one run, one task per log ({listed})"
+    )
+    table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
+    teams = {log.source.team for log in logs}
+    return Responses(table, run, teams.pop() if len(teams) == 1 else None)
+
+
+def together(tables: Sequence[Table], name: str) -> Table:
+    """Tables of logs as one, whose rows still know their places."""
+    cluster = next((table.cluster for table in tables if table.cluster), None)
+    frames, parts, start = [], [], 0
+    for table in tables:
+        frame = table.frame.collect()
+        if cluster is not None and table.cluster is None:
+            frame = frame.with_columns(pl.col("question").alias(cluster))
+        frames.append(frame.with_columns((pl.col(ROW) + start).cast(pl.UInt32)))
+        parts.append((start, table))
+        start += frame.height
+    whole = pl.concat(frames, how="diagonal_relaxed")
+    plans = [table.plan for table in tables]
+    weakest: Plan = None if None in plans else "epochs" if "epochs" in plans else "samples"
+    return replace(
+        tables[0],
+        name=name,
+        columns=tuple(column for column in whole.columns if column != ROW),
+        frame=whole.lazy(),
+        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
+        cluster=cluster,
+        facts=tuple(fact for fact in tables[0].facts if fact[0] not in (TASK, "dataset")),
+        plan=weakest,
+        lines=None,
+        parts=tuple(parts),
+    )
+
+
+# ------------------------------------------------------- questions that a log was not asked
+
+
+def with_unasked(responses: Sequence[Responses], gold: Gold | None) -> list[Responses]:
+    """The runs, with a row for each question that a log did not set out to answer.
+
+    Where a gold is no log, its questions count: of a log then only the epochs are looked at.
+    """
+    logs = {at: item.table.frame.collect() for at, item in enumerate(responses) if item.table.plan}
+    if not logs:
+        return list(responses)
+    every = _questions(list(logs.values())) if gold is None else gold.frame
+    every = every.with_columns(pl.col("question").cast(pl.String))
+    padded = list(responses)
+    for at, rows in logs.items():
+        lacking = every.join(rows, on="question", how="anti")
+        if padded[at].table.plan == "epochs" or (gold is not None and not gold.verdicts):
+            lacking = _later_epochs(lacking, rows)
+        if not lacking.is_empty():
+            padded[at] = _with_blanks(padded[at], rows, lacking, every)
+    return padded
+
+
+FIRST_EPOCH = pl.lit(1, dtype=pl.Int64).alias(EPOCH)
+
+
+def _questions(logs: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The questions of all logs, each once, with their attributes; one epoch is the first."""
+    asked = [log.drop([c for c in (ROW, *OF_A_RUN) if c in log.columns]) for log in logs]
+    if any(EPOCH in log.columns for log in asked):
+        asked = [log if EPOCH in log.columns else log.with_columns(FIRST_EPOCH) for log in asked]
+    whole = pl.concat(asked, how="diagonal_relaxed")
+    return whole.unique("question", keep="first", maintain_order=True)
+
+
+def _later_epochs(lacking: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Those of the questions that are later epochs of a log's samples than it has."""
+    if not {SAMPLE, EPOCH} <= {*lacking.columns} or SAMPLE not in rows.columns:
+        return lacking.clear()
+    last = pl.col(EPOCH).cast(pl.Int64).max() if EPOCH in rows.columns else pl.lit(1)
+    epochs = rows.group_by(pl.col(SAMPLE).cast(pl.String)).agg(last.alias("__last"))
+    later = lacking.join(epochs, on=SAMPLE, how="inner")
+    return later.filter(pl.col(EPOCH).cast(pl.Int64) > pl.col("__last")).drop("__last")
+
+
+def _with_blanks(
+    item: Responses, rows: pl.DataFrame, lacking: pl.DataFrame, every: pl.DataFrame
+) -> Responses:
+    """A log with a blank for each question that it was not asked, and a note of that."""
+    epochs = ""
+    if EPOCH in every.columns:
+        if EPOCH not in rows.columns:
+            rows = rows.with_columns(FIRST_EPOCH)
+        here, there = (frame[EPOCH].cast(pl.Int64).n_unique() for frame in (rows, every))
+        epochs = f" ({here} of {there} epochs)" if here < there else ""
+    kept = [name for name in lacking.columns if name in rows.columns and name not in OF_A_RUN]
+    blanks = lacking.select(pl.col(name).cast(rows.schema[name], strict=False) for name in kept)
+    start = int(rows[ROW].max() or 0) + 1  # type: ignore[arg-type]
+    blanks = blanks.with_columns(
+        outcome=pl.lit(Why.UNASKED.value),
+        why=pl.lit(Why.UNASKED.value),
+        answer=pl.lit(""),
+        **{ROW: pl.int_range(start, start + pl.len(), dtype=pl.UInt32)},
+    )
+    whole = pl.concat([rows, blanks], how="diagonal_relaxed")
+    note = (
+        f"{item.run} was asked {rows.height:,} of {plural(every.height, 'question')}{epochs} and "
+        "is judged on those"
+    )
+    lines = item.table.lines
+    table = replace(
+        item.table,
+        frame=whole.lazy(),
+        columns=tuple(name for name in whole.columns if name != ROW),
+        lines=None if lines is None else [*lines, *[lines[-1]] * blanks.height],
+        notes=(*item.table.notes, note),
+    )
+    return replace(item, table=table)
+
+
+# ------------------------------------------------------------------- a gold and logs agree
+
+
+def with_shared_ids(gold: Gold, responses: Sequence[Responses]) -> tuple[Gold, list[Responses]]:
+    """A gold and the logs of runs, with the same names for the same questions.
+
+    Ids may have their task before them on one side only. A gold has each sample once: the epochs
+    of a run are repeats of it.
+    """
+    named = list(responses)
+    ids = gold.frame["question"]
+    for at, item in enumerate(named):
+        table = item.table
+        if table.verdicts is None or not {TASK, "question"} <= {*table.columns}:
+            continue
+        rows = table.frame.select(pl.col("question", TASK).cast(pl.String)).collect()
+        if rows["question"].is_in(ids.implode()).any():
+            continue
+        tasks = rows[TASK].unique().to_list()
+        if len(tasks) == 1 and (f"{tasks[0]}/" + rows["question"]).is_in(ids.implode()).any():
+            named[at] = replace(item, table=with_task(table, tasks[0]))
+        elif gold.verdicts and TASK in gold.attributes:
+            longer = gold.frame.select(pl.concat_str(TASK, pl.lit("/"), "question"))[TASK]
+            if rows["question"].is_in(longer.implode()).any():
+                frame = gold.frame.with_columns(longer.alias("question"))
+                if SAMPLE in frame.columns:
+                    frame = frame.with_columns(
+                        pl.concat_str(TASK, pl.lit("/"), SAMPLE).alias(SAMPLE)
+                    )
+                gold, ids = replace(gold, frame=frame), longer
+    return _with_epochs(gold, named), named
+
+
+def _with_epochs(gold: Gold, responses: Sequence[Responses]) -> Gold:
+    """The gold, with every epoch in which a run answers one of its questions."""
+    logs = [
+        item.table.frame.select(pl.col("question", SAMPLE, EPOCH).cast(pl.String)).collect()
+        for item in responses
+        if item.table.verdicts is not None and {SAMPLE, EPOCH} <= {*item.table.columns}
+    ]
+    if not logs:
+        return gold
+    again = pl.concat(logs).unique(maintain_order=True).join(gold.frame, on="question", how="anti")
+    again = again.rename({"question": "__again", SAMPLE: "question", EPOCH: "__epoch"})
+    again = gold.frame.join(again, on="question", how="inner")
+    if again.is_empty():
+        return gold
+    frame = gold.frame
+    if SAMPLE not in frame.columns:
+        frame = frame.with_columns(pl.col("question").alias(SAMPLE))
+    if EPOCH not in frame.columns:
+        frame = frame.with_columns(pl.lit("1").alias(EPOCH))
+    again = again.with_columns(
+        pl.col("question").alias(SAMPLE), pl.col("__epoch").alias(EPOCH)
+    ).with_columns(pl.col("__again").alias("question"))
+    frame = pl.concat([frame, again.select(frame.columns)], how="vertical_relaxed")
+    attributes = tuple(dict.fromkeys([*gold.attributes, SAMPLE, EPOCH]))
+    return replace(gold, frame=frame, attributes=attributes)

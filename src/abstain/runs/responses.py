@@ -1,0 +1,338 @@
+"""Responses: tables in one shape, lazy, in the engine they came in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import UsageError, option, plural
+from abstain.io.files import bare_name
+from abstain.io.frames import collect, into_lazy, open_table, rename
+from abstain.io.readers import log_readers
+from abstain.io.tables import Table
+from abstain.runs.reading import PLAIN, Reading
+from abstain.runs.usual_names import JUDGED, RUN, recognised
+
+if TYPE_CHECKING:
+    from abstain.runs.gold import Gold
+
+
+import os
+
+from abstain.errors import InputError, shown, some_of
+from abstain.io.files import Opened
+from abstain.io.frames import without
+from abstain.io.submissions import is_bundle, runs_in, split_name, teams_of
+
+RULE = "refusal"
+"""The column that names the rule by which a text was found to decline."""
+CLUSTER = "cluster"
+"""The column by which judged rows name the cluster of their question."""
+OF_A_RUN = (
+    *("answer", "answered", "candidate", "confidence", "why", "run"),
+    *("outcome", "reason", "response", RULE),
+)
+"""Columns of a log that speak of a response, not of its question."""
+
+
+class Responses(Struct, frozen=True):
+    """The responses of one table, and what its runs are called."""
+
+    table: Table
+    run: str | None
+    """The one run of the table; None when a `run` column names several."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it is some tool's log, with its verdicts or with what it set out to do."""
+        return self.table.verdicts is not None or self.table.plan is not None
+
+    @property
+    def frame(self) -> nw.LazyFrame[Any]:
+        """The rows, in the engine they came in."""
+        return into_lazy(self.table.frame)
+
+
+def read_responses(
+    data: Any, reading: Reading = PLAIN, *, name: str = "", judged: bool = False
+) -> Responses:
+    """Open one table of responses, in the engine that is asked for; nothing is counted yet.
+
+    A log stays in polars until `in_its_engine`, so that it can be joined with others.
+    """
+    opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
+    chosen = reading.engine or "polars"
+    if reading.detect_refusals:
+        if chosen != "polars":
+            raise UsageError(
+                f"{option('detect_refusals')} reads text with polars, not with "
+                f"{option('engine', chosen)}"
+            )
+        opened = replace(opened, refusals=reading.detect_refusals)
+    here = opened.verdicts is not None  # a log's rows are in memory: they may move later
+    table = opened if here else _moved(opened, reading)
+    table = rename(table, reading.columns, side="run")
+    meanings: tuple[str, ...] = JUDGED if judged else RUN
+    if judged and reading.detect_refusals and "response" not in table.columns:
+        meanings = (*meanings, "answer")  # the text in which refusals are looked for
+    table = recognised(table, meanings, reading.grades)
+    if table.refusals:
+        from abstain.runs.refusals.detect import with_refusals
+
+        table = with_refusals(table, table.refusals)
+    if (
+        table.cluster is None
+        and CLUSTER in table.columns
+        and {"outcome", "grade"} & {*table.columns}
+    ):
+        table = replace(table, cluster=CLUSTER)
+    if "run" in table.columns:
+        return Responses(table, None)
+    run = bare_name(table.name) if table.opened is not None else "run"
+    run = run if table.run_id is None else table.run_id[0]
+    # a file's name may be no text at all
+    return Responses(table, name or run.encode(errors="replace").decode())
+
+
+def in_its_engine(source: Responses, reading: Reading) -> Responses:
+    """The rows of a log, handed to the engine that is asked for."""
+    if source.table.verdicts is None:
+        return source
+    return replace(source, table=_moved(source.table, reading))
+
+
+def _moved(table: Table, reading: Reading) -> Table:
+    """A table in the engine that is asked for."""
+    if reading.engine in (None, "polars"):
+        return table
+    from abstain.io.engines import moved
+
+    return moved(table, reading.engine, reading.master)
+
+
+# ----------------------------------------------------------------------------------- notes
+
+
+def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
+    """What a reader should know of a gold and its runs before reading scores."""
+    notes = notes_of_tables([gold.table, *(item.table for item in responses)])
+    logs = sum(item.table.verdicts is not None for item in responses)
+    if gold.verdicts and logs:
+        notes.append(f"the verdicts are those of {plural(logs, 'log')}")
+    elif logs:
+        notes.append(
+            f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
+            "not by their own verdicts"
+        )
+    if gold.without_answer and not gold.verdicts:
+        notes.append(
+            f"the gold has no right answer for {plural(gold.without_answer, 'question')}: there, "
+            "only an answer such as 'none' counts as right"
+        )
+    return notes
+
+
+COUNTS = re.compile(r"(\d[\d,]*) of (\d[\d,]*)")
+"""Counts in a note that several files may share, so that they are added up."""
+
+
+def notes_of_tables(tables: Iterable[Table]) -> list[str]:
+    """The notes of tables, one of each kind, and where logs of one tool are of other questions."""
+    tables = list(tables)
+    kinds: dict[tuple[str, bool], dict[str, str]] = {}
+    for table in tables:
+        for note in table.notes:
+            text = note.removeprefix(f"{table.name}: ")
+            files = kinds.setdefault((COUNTS.sub("{}", text), text != note), {})
+            files.setdefault(table.name, text)
+    notes = [_of_files(files, named=named) for (_, named), files in kinds.items()]
+    for format in dict.fromkeys(table.format for table in tables if table.verdicts is not None):
+        if format in log_readers() and (how := log_readers()[format].paired_by):
+            notes += _other_documents([t for t in tables if t.format == format], how)
+    return notes
+
+
+def _of_files(files: Mapping[str, str], *, named: bool) -> str:
+    """A note of several files: the first is named, the others are counted, counts added up."""
+    (name, text), *others = files.items()
+    if not named:
+        return text
+    if not others:
+        return f"{name}: {text}"
+    numbers = [
+        [[int(n.replace(",", "")) for n in pair] for pair in COUNTS.findall(note)]
+        for note in files.values()
+    ]
+    sums = iter(np.sum(numbers, axis=0).tolist())
+    text = COUNTS.sub(lambda _: "{:,.0f} of {:,.0f}".format(*next(sums)), text)
+    return f"{name} and {plural(len(others), 'more file')}: {text}"
+
+
+def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
+    """Logs of one task are paired by the hash of each document; say where they differ."""
+    frames = {log.name: collect(into_lazy(log.frame), log.name) for log in logs}
+    unhashed = [
+        name
+        for name, frame in frames.items()
+        if "doc_id" in frame.columns and (frame["question"] == frame["doc_id"]).all()
+    ]
+    if unhashed and len(unhashed) < len(frames):
+        return [
+            f"{unhashed[0]}: has no doc_hash, but other logs do; to pair all logs by doc_id, map "
+            "the column question to doc_id"
+        ]
+    asked = {name: set(frame["question"]) for name, frame in frames.items()}
+    common = set.intersection(*asked.values())
+    return [
+        f"{name}: {len(ids - common):,} of {plural(len(ids), 'document')} are not in all logs "
+        f"(compared {how})"
+        for name, ids in asked.items()
+        if ids - common
+    ]
+
+
+def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
+    """The tables of responses that a caller named, each in its engine, with the name of its run.
+
+    Logs of one model and several tasks are one run; nothing is counted yet.
+    """
+    return [in_its_engine(item, reading) for item in opened_runs(runs, reading, judged=judged)]
+
+
+def resolved(sources: Sequence[Responses]) -> list[Responses]:
+    """The tables as runs: tasks of one model joined, names that came out alike made different."""
+    from abstain.runs.log_tasks import join_tasks
+    from abstain.runs.run_names import name_runs
+
+    return name_runs(join_tasks(sources))
+
+
+def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
+    """As `open_sources`, but the rows of logs are still here: they may be looked at and changed."""
+    sources = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
+    if len(sources) == 1 and sources[0].table.run_id is None:
+        return sources  # a plain table: no tasks to join, no names that are alike
+    return resolved(sources)
+
+
+class RunInput(Struct, frozen=True):
+    """A run as a caller named it."""
+
+    data: Any
+    """A path, a frame, a file of an archive; a folder or an archive where it has a name."""
+    name: str = ""
+    """What the caller calls it."""
+    label: str = ""
+    """What it is called where nothing else says so."""
+    team: str | None = None
+    """Who handed it in, where a folder says so."""
+
+    @property
+    def place(self) -> str:
+        """What it is called in messages."""
+        if isinstance(self.data, Opened):
+            return self.data.name
+        return os.fspath(self.data) if is_path(self.data) else self.label or "the frame"
+
+
+def listed_runs(
+    runs: Any, reading: Reading, refused: list[tuple[RunInput, InputError]] | None = None
+) -> list[RunInput]:
+    """The runs with the names that the caller gave; folders and archives stand for their runs.
+
+    A text `name=path` gives a path its name. A folder or an archive without runs is `refused` with
+    its reason, where the caller keeps a list of those.
+    """
+    if isinstance(runs, Mapping):
+        named = [RunInput(data, str(name)) for name, data in runs.items()]
+    else:
+        several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
+        named = [
+            RunInput(data, name) for name, data in map(split_name, runs if several else [runs])
+        ]
+    if reading.names:
+        if len(reading.names) != len(named):
+            raise UsageError(
+                f"{plural(len(reading.names), 'name')} for {plural(len(named), 'run')}: "
+                f"{option('names')} must name every run, in order"
+            )
+        named = [replace(item, name=n) for item, n in zip(named, reading.names, strict=True)]
+    every: list[RunInput] = []
+    for item in named:
+        try:
+            bundle = not item.name and is_bundle(item.data)
+            every += map(RunInput, runs_in(item.data, reading.format)) if bundle else [item]
+        except InputError as error:
+            if refused is None:
+                raise
+            refused.append((item, error))
+    if not every and not refused:
+        raise UsageError("no run is given")
+    frames = [at for at, item in enumerate(every) if not isinstance(item.data, (*PATHS, Opened))]
+    for at in frames if len(frames) > 1 else ():
+        every[at] = replace(every[at], label=f"run {at + 1}")
+    return _with_teams(every, named) if len(every) > 1 or every != named else every
+
+
+def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInput]:
+    """Files in folders by teams know their team, unless something else was given beside files."""
+    from abstain.runs.run_names import parse_run_name
+
+    if any(item.name or not is_path(item.data) or item.data == "-" for item in named):
+        return every
+    ids = [parse_run_name(bare_name(item.place)) for item in every]
+    if all(ids) and len({run_id.team.lower() for run_id in ids if run_id}) == 1:
+        return every  # one team: the folders inside its folder are none
+    teams = teams_of([item.place for item in every], [os.fspath(item.data) for item in named])
+    return [replace(item, team=team) for item, team in zip(every, teams, strict=True)]
+
+
+def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Responses:
+    """One run, opened; what was given a name must hold one run."""
+    if not item.name:
+        source = read_responses(item.data, reading, name=item.label, judged=judged)
+        return replace(source, team=item.team)
+    from abstain.runs.run_names import runs_of
+
+    if is_bundle(item.data):
+        files = runs_in(item.data, reading.format)
+        sources = resolved([read_responses(path, reading, judged=judged) for path in files])
+    else:
+        sources = [read_responses(item.data, reading, name=item.name, judged=judged)]
+    runs = [run for source in sources for run in runs_of(source)]
+    if len(sources) != 1 or len(runs) > 1:
+        raise InputError(
+            f"holds {len(runs)} runs ({some_of(runs)}), expected one run for the name "
+            f"{shown(item.name)}",
+            os.fspath(item.data) if is_path(item.data) else sources[0].table.name,
+        )
+    (source,) = sources
+    table = without(source.table, "run") if source.run is None else source.table
+    return replace(source, run=item.name, table=table)
+
+
+PATHS = (str, os.PathLike)
+
+
+def is_path(data: Any) -> bool:
+    """Whether it names a file or a folder."""
+    return isinstance(data, PATHS)
+
+
+def gold_of_folder(folder: str, reading: Reading) -> Table:
+    """The rows of all logs in a folder, from which its questions are taken."""
+    from abstain.runs.log_tasks import join_tasks, together
+
+    logs = runs_in(folder, reading.format)
+    sources = join_tasks([read_responses(path, reading) for path in logs])
+    if len(sources) == 1:
+        return sources[0].table
+    return together([source.table for source in sources], folder)

@@ -1,0 +1,328 @@
+"""What runs are called: CLEF's run ids, and different names where several came out alike."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UnknownNameError, UsageError, plural, shown, some_of
+from abstain.io.columns import require
+from abstain.io.files import bare_name
+from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.names import exact
+from abstain.io.submissions import folders_of
+from abstain.io.tables import Table
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.gold import Gold, by_position
+from abstain.runs.responses import Responses
+from abstain.runs.sources import GoldRuns
+
+_CLEF = re.compile(
+    r"(?P<team>\S*\w)(?P<year>\d{2})(?P<number>\d{2})(?P<source>[a-z]{2})(?P<target>[a-z]{2})"
+    r"(?:[_-]\S+)?",
+    re.IGNORECASE | re.ASCII,
+)
+LONGEST = 30
+"""Letters of a setting's value in a name."""
+MOST_SETTINGS = 3
+"""Settings in a name, where no single one differs between all logs."""
+
+
+class RunName(Struct, frozen=True):
+    """A run id as CLEF writes it (jucs1302enen), taken apart."""
+
+    team: str
+    year: int
+    number: int
+    """The team's count of its runs, from 1."""
+    source: str
+    """The language of the questions."""
+    target: str
+    """The language of the documents."""
+
+
+def parse_run_name(run: str) -> RunName | None:
+    """Team, year, number and languages of a run id; None where it is of another form.
+
+    >>> parse_run_name("jucs1302enen")
+    RunName(team='jucs', year=2013, number=2, source='en', target='en')
+    >>> parse_run_name("team07_run1") is None
+    True
+    """
+    match = _CLEF.fullmatch(run.strip().rpartition("/")[2])  # folders tell files apart
+    if match is None:
+        return None
+    return RunName(
+        match["team"],
+        2000 + int(match["year"]),
+        int(match["number"]),
+        match["source"].lower(),
+        match["target"].lower(),
+    )
+
+
+def runs_of(item: Responses) -> list[str]:
+    """The runs of a table, by name."""
+    if item.run is not None:
+        return [item.run]
+    runs = collect(item.frame.select(nw.col("run").cast(nw.String)).unique(), item.table.name)
+    return sorted(runs["run"].drop_nulls())
+
+
+def name_runs(tables: Sequence[Responses]) -> list[Responses]:
+    """Give tables whose runs have one name different names.
+
+    Logs with one run id get what differs between them: task, settings, folder, time. Where nothing
+    does, their file names; other tables as much of their path as it takes.
+    """
+    named = _by_facts(tables)
+    for name, places in _places([item.run for item in named]).items():
+        if len(places) < 2:
+            continue
+        paths = [named[i].table.name for i in places]
+        again = next((path for path in paths if paths.count(path) > 1), None)
+        if again is not None:
+            raise UsageError(f"two runs are called '{name}' ({again} and {again})")
+        for place, folders in zip(places, _differing_folders(paths), strict=True):
+            last = folders[:-1] if folders and folders[-1] == name else folders
+            named[place] = replace(named[place], run="/".join((*last, name)))
+    for name, places in _places([item.run for item in named]).items():
+        if len(places) > 1:
+            raise UsageError(f"two runs are called '{name}'; give them names of their own")
+    return _by_teams(named)
+
+
+def _places(names: Sequence[str | None]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, name in enumerate(names):
+        if name is not None:
+            places[name].append(place)
+    return places
+
+
+def _by_teams(named: list[Responses]) -> list[Responses]:
+    """The tables; a run that several teams name alike in a column gets its team before it."""
+    teams = {item.team for item in named if item.team}
+    if len(teams) < 2 or not any(item.run is None and item.team for item in named):
+        return named
+    claimed: dict[str, set[str | None]] = defaultdict(set)
+    for item in named:
+        for run in runs_of(item):
+            claimed[run].add(item.team)
+    shared = sorted(run for run, claims in claimed.items() if len(claims) > 1)
+    return [_with_team(item, shared) if item.run is None and item.team else item for item in named]
+
+
+def _with_team(item: Responses, shared: Sequence[str]) -> Responses:
+    run = nw.col("run").cast(nw.String)
+    longer = nw.concat_str(nw.lit(f"{item.team}/"), run)
+    renamed = nw.when(run.is_in(shared)).then(longer).otherwise(run).alias("run")
+    frame = item.frame.with_columns(renamed).to_native()
+    return replace(item, table=replace(item.table, frame=frame, chunks=None))
+
+
+def _by_facts(tables: Sequence[Responses]) -> list[Responses]:
+    """The tables, those with one run id renamed by what differs between them."""
+    named = list(tables)
+    is_log = [item.table.run_id is not None and item.run == item.table.run_id[0] for item in tables]
+    for name, places in _places([item.run for item in tables]).items():
+        logs = [place for place in places if is_log[place]]
+        if len(places) < 2 or not logs:
+            continue
+        alike = [tables[place].table for place in logs]
+        folders = {os.path.dirname(os.path.abspath(table.name)) for table in alike}
+        apart = len(folders) == len(alike) > 1
+        labels = differing(alike, ("task", "settings") if apart else ("task", "settings", "time"))
+        if labels is None and apart:
+            continue  # their folders tell them apart
+        for at, place in enumerate(logs):
+            run = bare_name(alike[at].name) if labels is None else f"{name} ({labels[at]})"
+            named[place] = replace(tables[place], run=run)
+    return named
+
+
+def differing(logs: Sequence[Table], groups: Sequence[str]) -> list[str] | None:
+    """What differs between logs, in few words for each; None where nothing does."""
+    parts: list[list[str]] = [[] for _ in logs]
+    for group in groups:
+        facts = [{name: value for kind, name, value in log.facts if kind == group} for log in logs]
+        names = dict.fromkeys(name for values in facts for name in values)
+        values = {name: [fact.get(name) for fact in facts] for name in names}
+        differ = [name for name in names if len(set(values[name])) > 1]
+        unique = [name for name in differ if len(set(values[name])) == len(logs)]
+        for name in unique[:1] or differ[:MOST_SETTINGS]:
+            for part, text in zip(parts, _labels(group, name, values[name]), strict=True):
+                part.append(text)
+        labels = [", ".join(part) for part in parts]
+        if len(set(labels)) == len(logs) > 1:
+            return labels
+    return None
+
+
+def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
+    """The values of one fact as they stand in names: as short as is still different."""
+    texts = ["" if value is None else " ".join(value.split()) for value in values]
+    if len({text[:LONGEST] for text in texts}) < len(set(texts)):
+        letters = zip(*filter(None, texts), strict=False)
+        start = next((at for at, same in enumerate(letters) if len(set(same)) > 1), 0)
+        texts = [f"…{text[start:]}" if text and start else text for text in texts]
+    texts = [f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text for text in texts]
+    if group == "time":
+        return _times(values)
+    if group == "task":
+        return [text or "no task" for text in texts]
+    if {"used", None} == set(values):
+        return [name if value else f"no {name}" for value in values]
+    return [
+        f"{name}={text}" if value is not None else f"no {name}"
+        for value, text in zip(values, texts, strict=True)
+    ]
+
+
+def _times(times: Sequence[str | None]) -> list[str]:
+    """Times as short as is still different: minutes of one day, days, or what is there."""
+    texts = [time or "" for time in times]
+    days = [text[:10] for text in texts]
+    minutes = [text[11:16] for text in texts]
+    for short in (minutes if len(set(days)) == 1 else days, [text[:16] for text in texts]):
+        if len(set(short)) == len(texts):
+            return short
+    return texts
+
+
+def _differing_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """The last folders of each path, as few of them as differ between all paths."""
+    folders = folders_of(paths)
+    for depth in range(1, max(map(len, folders))):
+        last = [names[-depth:] for names in folders]
+        if len(set(last)) == len(last):
+            return last
+    return folders
+
+
+OFFICIAL, LATE, UNOFFICIAL, WITHDRAWN = "official", "late", "unofficial", "withdrawn"
+STATUSES = (OFFICIAL, LATE, UNOFFICIAL, WITHDRAWN)
+ALIGNS = ("id", "position")
+
+
+class RunsInfo(Struct, frozen=True):
+    """The table, as text: `run` and whatever else it says."""
+
+    name: str
+    frame: pl.DataFrame
+
+    def of(self, column: str) -> dict[str, str]:
+        """For each run what a column says of it, where it says something."""
+        if column not in self.frame.columns:
+            return {}
+        return {
+            run: text.strip()
+            for run, text in self.frame.select("run", column).iter_rows()
+            if text and text.strip()
+        }
+
+    def repaired(self, sources: Sequence[Responses], gold: Gold) -> list[Responses]:
+        """The responses, those of runs that it aligns by position with the gold's ids."""
+        wanted = {run for run, how in self.of("align").items() if how == "position"}
+        if not wanted:
+            return list(sources)
+        return [
+            by_position(part, gold, wanted) if part.run is None or part.run in wanted else part
+            for part in sources
+        ]
+
+    def notes(self, runs: Sequence[str]) -> list[str]:
+        """Names that only one side has: they may be slips."""
+        present, listed = set(runs), set(self.frame["run"])
+        unknown = [run for run in self.frame["run"] if run not in present]
+        absent = [run for run in runs if run not in listed]
+        if unknown and len(unknown) == self.frame.height:
+            raise InputError(
+                f"names none of the runs (the first name in it: {shown(unknown[0])})", self.name
+            )
+        notes = []
+        if unknown:
+            notes.append(f"{self.name} names runs that were not read: {some_of(unknown)}")
+        if absent:
+            notes.append(f"{plural(len(absent), 'run')} not in {self.name}: {some_of(absent)}")
+        return notes
+
+
+def read_info(source: Any) -> RunsInfo:
+    """Read the table; without one there is nothing to say of any run."""
+    if source is None:
+        return RunsInfo("", pl.DataFrame(schema={"run": pl.String}))
+    if isinstance(source, RunsInfo):
+        return source
+    table = open_table(source, name="the runs' attributes")
+    require(table, "run", "which names the run")
+    frame = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
+    frame = frame.with_columns(pl.all().cast(pl.String))
+    twice = frame.filter(pl.col("run").is_duplicated())
+    if twice.height:
+        raise InputError(f"run {shown(twice['run'][0])} appears twice", table.name)
+    for column, known in (("status", STATUSES), ("align", ALIGNS)):
+        if column in frame.columns:
+            lowered = pl.col(column).str.strip_chars().str.to_lowercase()
+            frame = frame.with_columns(lowered.alias(column))
+            for value in frame[column].drop_nulls():
+                if value and value not in known:
+                    hint = f"{table.name} may say {', '.join(known)}"
+                    raise UnknownNameError(column, value, known, hint=hint)
+    return RunsInfo(table.name, frame)
+
+
+def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
+    """The runs that the table aligns by position, with the gold's ids."""
+    source = evaluation.data.source
+    if not isinstance(source, GoldRuns) or "position" not in info.of("align").values():
+        return evaluation
+    fixed = info.repaired(source.responses, source.gold)
+    return Evaluation(GoldRuns(source.gold, fixed, evaluation.reading), evaluation.reading)
+
+
+class Team(Struct, frozen=True):
+    """Who handed a run in, and what says so."""
+
+    name: str
+    by: str
+
+
+def team_of(run: str, folder: str | None, by_table: Mapping[str, str]) -> Team | None:
+    """The team of a run: by the table, by the folder, or by the run's id."""
+    if run in by_table:
+        return Team(by_table[run], "the column team")
+    if folder:
+        return Team(folder, "the folder")
+    parsed = parse_run_name(run)
+    return None if parsed is None else Team(parsed.team, "the run id")
+
+
+def alike(teams: Iterable[str]) -> list[str]:
+    """A note on teams whose names differ in case alone: they are counted as several."""
+    spellings: dict[str, list[str]] = {}
+    for team in sorted(set(teams)):
+        spellings.setdefault(team.casefold(), []).append(team)
+    return [
+        f"teams {' and '.join(map(shown, names))} are counted as {len(names)} teams; to count them "
+        "as one, give their runs the same team in a column 'team' of the table of runs"
+        for names in spellings.values()
+        if len(names) > 1
+    ]
+
+
+def teams_of(
+    runs: Iterable[str], sources: Sequence[Responses], info: RunsInfo
+) -> dict[str, Team | None]:
+    """The team of every run."""
+    by_table = info.of("team")
+    folders = {run: source.team for source in sources if source.team for run in runs_of(source)}
+    return {run: team_of(run, folders.get(run), by_table) for run in runs}

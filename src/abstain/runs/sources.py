@@ -1,0 +1,277 @@
+"""Where responses come from: a gold and runs, judged rows, or a part of them.
+
+Each is opened once. What is asked of it is counted where the responses live, and remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from msgspec.structs import replace
+
+from abstain.errors import UnknownNameError, UsageError
+from abstain.io.columns import require_all
+from abstain.io.names import Selection, cells
+from abstain.measures.definition import BoolArray, IntArray
+from abstain.outcomes import KINDS, CountsArray
+from abstain.runs.counting import KindCounts, binned, count_kinds
+from abstain.runs.gold import slice_numbers, slice_sizes
+from abstain.runs.judge import Judged, judge
+from abstain.runs.matrix import Filled, binned_matrix, filled
+from abstain.runs.reading import Reading
+from abstain.runs.responses import Responses
+
+if TYPE_CHECKING:
+    from abstain.io.tables import Table
+    from abstain.runs.gold import Gold
+
+NAMELESS = "the rows name no question: each row counts as a question"
+
+Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
+"""For each attribute the value, or the values, that it must have."""
+Kind = Literal["gold", "judged", "counts"]
+"""What an evaluation was read from."""
+Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArray]"
+"""Runs, slices and counts that somebody else made."""
+
+
+class Source:
+    """Responses, and what is known of them before anything is counted."""
+
+    kind: Kind
+    gold: Gold | None = None
+    responses: tuple[Responses, ...] = ()
+    """The tables of responses as they were opened."""
+    notes: tuple[str, ...] = ()
+    """What reading had to say."""
+    cluster: str | None = None
+    """The attribute by which questions are clustered."""
+    subset: Selection | None = None
+    """Which part of what was read it is."""
+
+    def __init__(self) -> None:
+        self._held: Filled | None = None
+        self._counts: dict[tuple[str, ...], KindCounts] = {}
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions in order, with some of their attributes (None: all there are)."""
+        raise NotImplementedError
+
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        """How many responses of each kind, counted where they live."""
+        raise NotImplementedError
+
+    def _fill(self, *, confident: bool) -> Filled:
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """The runs, by name."""
+        return self._held[0] if self._held else sorted(set(self.count_kinds(()).runs))
+
+    def filled(self, *, confident: bool) -> Filled:
+        """The kind of every response, and its confidence where that is asked for."""
+        if self._held is None or (confident and self._held[2] is None):
+            self._held = self._fill(confident=confident)
+        return self._held
+
+    def count_kinds(self, by: Sequence[str]) -> KindCounts:
+        """How many responses of each kind, by run and slice."""
+        key = tuple(by)
+        if key not in self._counts:
+            self._counts[key] = self._count(by) if self._held is None else self._count_held(by)
+        return self._counts[key]
+
+    def _count_held(self, by: Sequence[str]) -> KindCounts:
+        runs, kinds, _ = self.filled(confident=False)
+        slices: list[tuple[str | None, ...]] = [()]
+        slice_of: IntArray | int = 0
+        if by:
+            asked = self.questions(by)
+            sizes = slice_sizes(asked, by)
+            slice_of = slice_numbers(asked, sizes, by) * KINDS
+            slices = sizes.drop("size").rows()
+        width = len(slices) * KINDS
+        table = np.stack([np.bincount(slice_of + row, minlength=width) for row in kinds])
+        names = [run for run in runs for _ in slices]
+        rows = table.reshape(-1, KINDS).astype(np.int64)
+        return KindCounts(names, slices * len(runs), rows, kinds.shape[1])
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """How many responses of each run and kind have a confidence in each bin."""
+        return binned_matrix(*self.filled(confident=True), bins)
+
+    def published(self, by: Sequence[str]) -> Published | None:
+        """The counts by run and slice, where somebody else has counted."""
+        return None
+
+    def only(self, runs: Collection[str] | str | None, where: Values) -> Source | None:
+        """Some of its runs, where these values hold; None: that takes the matrix."""
+        return None
+
+
+class _Judged(Source):
+    """Responses that are judged once and counted where they live."""
+
+    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
+        super().__init__()
+        self.responses = tuple(responses)
+        self._reading = reading
+        self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        raise NotImplementedError
+
+    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
+        """Every response with its kind, still lazy; `keep` names other columns to keep."""
+        key = tuple(by), tuple(keep)
+        if key not in self._judged:
+            self._judged[key] = self._judge(by, keep)
+        return self._judged[key]
+
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        return count_kinds(self.judged(by), by)
+
+    def _fill(self, *, confident: bool) -> Filled:
+        return filled(self.judged(), confident=confident)
+
+
+class GoldRuns(_Judged):
+    """Runs that are judged against a gold."""
+
+    kind: Kind = "gold"
+    gold: Gold
+
+    def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
+        super().__init__(responses, reading)
+        self.gold, self.match = gold, reading.match
+        declared = declared_cluster(item.table for item in responses)
+        self.cluster = reading.cluster or (declared if declared in gold.attributes else None)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What a reader should know of the gold and the runs."""
+        from abstain.runs.responses import notes_of_gold
+
+        return tuple(notes_of_gold(self.gold, self.responses))
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The gold's questions; attributes that it lacks are refused."""
+        self.gold.check_attributes(attributes or ())
+        return self.gold.frame
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        how = self._reading
+        return judge(self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep)
+
+    def binned(self, bins: int) -> pl.DataFrame:
+        """Confidences counted into bins by the engine that they live in."""
+        return binned(self.judged(), bins)
+
+
+class JudgedRows(_Judged):
+    """Rows that say what became of each response."""
+
+    kind: Kind = "judged"
+
+    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
+        super().__init__(responses, reading)
+        self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
+        self.named = all("question" in item.table.columns for item in responses)
+        """Whether the rows name their questions."""
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What a reader should know of the rows."""
+        from abstain.runs.responses import notes_of_tables
+
+        notes = notes_of_tables(item.table for item in self.responses)
+        return tuple(notes) if self.named else (*notes, NAMELESS)
+
+    @cached_property
+    def _attributes(self) -> tuple[str, ...]:
+        from abstain.runs.grades import shared_attributes
+
+        return shared_attributes(self.responses) if self.named else ()
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """The questions that the rows are about; rows that name none are counted by place."""
+        judged = self.judged(self._attributes if attributes is None else attributes)
+        return judged.gold.frame
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        from abstain.runs.grades import judge_rows, numbered
+
+        judged = judge_rows(self.responses, self._reading.grades, by=by, keep=keep, confidence=True)
+        return judged if self.named else numbered(judged)
+
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        from abstain.runs.grades import count_nameless, judge_rows
+
+        judged = judge_rows(self.responses, self._reading.grades, by=by)
+        return count_kinds(judged, by) if self.named else count_nameless(judged, by)
+
+    def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        """As `judged`, where a run may have several rows a question: they must name it."""
+        for item in self.responses:
+            require_all(item.table, {"question": "which names each question"})
+        return self.judged(by, keep)
+
+
+class Subset(Source):
+    """Some of the runs of another source, on some of its questions."""
+
+    def __init__(self, whole: Source, columns: IntArray, rows: IntArray) -> None:
+        super().__init__()
+        self.whole, self.columns, self.rows = whole, columns, rows
+        gold = whole.gold
+        self.kind = whole.kind
+        self.gold = None if gold is None else replace(gold, frame=gold.frame[columns])
+        self.responses = whole.responses
+        self.notes, self.cluster, self.subset = whole.notes, whole.cluster, whole.subset
+
+    def names(self) -> list[str]:
+        """The runs in the order of its rows, which is not always that of their names."""
+        names = self.whole.names()
+        return [names[i] for i in self.rows]
+
+    def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
+        """Those of the whole that it keeps."""
+        return self.whole.questions(attributes)[self.columns]
+
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        return self._count_held(by)
+
+    def _fill(self, *, confident: bool) -> Filled:
+        names, kinds, sure = self.whole.filled(confident=confident)
+        at = np.ix_(self.rows, self.columns)
+        return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+
+
+def having(
+    rows: pl.DataFrame, where: Values, *, what: str = "question"
+) -> tuple[BoolArray, dict[str, list[str]]]:
+    """Which rows have the values asked for, and these as texts; one that none has is refused."""
+    inside = np.ones(rows.height, bool)
+    asked: dict[str, list[str]] = {}
+    for name, values in (where or {}).items():
+        several = isinstance(values, Collection) and not isinstance(values, str)
+        asked[name] = wanted = [str(value) for value in values] if several else [str(values)]
+        column = cells(rows, name).cast(pl.String)
+        for value in wanted:
+            if not (column == value).any():
+                known = column.drop_nulls().unique().sort().to_list()
+                raise UnknownNameError(f"{what} with {name}", value, known)
+        inside &= column.is_in(wanted).fill_null(value=False).to_numpy()
+    if not inside.any():
+        raise UsageError(f"there is no {what} left: none has all of these values")
+    return inside, asked
+
+
+def declared_cluster(tables: Iterable[Table]) -> str | None:
+    """The attribute by which files declare that questions are clustered, if they agree."""
+    names = {table.cluster for table in tables if table.cluster}
+    return names.pop() if len(names) == 1 else None

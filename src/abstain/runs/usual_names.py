@@ -1,0 +1,258 @@
+"""Columns by the names that people use: `model` for the run, `id` for the question.
+
+One name that fits is taken, and a note says so. Where two fit, or where rows of several systems
+would be pooled, the table is refused with the line to type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import narwhals as nw
+from msgspec.structs import replace
+
+from abstain.errors import InputError, Place, option
+from abstain.io.columns import ALIASES, read_numbers
+from abstain.io.frames import collect, into_lazy, rename
+from abstain.io.names import column_of
+from abstain.io.tables import Table
+
+GOLD = ("question", "correct")
+RUN = ("run", "question", "answer", "confidence")
+JUDGED = ("run", "question", "grade", "confidence")
+
+PREDICTED = (
+    *("pred", "predicted", "prediction", "predictions", "predicted_answer", "extracted_answer"),
+    *("model_answer", "model_output", "model_outputs", "model_response", "generated_answer"),
+)
+"""Certainly a system's answers: an `answer` beside one of them may be the right one."""
+
+UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
+"""Grades, or right answers, or numbers: grades only where they hold known grades."""
+MOST_GRADES = 20
+"""Distinct values of a column of grades."""
+
+SYSTEMS = (
+    *("llm", "llms", "model", "models", "system", "engine"),
+    *("checkpoint", "assistant", "agent", "bot"),
+)
+"""Words for systems in the names of columns."""
+NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
+"""Words that may stand beside them: a `model_output` names no system."""
+ITEMS = ("item", "question", "sample", "query", "example", "instance")
+IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
+"""A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
+REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
+"""Words in the names of columns that number the repeats of a question."""
+
+KNOWN = {
+    *("run", "question", "answer", "answered", "candidate", "confidence", "why", "outcome"),
+    *("grade", "reason", "response", "refusal", "correct", "options", "cluster"),
+}
+
+
+def recognised(
+    table: Table, meanings: Sequence[str], grades: Mapping[str, str] | None = None
+) -> Table:
+    """The table with known names for the columns that others call otherwise."""
+    if table.verdicts is not None or table.format == "qa4mre":
+        return table
+    if "answer" in meanings and "grade" not in meanings:
+        _refuse_two_answers(table)
+    taken = {}
+    for meaning in meanings:
+        if meaning in table.columns or (meaning == "grade" and "outcome" in table.columns):
+            continue
+        names = [
+            column for column in table.columns if plain(column) in (meaning, *ALIASES[meaning])
+        ]
+        fitting = [c for c in names if _fits(table, meaning, c, grades or {})]
+        if len(fitting) > 1:
+            raise InputError(
+                f"columns {' and '.join(map(repr, fitting))} could each be the {meaning}; say "
+                f"which: {option('columns', {meaning: fitting[0]})}",
+                table.name,
+            )
+        if fitting:
+            taken[meaning] = fitting[0]
+        elif meaning == "grade":
+            for column in names:
+                if _grades_in(table, column, grades or {}):
+                    raise InputError(
+                        f"column '{column}' may hold grades, answers or what is right; if it holds "
+                        f"grades: {option('columns', {'grade': column})}; if not, judge the "
+                        "answers against a gold",
+                        _header(table),
+                    )
+    if not taken:
+        return table
+    pairs = ", ".join(f"{actual} as {known}" for known, actual in taken.items())
+    table = rename(table, taken, side="")
+    return replace(table, notes=(*table.notes, f"columns read by their usual names: {pairs}"))
+
+
+def plain(name: str) -> str:
+    """A column's name; case, spaces and hyphens aside."""
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _refuse_two_answers(table: Table) -> None:
+    """Refuse an `answer` that may be what is right: every answer would be right."""
+    predicted = [column for column in table.columns if plain(column) in PREDICTED]
+    if "answer" in table.columns and "answer" not in table.renamed and predicted:
+        raise InputError(
+            f"the run's answers may be in column 'answer' or in column '{predicted[0]}' (then "
+            "'answer' may hold the right answers); say which column holds the run's answers: "
+            f"{option('columns', {'run:answer': predicted[0]})}, or "
+            f"{option('columns', {'run:answer': 'answer'})}",
+            _header(table),
+        )
+
+
+def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -> bool:
+    """Whether a column can have a meaning, by what it holds."""
+    dtype = into_lazy(table.frame).collect_schema()[column]
+    if dtype.is_nested():
+        return False
+    if plain(column) == "p":
+        return _are_shares(table, column)
+    if meaning == "confidence":
+        return dtype.is_numeric() or table.format in ("csv", "tsv")
+    if meaning != "grade" or plain(column) not in UNCLEAR:
+        return True
+    words = _grades_in(table, column, grades)
+    if not words:
+        return plain(column).startswith(("verdict", "judg"))  # its words are refused one by one
+    others = ("answer", *ALIASES["answer"], *PREDICTED, "correct", *ALIASES["correct"])
+    beside = [c for c in table.columns if plain(c) in others and c != column]
+    others_words = [_grades_in(table, other, grades) for other in beside]
+    return not _may_be_options(words) and all(map(_may_be_options, filter(None, others_words)))
+
+
+def _may_be_options(words: set[str]) -> bool:
+    """Whether words are letters of a question's options as well as grades."""
+    return bool(words & {"a", "b"}) and words <= {*"abc"}
+
+
+def _grades_in(table: Table, column: str, grades: Mapping[str, str]) -> set[str]:
+    """The words of a column that holds nothing but known grades, and not too many; else none."""
+    from abstain.runs.grades import SCALES, fold
+
+    rows = into_lazy(table.frame)
+    if rows.collect_schema()[column].is_nested():
+        return set()
+    cells = column_of(rows, column)
+    distinct = rows.filter(~cells.is_null()).select(cells.cast(nw.String)).unique()
+    values = collect(distinct.head(MOST_GRADES + 1), table.name)[column]
+    words = {fold(value) for value in values}
+    known = {word for scale in SCALES.values() for word in scale} | {fold(word) for word in grades}
+    return words if len(values) <= MOST_GRADES and words <= known else set()
+
+
+def _are_shares(table: Table, column: str) -> bool:
+    """Whether a column holds numbers from 0 to 1 alone, empty cells aside."""
+    frame = into_lazy(table.frame)
+    dtype = frame.collect_schema()[column]
+    if dtype == nw.String:
+        frame = read_numbers(frame.filter(column_of(frame, column) != ""), column, "__share")
+    elif not dtype.is_numeric():
+        return False
+    number = nw.col("__share") if dtype == nw.String else column_of(frame, column)
+    bad = frame.filter(
+        ~column_of(frame, column).is_null() & ~number.is_between(0, 1).fill_null(value=False)
+    )
+    return collect(bad.select(column).head(1), table.name).is_empty()
+
+
+# ----------------------------------------------------------- rows that say too little
+
+
+def refuse_pooled(table: Table, *, judged: bool) -> None:
+    """Refuse rows of several systems that no `run` tells apart, and ids that none is told of.
+
+    The names of columns decide: one called as systems are must be the run where it has several
+    values, and one called as ids are must be the question.
+    """
+    if table.verdicts is not None or table.format == "qa4mre":
+        return
+    if judged and not {"outcome", "grade"} & {*table.columns}:
+        return
+    free = [column for column in table.columns if column not in KNOWN]
+    mapped = {}
+    for column in free if "run" not in table.columns else ():
+        if _names_systems(column) and (count := _distinct(table, [column])) > 1:
+            mapped = {"run": column}
+            what = f"names {count:,} systems, which would be counted as one run"
+            break
+    if judged and "question" not in table.columns:
+        for column in [c for c in free if words_of(c) <= {*ITEMS, *IDS}][:1]:
+            mapped["question"] = column
+            what = "names questions, but there is no column 'question'"
+    if mapped:
+        raise InputError(
+            f"column '{[*mapped.values()][-1]}' {what}; say what it is: "
+            f"{option('columns', mapped)}",
+            _header(table),
+        )
+
+
+def words_of(column: str) -> set[str]:
+    """The words of a column's name.
+
+    >>> sorted(words_of("questionId")), sorted(words_of("LLM-name"))
+    (['id', 'question'], ['llm', 'name'])
+    """
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
+
+
+def _names_systems(column: str) -> bool:
+    """Whether a column is called as systems are: `llm`, `model_id`, `ai-model`."""
+    words = words_of(column)
+    return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))
+
+
+def _distinct(table: Table, columns: Sequence[str]) -> int:
+    """How many different rows some columns have."""
+    frame = into_lazy(table.frame)
+    chosen = frame.select(*(column_of(frame, name) for name in columns)).unique()
+    return int(collect(chosen.select(nw.len().alias("n")), table.name)["n"][0])
+
+
+def _header(table: Table) -> Place:
+    return Place(table.name, 1 if table.format in ("csv", "tsv") else None)
+
+
+def telling_apart(table: Table) -> str:
+    """Advice for runs that have a question twice: the column that would tell its rows apart."""
+    key = [name for name in ("run", "question") if name in table.columns]
+    if "question" not in key or table.format == "qa4mre":
+        return ""
+    frame = into_lazy(table.frame)
+    rows = int(collect(frame.select(nw.len().alias("n")), table.name)["n"][0])
+    schema = frame.collect_schema()
+    free = [c for c in table.columns if c not in KNOWN and not schema[c].is_nested()]
+    for column in sorted(free, key=lambda c: not _names_systems(c)):
+        if _distinct(table, [*key, column]) == rows:
+            if words_of(column) & {*REPEATS}:
+                return (
+                    f"; column '{column}' numbers the repeats of a question: call the ids 'cluster'"
+                    ", and make a column 'question' of the id and this number"
+                )
+            return f"; column '{column}' tells them apart: {option('columns', {'run': column})}"
+    return ""
+
+
+HINTS = ("conf", "prob", "certain", "sure", "score")
+
+
+def likely_confidence(tables: Sequence[Table]) -> str:
+    """Advice for runs that state no confidence: the column that may hold one."""
+    for table in tables:
+        schema = into_lazy(table.frame).collect_schema()
+        free = [c for c in table.columns if c not in KNOWN]
+        hinting = [c for c in free if any(part in plain(c) for part in HINTS)]
+        for column in [*hinting, *(c for c in free if schema[c].is_float())]:
+            return f"; column '{column}' may hold it: {option('columns', {'confidence': column})}"
+    return ""

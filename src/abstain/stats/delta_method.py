@@ -1,0 +1,328 @@
+"""Measures as functions of cell counts: the delta method, cluster-robust variance, intervals.
+
+The measure of one run depends on the counts of (right, wrong, blank), or of all five outcomes where
+candidates matter; a difference of two runs depends on their joint counts. So gradients, resamples
+and posteriors are written once, for a function of any cells.
+
+The default interval rescales a score to [0, 1], takes it as a proportion with the effective sample
+size that has the same standard error, and reads quantiles of beta distributions. It also contains
+the values of the measure where the share of one outcome is at an end of its interval: an outcome
+that was not observed may still occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from abstain.measures import Measure
+from abstain.measures.definition import Array, Codes
+from abstain.outcomes import CountsArray
+
+STEP = 1e-5
+MOST_STEP = 1e-3
+"""In questions: less than the smallest denominator of a measure."""
+JEFFREYS = 0.5
+PSEUDO_COUNT = 0.6
+"""Successes and failures added on the logit scale."""
+MORE = 0.25
+"""Added to ½ (Jeffreys) on the far side of a beta quantile; chosen by benchmarks/coverage.py:
+without it the coverage of one rare event falls to 88 %, with ½ it lies above 97 %."""
+LEAST_EFFECT = 0.5
+"""The smallest design effect."""
+LEAST_DEGREES = 4
+BORROWED = 5.0
+"""The weight, in clusters, of the mean design effect of all cells, towards which that of a measure
+is shrunk upwards."""
+ENOUGH_CLUSTERS = 20
+"""Clusters of equal size below which intervals undercover (benchmarks/coverage.py)."""
+
+
+class Cells(Struct, frozen=True):
+    """The outcomes that a measure distinguishes."""
+
+    names: tuple[str, ...]
+    of_count: tuple[int, ...]
+    """The cell of each of the six counts."""
+    columns: tuple[int, ...]
+    """The count that stands for each cell."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def of(self, outcomes: Codes) -> Codes:
+        """Outcomes to cells."""
+        return np.array(self.of_count, np.uint8)[outcomes]
+
+    def merge(self, counts: Array) -> Array:
+        """Six counts (…, 6) to cells (…, k)."""
+        table = np.zeros((len(self.of_count), len(self)))
+        table[range(len(self.of_count)), self.of_count] = 1
+        return np.asarray(counts, np.float64) @ table
+
+    def counts(self, cells: Array) -> CountsArray:
+        """Cells (…, k) as counts that a measure takes; each column lies together in memory."""
+        table = np.zeros((6, *cells.shape[:-1]))
+        for cell, column in enumerate(self.columns):
+            table[column] = cells[..., cell]
+        return CountsArray(np.moveaxis(table, 0, -1))
+
+
+THREE = Cells(("right", "wrong", "blank"), (0, 1, 2, 2, 2, 2), (0, 1, 4))
+FIVE = Cells(
+    ("right", "wrong", "blank (right)", "blank (wrong)", "blank (empty)"),
+    (0, 1, 2, 3, 4, 4),
+    (0, 1, 2, 3, 4),
+)
+
+
+def cells_of(measure: Measure) -> Cells:
+    """Three cells, or five for a measure that depends on the candidates behind blanks."""
+    return FIVE if measure.definition.needs_candidates else THREE
+
+
+class Functional(Struct, frozen=True):
+    """A function of cell counts (…, size) that depends on their proportions alone."""
+
+    size: int
+    prior: float
+    """The pseudo-count of a cell, so that each run by itself has ½ an outcome (Jeffreys)."""
+    bounds: tuple[float, float]
+    value: Callable[[Array], Array]
+
+
+def one_run(measure: Measure, cells: Cells | None = None) -> Functional:
+    """The measure of one run, by the cells that it distinguishes or by others."""
+    cells = cells or cells_of(measure)
+    return Functional(
+        len(cells), JEFFREYS, measure.bounds, lambda k: np.asarray(measure(cells.counts(k)))
+    )
+
+
+def difference(measure: Measure) -> Functional:
+    """The measure of a run minus that of the other.
+
+    The cell a·k + b holds the questions with outcome a of the other run and b of the run itself.
+    """
+    cells = cells_of(measure)
+    size = len(cells)
+
+    def value(joint: Array) -> Array:
+        table = joint.reshape(*joint.shape[:-1], size, size)
+        run, other = table.sum(axis=-2), table.sum(axis=-1)
+        return np.asarray(measure(cells.counts(run)) - measure(cells.counts(other)))
+
+    width = measure.bounds[1] - measure.bounds[0]
+    return Functional(size * size, JEFFREYS / size, (-width, width), value)
+
+
+def influence(f: Functional, counts: Array) -> Array:
+    """ψ of each cell: n times the derivative of the value by the cell's count.
+
+    For a function of proportions Σ p ψ = 0; for c@1 ψ = (1+u)(C − c) + c(U − u).
+    """
+    counts = np.asarray(counts, np.float64)
+    n = np.asarray(counts.sum(axis=-1))[..., None]
+    size = np.minimum(STEP * n, MOST_STEP)
+    step = size[..., None] * np.eye(f.size)
+    up = f.value(counts[..., None, :] + step)
+    down = f.value(counts[..., None, :] - step)
+    return np.asarray((up - down) / (2 * size) * n)
+
+
+def standard_error(f: Functional, cells: Array, clusters: Array | None) -> Array:
+    """SE² = G/(G−1) Σ_g (Σ_{i∈g} ψ_i)² / n², with one question per cluster by default."""
+    cells = np.asarray(cells, np.float64)
+    return np.sqrt(_variance(influence(f, cells), cells, clusters))
+
+
+def _variance(psi: Array, cells: Array, clusters: Array | None) -> Array:
+    n = cells.sum(axis=-1)
+    if clusters is None:
+        return np.asarray((cells * psi**2).sum(axis=-1) / n / np.maximum(n - 1, 1))
+    groups, sums = clusters.shape[-2], _cluster_sums(psi, clusters)
+    return np.asarray(groups / (groups - 1) * (sums**2).sum(axis=-1) / n**2)
+
+
+def _cluster_sums(psi: Array, clusters: Array) -> Array:
+    return np.asarray((clusters * psi[..., None, :]).sum(axis=-1))
+
+
+def delta(
+    f: Functional, cells: Array, clusters: Array | None, *, level: float
+) -> tuple[Array, Array]:
+    """Value ± t·SE, within the measure's range; the leading axes may hold many samples."""
+    from scipy.special import stdtrit
+
+    cells = np.asarray(cells, np.float64)
+    value, error = f.value(cells), standard_error(f, cells, clusters)
+    degrees = (cells.sum(axis=-1) if clusters is None else clusters.shape[-2]) - 1
+    reach = stdtrit(np.maximum(degrees, 1), (1 + level) / 2) * error
+    return np.maximum(value - reach, f.bounds[0]), np.minimum(value + reach, f.bounds[1])
+
+
+def effective(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Array:
+    """The effective sample size of clustered questions (Korn & Graubard 1998).
+
+    n over the design effect, times the squared ratio of the normal to the t quantile.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    n = cells.sum(axis=-1)
+    if clusters is None:
+        return np.asarray(n)
+    psi = influence(f, cells)
+    effect = _ratio(_variance(psi, cells, clusters), _variance(psi, cells, None), 0)
+    sums = _cluster_sums(psi, clusters)
+    carrying = _ratio((sums**2).sum(axis=-1) ** 2, (sums**4).sum(axis=-1), 0)
+    of_cells = _effect_of_cells(cells, clusters)
+    shrunk = (carrying * effect + BORROWED * of_cells) / (carrying + BORROWED)
+    tail = (1 + level) / 2
+    by_size = np.maximum(effective_clusters(clusters.sum(axis=-1)) - 1, 1)
+    degrees = np.minimum(degrees_of_freedom(sums), by_size)
+    quantiles = (ndtri(tail) / stdtrit(degrees, tail)) ** 2
+    return np.asarray(n / np.maximum(np.maximum(effect, shrunk), LEAST_EFFECT) * quantiles)
+
+
+def _ratio(above: Array, below: Array, otherwise: float) -> Array:
+    return np.asarray(np.where(below > 0, above / np.where(below > 0, below, 1), otherwise))
+
+
+def effective_clusters(sizes: Array) -> Array:
+    """The effective number of clusters, by their sizes: (Σn)² / Σn².
+
+    >>> float(effective_clusters(np.array([30.0, 1.0, 1.0, 1.0])))
+    1.2059800664451827
+    """
+    return np.asarray(sizes.sum(axis=-1) ** 2 / (sizes**2).sum(axis=-1))
+
+
+def few_clusters(sizes: Array) -> str:
+    """A warning where the effective number of clusters is small, else empty."""
+    worth = float(effective_clusters(sizes))
+    if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
+        return ""
+    return (
+        f"the {len(sizes):,} clusters are as informative as {worth:.1f} clusters of equal size; "
+        f"with fewer than {ENOUGH_CLUSTERS}, a 95 % interval may have a coverage below 90 %"
+    )
+
+
+def _effect_of_cells(cells: Array, clusters: Array) -> Array:
+    """The mean design effect of the shares of all cells (Rao and Scott 1981)."""
+    n, groups = cells.sum(axis=-1), clusters.shape[-2]
+    share = cells / n[..., None]
+    off = clusters - clusters.sum(axis=-1, keepdims=True) * share[..., None, :]
+    full = groups / (groups - 1) * (off**2).sum(axis=(-2, -1))
+    simple = n**2 / np.maximum(n - 1, 1) * (1 - (share**2).sum(axis=-1))
+    return _ratio(full, simple, 1)
+
+
+def degrees_of_freedom(sums: Array) -> Array:
+    """Satterthwaite's degrees of freedom of Σ s²: 2 (Σs²)² / (Σs⁴ − (Σs²)²/G), at most G − 1."""
+    groups = sums.shape[-1]
+    second, fourth = (sums**2).sum(axis=-1), (sums**4).sum(axis=-1)
+    spread = fourth - second**2 / groups
+    usable = spread > 1e-12 * np.maximum(fourth, 1e-300)
+    degrees = np.where(usable, 2 * second**2 / np.where(usable, spread, 1), groups - 1)
+    return np.asarray(np.clip(degrees, min(LEAST_DEGREES, groups - 1), groups - 1))
+
+
+def logit(
+    f: Functional, cells: Array, clusters: Array | None, *, level: float
+) -> tuple[Array, Array]:
+    """The delta method on the logit scale with pseudo-counts; the point itself lies inside."""
+    from scipy.special import expit, ndtri
+    from scipy.special import logit as log_odds
+
+    cells = np.asarray(cells, np.float64)
+    bottom, top = f.bounds
+    width = top - bottom
+    value = f.value(cells)
+    size = _independent(f, cells, effective(f, cells, clusters, level=level))
+    successes = np.clip((value - bottom) / width, 0, 1) * size + PSEUDO_COUNT
+    total = size + 2 * PSEUDO_COUNT
+    reach = ndtri((1 + level) / 2) * np.sqrt(1 / successes + 1 / (total - successes))
+    middle = log_odds(successes / total)
+    low, high = bottom + width * expit(middle - reach), bottom + width * expit(middle + reach)
+    return np.minimum(low, value), np.maximum(high, value)
+
+
+def beta_limits(
+    x: Array | float,
+    n: Array | float,
+    *,
+    level: float,
+    added: tuple[float, float] = (JEFFREYS, JEFFREYS + MORE),
+) -> tuple[Array, Array]:
+    """Limits of a proportion of x in n, which need not be whole: beta quantiles.
+
+    Of Beta(x + a, n − x + b) below and of Beta(x + b, n − x + a) above, with (a, b) `added`; 0 and
+    1 where there are no successes or no failures.
+
+    >>> low, high = beta_limits(np.array(0.0), np.array(10.0), level=0.95)
+    >>> float(low), round(float(high), 3)
+    (0.0, 0.261)
+    """
+    from scipy.special import betaincinv
+
+    tail, (near, far) = (1 - level) / 2, added
+    failures = np.maximum(n - x, 0)
+    low = np.where(np.greater(x, 0), betaincinv(x + near, failures + far, tail), 0.0)
+    high = np.where(failures > 0, betaincinv(x + far, failures + near, 1 - tail), 1.0)
+    return low, high
+
+
+def beta(
+    f: Functional, cells: Array, clusters: Array | None, *, level: float
+) -> tuple[Array, Array]:
+    """The default interval; leading axes may hold many samples. It contains the point estimate.
+
+    With few clusters it also contains the interval on the logit scale, which is wider where an
+    outcome occurs in no cluster.
+    """
+    cells = np.asarray(cells, np.float64)
+    bottom, top = f.bounds
+    value = f.value(cells)
+    worth = effective(f, cells, clusters, level=level)
+    size = _independent(f, cells, worth)
+    successes = np.clip((value - bottom) / (top - bottom), 0, 1) * size
+    ends = [bottom + (top - bottom) * end for end in beta_limits(successes, size, level=level)]
+    low, high = np.minimum(ends[0], value), np.maximum(ends[1], value)
+    for reached in _by_cell(f, cells, worth, level=level):
+        low = np.fmin(low, np.fmin.reduce(reached, axis=-1))
+        high = np.fmax(high, np.fmax.reduce(reached, axis=-1))
+    if clusters is None:
+        return low, high
+    few = effective_clusters(clusters.sum(axis=-1)) < ENOUGH_CLUSTERS
+    lower, higher = logit(f, cells, clusters, level=level)
+    return np.where(few, np.minimum(low, lower), low), np.where(few, np.maximum(high, higher), high)
+
+
+def _by_cell(f: Functional, cells: Array, worth: Array, *, level: float) -> list[Array]:
+    """The values (…, cells) where each cell's share is at an end of its interval."""
+    n = cells.sum(axis=-1)[..., None]
+    at = np.arange(f.size)
+    values = []
+    for share in beta_limits(cells / n * worth[..., None], worth[..., None], level=level):
+        rest = n - cells
+        scale = np.where(rest > 0, (1 - share) * n / np.where(rest > 0, rest, 1), 0)
+        moved = cells[..., None, :] * scale[..., :, None]
+        moved[..., at, at] = np.where(rest > 0, share * n, cells)
+        values.append(f.value(moved))
+    return values
+
+
+def _independent(f: Functional, cells: Array, worth: Array) -> Array:
+    """The number of trials of a proportion that has the same standard error.
+
+    p(1 − p) over the variance, both with pseudo-counts so that neither is 0.
+    """
+    padded = cells + f.prior
+    bottom, top = f.bounds
+    place = (f.value(padded) - bottom) / (top - bottom)
+    spread = influence(f, padded) / (top - bottom)
+    each = (padded * spread**2).sum(axis=-1) / padded.sum(axis=-1)
+    return np.asarray(worth * place * (1 - place) / each)

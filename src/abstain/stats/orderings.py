@@ -1,0 +1,261 @@
+"""Orderings of runs: places and ties, averages, who leads, letter displays, agreement of orderings.
+
+Scores are compared up to rounding: different counts may give one score (9 right of 30 with 20
+blank: c@1 is 1/2, as with 15 right and none blank) while their doubles differ in the last digit.
+"""
+
+from __future__ import annotations
+
+import string
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations_with_replacement, groupby
+
+import numpy as np
+from msgspec import Struct
+
+from abstain.measures.definition import Array, BoolArray
+
+Marks = BoolArray
+PERSISTENCE = 0.9
+DECIMALS = 12
+"""Scores that agree so far, as shares of the largest, are equal."""
+MOST_COLUMNS = 2_000
+"""Columns of letters that are shown."""
+
+
+def same(scores: Array | Sequence[float], value: float) -> Marks:
+    """Which scores equal a value; NaN equals none."""
+    return _close(np.asarray(scores, np.float64), value)
+
+
+def at_least(scores: Array | Sequence[float], value: float) -> Marks:
+    """Which scores reach a value."""
+    return (np.asarray(scores, np.float64) >= value) | same(scores, value)
+
+
+def above(scores: Array | Sequence[float], value: float) -> Marks:
+    """Which scores are higher than a value."""
+    return (np.asarray(scores, np.float64) > value) & ~same(scores, value)
+
+
+def _close(a: Array, b: Array | float) -> Marks:
+    return np.isclose(a, b, rtol=1e-12, atol=1e-15)
+
+
+def places(scores: Array | Sequence[float], *, higher_is_better: bool = True) -> list[str]:
+    """The place of every score; ties share theirs, and NaN has none.
+
+    >>> places([0.5, 0.7, 0.5])
+    ['2=', '1', '2=']
+    """
+    values = np.asarray(scores, np.float64)
+    best_first = np.argsort(-values if higher_is_better else values)
+    best_first = best_first[: np.count_nonzero(~np.isnan(values))]
+    ordered = values[best_first]
+    begins = np.flatnonzero(np.append(True, ~_close(ordered[1:], ordered[:-1])))
+    sizes = np.diff(np.append(begins, len(ordered)))
+    places = [""] * len(values)
+    for first, size in zip(begins.tolist(), sizes.tolist(), strict=True):
+        for at in best_first[first : first + size]:
+            places[at] = f"{first + 1}{'=' if size > 1 else ''}"
+    return places
+
+
+def following(tied: Sequence[str]) -> str:
+    """Who comes next, one run or several that are level.
+
+    >>> following(["a"]), following(["a", "b"]), following(["a", "b", "c", "d"])
+    ('the next is a', 'the next are a and b', 'the next are a and 3 others')
+    """
+    if len(tied) == 1:
+        return f"the next is {tied[0]}"
+    others = tied[1] if len(tied) == 2 else f"{len(tied) - 1} others"
+    return f"the next are {tied[0]} and {others}"
+
+
+def over_runs(scores: Array) -> dict[str, Array]:
+    """Mean, median and standard deviation over the first axis, without NaN.
+
+    The deviation is that of a population (divided by n): it describes the runs that there are, as
+    the QA4MRE overviews do.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column without a number has none
+        return {
+            "mean": np.nanmean(scores, axis=0),
+            "median": np.nanmedian(scores, axis=0),
+            "standard deviation": np.nanstd(scores, axis=0),
+        }
+
+
+class Lead(Struct, frozen=True):
+    """A stretch of t over which one run is ahead; `run` is None where silence is."""
+
+    start: float
+    stop: float
+    run: int | None
+
+
+def leads(right: Array | Sequence[float], wrong: Array | Sequence[float]) -> list[Lead]:
+    """Who leads from t = 0 to 1, by the shares right and wrong; of equals the first.
+
+    With o = t/(1−t), the penalised score S = c − o·w of a run is a straight line in o. The best of
+    all runs is the upper hull of these lines, and answering nothing is the line that stays at 0.
+    At odds of 1 (t = 1/2) the first, bolder run falls behind the second, at 3 silence takes over:
+
+    >>> [(round(lead.start, 3), lead.run) for lead in leads([0.6, 0.3], [0.4, 0.1])]
+    [(0.0, 0), (0.5, 1), (0.75, None)]
+    """
+    c, w = (np.append(np.asarray(share, np.float64), 0.0) for share in (right, wrong))
+    silence = len(c) - 1
+    exists = ~(np.isnan(c) | np.isnan(w))
+    c, w = np.where(exists, c, -1.0), np.where(exists, w, 2.0)
+    odds, best = 0.0, int(np.lexsort((w, -c))[0])
+    stretches: list[Lead] = []
+    while True:
+        gentler = w < w[best] - 1e-15
+        stop, follows = np.inf, best
+        if gentler.any():
+            meets = np.where(gentler, (c[best] - c) / np.where(gentler, w[best] - w, 1.0), np.inf)
+            stop = max(odds, float(meets.min()))
+            at = np.flatnonzero(_close(meets, stop) | (meets <= stop))
+            follows = int(at[np.argsort(w[at], kind="stable")[0]])
+        ends = 1.0 if np.isinf(stop) else stop / (1 + stop)
+        if ends > odds / (1 + odds):
+            stretches.append(Lead(odds / (1 + odds), ends, None if best == silence else best))
+        if np.isinf(stop):
+            return stretches
+        odds, best = stop, follows
+
+
+def letter_groups(size: int, different: Sequence[tuple[int, int]]) -> list[list[int]] | None:
+    """Runs that do not differ significantly, as a compact letter display.
+
+    The columns as lists of members, in the order of their members; None: too many to show. Two runs
+    share a letter exactly if they do not differ. Piepho (2004), insert and absorb: every
+    difference splits each column that holds both runs; columns inside others are absorbed.
+
+    >>> letter_groups(3, [(0, 2)])
+    [[0, 1], [1, 2]]
+    """
+    columns = [(1 << size) - 1] if size else []
+    for a, b in different:
+        both = 1 << a | 1 << b
+        kept = [c for c in columns if c & both != both]
+        made = {c & ~(1 << x) for c in columns if c & both == both for x in (a, b)}
+        for column in sorted(made, key=int.bit_count, reverse=True):
+            if not any(column & ~other == 0 for other in kept):
+                kept.append(column)
+        columns = kept
+        if len(columns) > MOST_COLUMNS:
+            return None
+    members = [[i for i in range(size) if column >> i & 1] for column in columns]
+    return sorted(_swept(members))
+
+
+def _swept(groups: list[list[int]]) -> list[list[int]]:
+    """Without the columns of which every pair is in another one too."""
+    pairs = [list(combinations_with_replacement(group, 2)) for group in groups]
+    times = Counter(pair for of_group in pairs for pair in of_group)
+    kept = []
+    for group, of_group in sorted(zip(groups, pairs, strict=True), key=lambda item: len(item[0])):
+        if all(times[pair] > 1 for pair in of_group):
+            times.subtract(of_group)
+        else:
+            kept.append(group)
+    return kept
+
+
+def letters(size: int, groups: Sequence[Sequence[int]]) -> list[str]:
+    """The letters of each run; four and more in a row are written as a range.
+
+    >>> letters(3, [[0, 1], [1, 2]])
+    ['a', 'ab', 'b']
+    """
+    by_run: list[list[int]] = [[] for _ in range(size)]
+    for number, group in enumerate(groups):
+        for member in group:
+            by_run[member].append(number)
+    return [_written(numbers) for numbers in by_run]
+
+
+def _written(numbers: list[int]) -> str:
+    text = ""
+    for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
+        names = [_letter(number) for _, number in run]
+        text += f"{names[0]}–{names[-1]}" if len(names) > 3 else "".join(names)
+    return text
+
+
+def _letter(number: int) -> str:
+    letter = string.ascii_letters[number % 52]
+    return letter if number < 52 else f"{letter}{number // 52}"
+
+
+# ----------------------------------------------------------------------------------- agreement
+
+
+def rounded(scores: Array, decimals: int = DECIMALS) -> Array:
+    """Scores as shares of the largest, in which ties are equal: 0.7 − 0.5 and 0.3 − 0.1."""
+    scale = float(np.abs(scores).max(initial=0)) or 1.0
+    return np.asarray(np.round(scores / scale, decimals))
+
+
+def kendall_tau_b(x: Array, y: Array) -> float:
+    """(concordant − discordant) / sqrt(pairs not tied in x · pairs not tied in y).
+
+    >>> kendall_tau_b(np.array([3, 2, 1]), np.array([3, 1, 2]))
+    0.3333333333333333
+    """
+    a, b = (np.sign(v[:, None] - v[None, :]) for v in (x, y))
+    below = np.sqrt(float(np.abs(a).sum()) * float(np.abs(b).sum()))
+    return float((a * b).sum() / below)  # exactly 1 for equal orderings, unlike scipy's
+
+
+def tau_ap(x: Array, y: Array) -> float:
+    """AP correlation of two orderings with ties, the mean of both directions.
+
+    For each item below the first group of ties of one ordering, the share of the items above its
+    group that the other ordering puts above it too; 2·mean − 1.
+    """
+
+    def one_way(x: Array, y: Array) -> float:
+        above = y[None, :] > y[:, None]
+        concordant = (above & (x[None, :] > x[:, None])).sum(axis=1)
+        higher = above.sum(axis=1)
+        below = higher > 0
+        return float(2 * (concordant[below] / higher[below]).mean() - 1)
+
+    return (one_way(x, y) + one_way(y, x)) / 2
+
+
+def spearman_rho(x: Array, y: Array) -> float:
+    """Pearson's correlation of the ranks, ties at the mean of theirs."""
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(x, y).statistic)
+
+
+def rank_biased_overlap(x: Array, y: Array, *, p: float = PERSISTENCE) -> float:
+    """Rank-biased overlap (Webber, Moffat and Zobel 2010), extrapolated from the whole lists.
+
+    Tied items have the same rank: the agreement at depth d is 2·overlap / (items of one list down
+    to d + items of the other).
+    """
+    n = len(x)
+    depth = np.arange(n)
+    to_depth = [(v[None, :] > v[:, None]).sum(axis=1)[None, :] <= depth[:, None] for v in (x, y)]
+    overlap = (to_depth[0] & to_depth[1]).sum(axis=1)
+    agreement = 2 * overlap / (to_depth[0].sum(axis=1) + to_depth[1].sum(axis=1))
+    weights = (1 - p) * p**depth
+    return float((weights * agreement).sum() + agreement[-1] * p**n)
+
+
+COEFFICIENTS = {
+    "tau_b": kendall_tau_b,
+    "tau_ap": tau_ap,
+    "spearman": spearman_rho,
+    "rbo": rank_biased_overlap,
+}
