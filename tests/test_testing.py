@@ -271,6 +271,8 @@ def session(folder: Path, *options: str, code: int = 1) -> str:
         if block.file is not None:
             (folder / block.file).write_text(block.text)
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    # pytest shortens its summary except where CI or BUILD_NUMBER is set.
+    inherited = {k: v for k, v in os.environ.items() if k not in {"CI", "BUILD_NUMBER"}}
     done = subprocess.run(
         [
             sys.executable,
@@ -282,7 +284,7 @@ def session(folder: Path, *options: str, code: int = 1) -> str:
             *options,
         ],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={**inherited, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=120,
