@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.io.columns import BLANKS
+from abstain.io.frames import BLANKS
 from abstain.outcomes import KINDS
 from abstain.runs import counting
 from abstain.runs.reading import EngineName

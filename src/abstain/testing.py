@@ -23,8 +23,8 @@ from abstain.measures import Measure
 from abstain.measures import measure as measure_named
 from abstain.outcomes import Counts
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.sentences import number
 from abstain.report.terminal import terminal_text
+from abstain.report.view import number
 from abstain.runs.gold import read_gold
 from abstain.runs.read import evaluate, evaluate_judged, merged
 from abstain.runs.reading import JudgedOptions, Reading

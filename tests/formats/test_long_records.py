@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from abstain.io.limits import MAX_LINE as BLOCK
+from abstain.io.files import MAX_LINE as BLOCK
 from tests.helpers import Here
 from tests.snapshots import says
 

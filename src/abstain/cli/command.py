@@ -126,7 +126,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the outputs, then run; what fails over the input names its files."""
-        from abstain.io.limits import failures, in_a_line
+        from abstain.io.files import failures, in_a_line
         from abstain.io.output import together
 
         check_outputs(ctx)

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from abstain.errors import InputError, shown
-from abstain.io.files import Opened
-from abstain.io.limits import MAX_RATIO, byte_limit, reading, too_large
+from abstain.io.files import MAX_RATIO, Opened, byte_limit, reading, too_large
 
 ZSTANDARD = 93
 CHUNK = 1 << 16

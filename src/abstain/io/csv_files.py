@@ -15,6 +15,8 @@ import polars as pl
 
 from abstain.errors import InputError, Place, plural, shown
 from abstain.io.files import (
+    MAX_COLUMNS,
+    MAX_LINE,
     NOT_UTF8,
     Opened,
     ahead,
@@ -23,7 +25,6 @@ from abstain.io.files import (
     line_end,
     text_blocks,
 )
-from abstain.io.limits import MAX_COLUMNS, MAX_LINE
 from abstain.io.tables import ROW, SEPARATORS, Table, first_line
 
 AT_ONCE = 1 << 13

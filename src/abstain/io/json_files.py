@@ -17,8 +17,7 @@ import msgspec
 import polars as pl
 
 from abstain.errors import InputError, Place
-from abstain.io.files import BOM, NOT_UTF8, Opened, chunks_of, text_blocks
-from abstain.io.limits import MAX_COLUMNS
+from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of, text_blocks
 from abstain.io.tables import ROW, Table, first_line, json_column
 
 Kinds = dict[str, set[type[Any]]]

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError
-from abstain.io.limits import writing
+from abstain.io.files import writing
 
 STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 

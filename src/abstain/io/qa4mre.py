@@ -23,8 +23,7 @@ import polars as pl
 import polars.selectors as cs
 
 from abstain.errors import InputError, Place, shown
-from abstain.io.files import Opened, bad_utf8_line
-from abstain.io.limits import MAX_LINE, memory_limit, too_large
+from abstain.io.files import MAX_LINE, Opened, bad_utf8_line, memory_limit, too_large
 from abstain.io.normalise import plain
 from abstain.io.tables import ROW, Table
 
@@ -309,8 +308,7 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
 
 def _as_text(frame: pl.DataFrame, label: str) -> pl.DataFrame:
     """Every column as text, lists of texts apart; what is neither is refused."""
-    from abstain.io.columns import text_column
-    from abstain.io.frames import collect, into_lazy
+    from abstain.io.frames import collect, into_lazy, text_column
 
     lazy = into_lazy(frame)
     names = [

@@ -28,7 +28,7 @@ GROUP = "abstain.measures"
 BUILT_IN = "abstain.measures.families."
 FAMILIES = (
     "abstain.measures.families.credit",
-    "abstain.measures.families.validation",
+    "abstain.measures.families.credit",
     "abstain.measures.families.weighted_answers",
     "abstain.measures.families.confidence",
     "abstain.measures.families.ranking",

@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, shown
-from abstain.io.columns import read_numbers, text_column
-from abstain.io.frames import collect, in_engine
+from abstain.io.frames import collect, in_engine, read_numbers, text_column
 from abstain.io.trec import MOST
 from abstain.rankings.collector import Collected, Hits, nil_words
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments

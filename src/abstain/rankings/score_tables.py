@@ -19,8 +19,7 @@ import polars as pl
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural, shown
 from abstain.io.files import BOM, bare_name, open_file
 from abstain.io.frames import check_mapping, collect, into_lazy, open_table
-from abstain.io.names import cells, col, exact
-from abstain.io.tables import ROW, Table
+from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, nearest, option, shown
 from abstain.io import trec
-from abstain.io.columns import require, require_all, text_columns
 from abstain.io.engines import moved
 from abstain.io.files import STDIN, Opened
-from abstain.io.frames import collect, open_table, rename
+from abstain.io.frames import collect, open_table, rename, require, require_all, text_columns
 from abstain.io.tables import ROW, Table, read_in_chunks
 from abstain.rankings.judgments import RepeatedError
 from abstain.rankings.sources import Input, run_name

@@ -14,12 +14,12 @@ from abstain.outcomes import Counts, CountsArray
 from abstain.report.charts import NOT_A_RUN, cells, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, PageTable, Section
-from abstain.report.sentences import count_text, number, slice_text
+from abstain.report.view import count_text, number, slice_text
 from abstain.stats.orderings import Lead, leads, same
 
 if TYPE_CHECKING:
     from abstain.measures.definition import Array
-    from abstain.report.sentences import ScoredRow
+    from abstain.report.view import ScoredRow
 
 MOST_DOTS, MOST_CELLS, MOST_LINES = 60, 3_000, 6
 HIGHEST_T = 0.8

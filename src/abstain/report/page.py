@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from abstain.report.grid import Cell, Column, Grid, legend
 from abstain.report.result import Result
-from abstain.report.sentences import policy_words, sentence
+from abstain.report.view import policy_words, sentence
 
 LONGEST, WIDEST = 2_000, 70
 """Rows and columns that a page holds of a table that lies in a file beside it."""

@@ -14,9 +14,9 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError
+from abstain.io.files import reading
 from abstain.io.frames import collect, into_lazy
-from abstain.io.limits import reading
-from abstain.io.names import cells
+from abstain.io.tables import cells
 from abstain.measures.definition import IntArray
 from abstain.outcomes import KINDS
 from abstain.runs.gold import BY, slice_numbers, slice_sizes

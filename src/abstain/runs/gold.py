@@ -14,11 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, RepeatedError, UsageError, nearest, plural, shown
-from abstain.io.columns import is_odd_moment, require_all, text_column, text_columns
 from abstain.io.files import open_file
-from abstain.io.frames import collect, open_table, rename
-from abstain.io.names import cells, col, column_of
-from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Table, sniff
+from abstain.io.frames import (
+    collect,
+    is_odd_moment,
+    open_table,
+    rename,
+    require_all,
+    text_column,
+    text_columns,
+)
+from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Table, cells, col, column_of, sniff
 from abstain.measures.definition import Array, IntArray
 from abstain.runs.reading import PLAIN, Reading
 from abstain.runs.responses import OF_A_RUN, Responses, gold_of_folder, is_path

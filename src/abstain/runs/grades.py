@@ -25,8 +25,7 @@ from abstain.errors import (
     shown,
     some_of,
 )
-from abstain.io.columns import NUMBER, USUAL_NAMES, require_all, text_column
-from abstain.io.frames import collect, in_engine
+from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require_all, text_column
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.runs.counting import KindCounts, count_kinds, counted, with_missing
 from abstain.runs.gold import BY, Gold

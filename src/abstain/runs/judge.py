@@ -17,8 +17,10 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, option
-from abstain.io.columns import (
+from abstain.io.frames import (
     BLANKS,
+    collect,
+    in_engine,
     is_all_null,
     read_numbers,
     require_all,
@@ -26,9 +28,7 @@ from abstain.io.columns import (
     text_columns,
     trimmed,
 )
-from abstain.io.frames import collect, in_engine
-from abstain.io.names import col
-from abstain.io.tables import ROW
+from abstain.io.tables import ROW, col
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.runs.gold import BY, Gold, slice_numbers, slice_sizes, spots
 from abstain.runs.responses import RULE, Responses

@@ -14,7 +14,7 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError, UsageError
-from abstain.io.limits import reading
+from abstain.io.files import reading
 from abstain.measures.answers import Answers
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, KINDS, Why, blank_kind

@@ -8,8 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError
-from abstain.io.columns import ALIASES
-from abstain.io.frames import check_mapping
+from abstain.io.frames import ALIASES, check_mapping
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, joined_gold, read_gold
 from abstain.runs.reading import (

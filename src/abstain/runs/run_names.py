@@ -14,12 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UnknownNameError, UsageError, plural, shown, some_of
-from abstain.io.columns import require
 from abstain.io.files import bare_name
-from abstain.io.frames import collect, into_lazy, open_table
-from abstain.io.names import exact
+from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.io.submissions import folders_of
-from abstain.io.tables import Table
+from abstain.io.tables import Table, exact
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, by_position
 from abstain.runs.responses import Responses

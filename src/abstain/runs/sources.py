@@ -14,8 +14,8 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.io.columns import require_all
-from abstain.io.names import Selection, cells
+from abstain.io.frames import require_all
+from abstain.io.tables import Selection, cells
 from abstain.measures.definition import BoolArray, IntArray
 from abstain.outcomes import KINDS, CountsArray
 from abstain.runs.counting import KindCounts, binned, count_kinds

@@ -13,10 +13,8 @@ import narwhals as nw
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, option
-from abstain.io.columns import ALIASES, read_numbers
-from abstain.io.frames import collect, into_lazy, rename
-from abstain.io.names import column_of
-from abstain.io.tables import Table
+from abstain.io.frames import ALIASES, collect, into_lazy, read_numbers, rename
+from abstain.io.tables import Table, column_of
 
 GOLD = ("question", "correct")
 RUN = ("run", "question", "answer", "confidence")

@@ -28,8 +28,7 @@ from abstain.features.score.intervals import interval_rows
 from abstain.features.validate.problems import misspelt, odd_things
 from abstain.features.validate.result import Problem, ValidateResult
 from abstain.io.frames import collect
-from abstain.io.names import cells
-from abstain.io.tables import ROW
+from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
 from abstain.report.result import ranked, read_as

@@ -30,8 +30,7 @@ from abstain.features.campaign.result import (
     Questions,
     ReferenceRun,
 )
-from abstain.io.columns import require
-from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import count_measure
 from abstain.outcomes import OUTCOMES, RIGHT, WRONG
 from abstain.report.result import ranked

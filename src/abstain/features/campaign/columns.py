@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from abstain.report.grid import Cell, Column, Grid, Kind
-from abstain.report.sentences import measure_summary
+from abstain.report.view import measure_summary
 
 if TYPE_CHECKING:
     from abstain.features.campaign.overview import Overview

@@ -27,7 +27,7 @@ from abstain.report.page import (
     Variant,
     blanks_table,
 )
-from abstain.report.sentences import policy_words, sentence
+from abstain.report.view import policy_words, sentence
 from abstain.stats.orderings import places
 
 MOST_SLICED = 30_000

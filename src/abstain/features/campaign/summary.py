@@ -11,7 +11,7 @@ from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.view import distinct_from, verdict
 from abstain.outcomes import Counts
-from abstain.report.sentences import listed
+from abstain.report.view import listed
 from abstain.stats.orderings import above, following, over_runs, same
 
 

@@ -27,9 +27,8 @@ from abstain.report.charts import coloured
 from abstain.report.grid import Grid, legend_sentence
 from abstain.report.html import render
 from abstain.report.page import PageTable
-from abstain.report.sentences import policy_words, sentence
 from abstain.report.text_formats import markdown_text
-from abstain.report.view import ENDINGS, grid_text
+from abstain.report.view import ENDINGS, grid_text, policy_words, sentence
 
 if TYPE_CHECKING:
     import polars as pl

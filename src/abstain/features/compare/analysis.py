@@ -14,7 +14,7 @@ from abstain.features.compare.comparison import Correction, Options, Progress, T
 from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import compare_scores
-from abstain.io.columns import require
+from abstain.io.frames import require
 from abstain.measures import Measure, count_measure
 from abstain.measures import measure as measure_of
 from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Why, blank_kind

@@ -10,7 +10,7 @@ from abstain.features.compare.result import CompareResult
 from abstain.report.charts import cells, chart, points
 from abstain.report.leaderboard import dot_figure
 from abstain.report.page import Figure
-from abstain.report.sentences import count_text
+from abstain.report.view import count_text
 from abstain.stats.delta_method import THREE
 
 MOST_PAIRS = 60

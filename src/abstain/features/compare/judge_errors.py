@@ -104,7 +104,7 @@ def read_confusion(source: Any) -> Array:
     and `count`.
     """
     from abstain.io.frames import collect, into_lazy, open_table
-    from abstain.io.names import exact
+    from abstain.io.tables import exact
 
     table = open_table(source, name="the judge's errors")
     frame = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)

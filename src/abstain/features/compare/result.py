@@ -10,7 +10,7 @@ from msgspec import Meta
 from abstain.outcomes import Counts
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, written
-from abstain.report.sentences import measure_summary
+from abstain.report.view import measure_summary
 from abstain.stats.planning import Plan
 
 if TYPE_CHECKING:

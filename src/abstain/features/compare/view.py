@@ -25,7 +25,7 @@ from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure, measure_facts
 from abstain.report.page import Page, PageTable, Section, page_of
-from abstain.report.sentences import (
+from abstain.report.view import (
     first_few,
     known_measure,
     policy_words,

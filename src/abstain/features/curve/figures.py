@@ -8,7 +8,7 @@ from typing import Any
 from abstain.features.curve.result import PENALISED_AT, Comparison, CurveResult, RunCurve
 from abstain.report.charts import bands, chart, lines, points, tips
 from abstain.report.page import Figure
-from abstain.report.sentences import listed
+from abstain.report.view import listed
 
 ANSWERED = "share of questions answered"
 PENALISED = "S = c − t/(1−t)·w"

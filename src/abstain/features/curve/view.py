@@ -20,7 +20,7 @@ from abstain.features.curve.figures import (
 )
 from abstain.features.curve.histogram import HistogramResult
 from abstain.features.curve.result import CurveResult
-from abstain.report import sentences, view
+from abstain.report import view
 from abstain.report.charts import chart, coloured
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
@@ -117,10 +117,10 @@ class View(view.View[CurveResult]):
         missing = missing_notes((run.run, run.stated, run.answers) for run in result.by_name)
         grid.notes = [
             f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
-            *map(sentences.sentence, sentences.few([*result.notes, *missing])),
+            *map(view.sentence, view.few([*result.notes, *missing])),
             *([NOTES[show].format(along=result.along)] if show in NOTES else []),
             *self._notes(show),
-            *sentences.policy_words(result.policy, result.touched),
+            *view.policy_words(result.policy, result.touched),
         ]
         return [grid]
 
@@ -133,8 +133,8 @@ class View(view.View[CurveResult]):
             case "measure":
                 return [
                     f"{run.run}: {result.along} is best, {run.best:.4f}, at coverage "
-                    f"{run.coverage:.3f} (threshold {sentences.threshold_text(run.best_threshold)};"
-                    f" as submitted: {sentences.number(run.as_submitted)})."
+                    f"{run.coverage:.3f} (threshold {view.threshold_text(run.best_threshold)};"
+                    f" as submitted: {view.number(run.as_submitted)})."
                     for run in result.runs
                     if run.best is not None and run.coverage is not None
                 ]
@@ -157,7 +157,7 @@ class View(view.View[CurveResult]):
         return []
 
     def _undefined(self) -> list[str]:
-        return sentences.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
+        return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
 
     def _compared(self) -> list[str]:
         """Who is better where, as a wrong answer costs more."""
@@ -219,7 +219,7 @@ class View(view.View[CurveResult]):
         meanings = MEANINGS["risk"] | MEANINGS.get(name, {})
         meanings[f"best {along}"] = f"the best {along} that a threshold gives, in hindsight"
         meanings[f"{along} as submitted"] = "of the run as it is"
-        grid = sentences.explained(frame_grid(self.result.thinned(name, ON_PAGE)), meanings)
+        grid = view.explained(frame_grid(self.result.thinned(name, ON_PAGE)), meanings)
         filters = ("run", "judged against")
         return PageTable(key, title.format(along=along), "", grid, filters=filters)
 
@@ -231,8 +231,8 @@ class View(view.View[CurveResult]):
         return (
             f"In hindsight the best run is {top.run}: if it answered only the "
             f"{100 * top.coverage:.0f} % of the questions where it is surest, its "
-            f"{result.along} would be {sentences.number(top.best)} (as submitted: "
-            f"{sentences.number(top.as_submitted)}). This was not tested; `abstain tune` tests a "
+            f"{result.along} would be {view.number(top.best)} (as submitted: "
+            f"{view.number(top.as_submitted)}). This was not tested; `abstain tune` tests a "
             "threshold."
         )
 
@@ -255,7 +255,7 @@ def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
             grid.breaks.add(n)
         if "threshold" in row:
             no_curve = row["threshold"] is None and row.get("coverage", 0.0) is None
-            cell: Cell = sentences.threshold_cell(row["threshold"])
+            cell: Cell = view.threshold_cell(row["threshold"])
             row["threshold"] = UNDEFINED if no_curve else cell
         grid.rows.append(list(row.values()))
     return grid
@@ -296,11 +296,11 @@ class HistogramView(view.View[HistogramResult]):
         tied = "AURC: the answers in a bin are tied, or in their best or worst order."
         grid.notes = [
             f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
-            *map(sentences.sentence, (*result.notes, *missing)),
+            *map(view.sentence, (*result.notes, *missing)),
             f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are "
             "exact, thresholds between them are not shown.",
             *([tied] if show == "summary" else []),
-            *sentences.policy_words(result.policy, result.touched),
+            *view.policy_words(result.policy, result.touched),
         ]
         return [grid]
 

@@ -8,10 +8,10 @@ from typing import Any
 from abstain.errors import plural
 from abstain.features.cut.result import CutResult, CutRow, CutRun, Promise
 from abstain.features.cut.rules import Rule
-from abstain.report import sentences, view
+from abstain.report import view
 from abstain.report.charts import PALETTE, chart, lines, points
 from abstain.report.grid import Column, Grid
-from abstain.report.sentences import number
+from abstain.report.view import number
 
 SHAPES = ("circle", "diamond")
 MAIN = ("score", "interval", "gain", "gain_interval", "kept")
@@ -79,7 +79,7 @@ class View(view.View[CutResult]):
                 folds = plural(sum(row.chosen.values()), "fold")
                 notes.append(f"{self._of(row.run)}In {folds}, {row.rule} chose: {each}.")
         notes += [_promise(run.promise) for run in result.runs if run.promise is not None]
-        return notes + [sentences.sentence(note) for note in sentences.few(list(result.notes))]
+        return notes + [view.sentence(note) for note in view.few(list(result.notes))]
 
     def _of(self, run: str) -> str:
         return f"{run}: " if len(self.result.runs) > 1 else ""

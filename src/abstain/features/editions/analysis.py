@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
 from abstain.features.editions.campaigns import BASELINES, Campaign, QuestionShares, campaign_of
 from abstain.features.editions.result import Change, Edition, EditionsResult, Part
-from abstain.io.columns import require
-from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.result import number

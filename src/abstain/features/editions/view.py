@@ -10,7 +10,7 @@ from abstain.features.editions.analysis import LANGUAGE
 from abstain.features.editions.result import Change, Edition, EditionsResult, Part
 from abstain.report import view
 from abstain.report.grid import Grid
-from abstain.report.sentences import sentence
+from abstain.report.view import sentence
 
 
 class View(view.View[EditionsResult]):

@@ -27,14 +27,14 @@ from abstain.features.meta.result import (
     Sensitivity,
     Stability,
 )
-from abstain.io.columns import require_all
+from abstain.io.frames import require_all
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED, Why, blanks_by_reason
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.report.result import number, read_as
-from abstain.report.sentences import first_few
+from abstain.report.view import first_few
 from abstain.runs.counts_table import CountsTable
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.intervals import check_level

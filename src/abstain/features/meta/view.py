@@ -26,7 +26,7 @@ from abstain.report.charts import write_charts
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import measure_facts
 from abstain.report.page import Figure, Page, PageTable, Section, page_of, policy_and_notes
-from abstain.report.sentences import first_few, known_measure, listed, policy_words, sentence
+from abstain.report.view import first_few, known_measure, listed, policy_words, sentence
 from abstain.stats.resampling.draws import SAME
 from abstain.stats.resampling.reversals import WIDTH
 

@@ -22,7 +22,7 @@ from abstain.rankings.rankings import Rankings, Shape, shaped
 from abstain.rankings.settings import ListSettings
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result, check_rows, number, ranked, read_as
-from abstain.report.sentences import measure_summary
+from abstain.report.view import measure_summary
 
 FIRST = 4
 """Names of unjudged queries that a result keeps."""

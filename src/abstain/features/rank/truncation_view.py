@@ -11,7 +11,7 @@ from abstain.features.rank.truncation import Lengths, Pair, TruncationResult
 from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.page import Section
-from abstain.report.sentences import known_measure, sentence
+from abstain.report.view import known_measure, sentence
 
 NAMED = 20
 """Inverted pairs that a table names of each measure; JSON has them all."""

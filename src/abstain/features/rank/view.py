@@ -20,7 +20,7 @@ from abstain.report.charts import chart, coloured, points, tips
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import first_sentence, score_figures
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.sentences import first_few, known_measure, listed, sentence, undefined_words
+from abstain.report.view import first_few, known_measure, listed, sentence, undefined_words
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, option, shown
-from abstain.io.columns import require, require_all, text_column
-from abstain.io.frames import collect, into_lazy, open_table
+from abstain.io.frames import collect, into_lazy, open_table, require, require_all, text_column
 from abstain.outcomes import VERDICTS, Policy
 from abstain.report.grid import frame_of_rows
 from abstain.report.result import Facts, Result

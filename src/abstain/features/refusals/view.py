@@ -9,7 +9,7 @@ from abstain.features.refusals.analysis import RefusalsResult
 from abstain.outcomes import VERDICTS
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.sentences import sentence
+from abstain.report.view import sentence
 
 
 class View(view.View[RefusalsResult]):

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import structs
 
 from abstain.features.score.result import Row, ScoreResult
-from abstain.io.names import cells
+from abstain.io.tables import cells
 from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import EXCLUDED
 from abstain.report.result import Ends, number

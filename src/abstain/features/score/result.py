@@ -9,7 +9,7 @@ import msgspec
 from abstain.outcomes import OUTCOMES, Counts, Undefined
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
-from abstain.report.sentences import label, measure_summary
+from abstain.report.view import label, measure_summary
 
 if TYPE_CHECKING:
     import polars as pl

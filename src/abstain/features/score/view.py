@@ -12,7 +12,7 @@ from abstain.features.score.result import Row, ScoreResult
 from abstain.measures import Measure
 from abstain.report import view
 from abstain.report.grid import Fields, Grid
-from abstain.report.sentences import (
+from abstain.report.view import (
     count_text,
     known_measure,
     listed,

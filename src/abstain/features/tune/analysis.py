@@ -35,7 +35,7 @@ from abstain.features.tune.result import (
     Tuned,
     TuneResult,
 )
-from abstain.io.names import cells
+from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts

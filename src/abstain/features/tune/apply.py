@@ -15,13 +15,11 @@ from abstain.errors import InputError, UsageError, check_name, plural, shown
 from abstain.features.tune.analysis import thresholded
 from abstain.features.tune.choose import Threshold
 from abstain.features.tune.result import KIND, VERSION, Confidence, TuneResult
-from abstain.io.columns import require_all, text_column
 from abstain.io.files import open_file
-from abstain.io.frames import collect
+from abstain.io.frames import collect, require_all, text_column
 from abstain.io.json_files import document
-from abstain.io.names import cells, col
 from abstain.io.normalise import matcher
-from abstain.io.tables import ROW, Table
+from abstain.io.tables import ROW, Table, cells, col
 from abstain.outcomes import OUTCOMES
 from abstain.report.result import load
 from abstain.runs.faults import bad_confidence

@@ -6,7 +6,7 @@ from typing import Any
 
 from abstain.errors import plural
 from abstain.features.tune.result import Standing, Tuned, TuneResult
-from abstain.report import sentences, view
+from abstain.report import view
 from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 
@@ -38,7 +38,7 @@ class View(view.View[TuneResult]):
 
     def _standings(self, tuned: Tuned) -> list[tuple[str, Cell, Standing]]:
         by, threshold = self.result.by, tuned.threshold
-        cell: Cell = sentences.NOTHING if threshold is None else sentences.threshold_cell(threshold)
+        cell: Cell = view.NOTHING if threshold is None else view.threshold_cell(threshold)
         standings: list[tuple[str, Cell, Standing]] = [
             ("answer everything", "", tuned.answer_everything),
             ("as submitted", "", tuned.as_submitted),
@@ -61,9 +61,9 @@ class View(view.View[TuneResult]):
                 notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         answers = any(part.threshold is not None for tuned in result.runs for part in tuned.parts)
         notes += [self._promise()] if answers and aim.risk is not None else []
-        further = sentences.few([*result.notes, *self._warnings()])
-        notes += map(sentences.sentence, further)
-        return notes + sentences.policy_words(result.policy, result.touched)
+        further = view.few([*result.notes, *self._warnings()])
+        notes += map(view.sentence, further)
+        return notes + view.policy_words(result.policy, result.touched)
 
     def _aim(self) -> str:
         aim = self.result.aim
@@ -181,7 +181,7 @@ class View(view.View[TuneResult]):
 
 
 def _text(value: float | None) -> str:
-    return sentences.NOTHING if value is None else sentences.threshold_text(value)
+    return view.NOTHING if value is None else view.threshold_text(value)
 
 
 def _points(value: float, digits: int = 2) -> str:

@@ -9,7 +9,7 @@ from abstain.errors import plural
 from abstain.features.validate.result import ValidateResult
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.sentences import sentence
+from abstain.report.view import sentence
 
 MOST_ODD = 10
 

@@ -14,7 +14,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, plural
-from abstain.io.limits import reading
+from abstain.io.files import reading
 from abstain.io.tables import Table
 from abstain.runs.responses import RULE
 
