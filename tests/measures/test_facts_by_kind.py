@@ -55,7 +55,7 @@ def test_measures_stand_by_what_they_take_and_then_by_family(
         for own in definitions().values()
     ]
     order = [
-        *(("counts", "credit"), ("counts", "validation")),
+        ("counts", "of_counts"),
         *(("confidence", own) for own in ("weighted_answers", "confidence")),
         *(("ranking", own) for own in ("ranking", "sets", "recall_and_gain", "user_models")),
         *(("ranking", "truncated"), ("columns", "evaluators")),

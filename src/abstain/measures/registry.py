@@ -25,18 +25,17 @@ from abstain.measures.measure_types import (
 
 GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""
-BUILT_IN = "abstain.measures.families."
+BUILT_IN = "abstain.measures."
 FAMILIES = (
-    "abstain.measures.families.credit",
-    "abstain.measures.families.credit",
-    "abstain.measures.families.weighted_answers",
-    "abstain.measures.families.confidence",
-    "abstain.measures.families.ranking",
-    "abstain.measures.families.sets",
-    "abstain.measures.families.recall_and_gain",
-    "abstain.measures.families.user_models",
-    "abstain.measures.families.truncated",
-    "abstain.measures.families.evaluators",
+    "abstain.measures.of_counts",
+    "abstain.measures.weighted_answers",
+    "abstain.measures.confidence",
+    "abstain.measures.ranking",
+    "abstain.measures.sets",
+    "abstain.measures.recall_and_gain",
+    "abstain.measures.user_models",
+    "abstain.measures.truncated",
+    "abstain.measures.evaluators",
 )
 """Modules that declare measures when they are imported, the most asked for first."""
 

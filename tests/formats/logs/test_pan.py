@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.measures.families.evaluators import Columns
+from abstain.measures.evaluators import Columns
 from abstain.outcomes import Undefined
 from tests.helpers import Here, needs
 from tests.snapshots import says

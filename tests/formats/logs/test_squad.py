@@ -12,7 +12,7 @@ import pytest
 
 from abstain.io.logs.benchmarks import exact_match, f1_of_words
 from abstain.io.tables import read_table
-from abstain.measures.families.evaluators import best_threshold
+from abstain.measures.evaluators import best_threshold
 from tests.helpers import Here
 from tests.snapshots import says
 

@@ -268,7 +268,7 @@ def blank_quality(against: str, blank: BoolArray, should: BoolArray, kept: BoolA
 
 def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
     """The bins of a reliability diagram, the empty ones left out."""
-    from abstain.measures.families.confidence import mass_bins, width_bins
+    from abstain.measures.confidence import mass_bins, width_bins
 
     rated = answers.calibrated
     if not rated.size:

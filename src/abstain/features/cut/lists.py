@@ -11,8 +11,8 @@ import numpy as np
 from abstain.features.cut.distributions import fit_mixture
 from abstain.features.cut.result import Bin, Point
 from abstain.features.cut.scores import Scores
-from abstain.measures.families.ranking import gains
 from abstain.measures.ranked_lists import Prefixes, spread
+from abstain.measures.ranking import gains
 
 if TYPE_CHECKING:
     from abstain.measures.measure_types import RankingMeasure

@@ -164,7 +164,7 @@ def _by_confidence(evaluation: Evaluation, measures: Sequence[Measure], by: Sequ
 
 def _by_columns(evaluation: Evaluation, measures: Sequence[Measure], by: Sequence[str]) -> Known:
     """The score of every run in every slice, for those measures that take columns."""
-    from abstain.measures.families.evaluators import Columns
+    from abstain.measures.evaluators import Columns
 
     texts = _texts(evaluation, measures)
     result = {}

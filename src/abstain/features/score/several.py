@@ -23,7 +23,7 @@ from abstain.io.tables import ROW
 from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.definition import IntArray
-from abstain.measures.families.weighted_answers import is_repeat
+from abstain.measures.weighted_answers import is_repeat
 from abstain.outcomes import KINDS, RIGHT, WRONG, Effect, Why
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
-from abstain.measures.families.ranking import (
+from abstain.measures.ranking import (
     COUNTED,
     EMPTY_LIST,
     K_IF_ANY,

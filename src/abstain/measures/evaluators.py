@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from abstain.measures.answers import Answers
+from abstain.measures.confidence import auroc
 from abstain.measures.declare import columnar
 from abstain.measures.definition import Parameter, Undefinedness
 from abstain.measures.definition import numpy as np
-from abstain.measures.families.confidence import auroc
 
 if TYPE_CHECKING:
     from abstain.measures.definition import Array, BoolArray

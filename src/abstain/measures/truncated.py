@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
-from abstain.measures.families.ranking import (
+from abstain.measures.ranking import (
     REL,
     REL_IF_ANY,
     P,

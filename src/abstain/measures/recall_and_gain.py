@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
-from abstain.measures.families.ranking import (
+from abstain.measures.gains import listed_and_ideal, log, log2
+from abstain.measures.ranking import (
     LONGER_IS_FREE,
     NO_GAIN,
     OFFICIAL,
@@ -22,7 +23,6 @@ from abstain.measures.families.ranking import (
     of_relevant,
     ratio,
 )
-from abstain.measures.gains import listed_and_ideal, log, log2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
-from abstain.measures.families.ranking import (
+from abstain.measures.ranking import (
     K_IF_ANY,
     LONGER_IS_FREE,
     NO_GAIN,

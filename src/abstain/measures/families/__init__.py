@@ -1,1 +1,0 @@
-"""The measures of abstain itself, a module a family: importing it declares them."""
