@@ -12,7 +12,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, plural
-from abstain.io.tables import Selection, narrowed, positions
+from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures import Measure, measure
 from abstain.measures.measure_types import RankingMeasure
 from abstain.registry import answered_by_features

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
-from abstain.io.tables import Selection, narrowed, positions
+from abstain.io.selection import Selection, narrowed, positions
 from abstain.rankings.rankings import Shape, shaped
 from abstain.registry import answered_by_features
 

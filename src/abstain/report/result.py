@@ -18,7 +18,7 @@ import msgspec
 
 from abstain import __version__
 from abstain.errors import AbstainError, InputError, UsageError, check_name, shown
-from abstain.io.tables import Selection
+from abstain.io.selection import Selection
 from abstain.outcomes import Undefined
 from abstain.rankings.settings import ListSettings
 from abstain.registry import RESULTS, part, view_of

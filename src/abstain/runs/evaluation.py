@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UndecidedError, option, plural
-from abstain.io.tables import Selection, narrowed, positions
+from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,

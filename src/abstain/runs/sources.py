@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require_all
-from abstain.io.tables import Selection, cells
+from abstain.io.selection import Selection
+from abstain.io.tables import cells
 from abstain.measures.definition import BoolArray, IntArray
 from abstain.outcomes import KINDS, CountsArray
 from abstain.runs.counting import KindCounts, binned, count_kinds
