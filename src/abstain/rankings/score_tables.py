@@ -1,15 +1,11 @@
-"""Tables of per-topic scores: a column a system, or a row a run and topic as `rank` writes them.
-
-Both shapes are read alike: the same names for the column of topics, the same cells that mean
-"no score", the same bounds.
-"""
+"""Tables of per-topic scores: a column a system, or a row a run and topic as `rank` writes them."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,12 +14,13 @@ import polars as pl
 
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural, shown
 from abstain.io.files import BOM, bare_name, open_file
-from abstain.io.frames import check_mapping, collect, into_lazy, open_table
+from abstain.io.frames import check_mapping, collect, into_lazy, open_table, rename
 from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Bools, Floats, Ints
+    from abstain.measures.ranked_lists import Floats, Ints
+    from abstain.runs.reading import ReadingOptions
 
 RUNS = ("run", "system")
 """What the column of runs is called."""
@@ -45,52 +42,7 @@ FLAGS = ("nil", "missing", "truncated")
 """What else `rank` says of each query, in its JSON and its frames."""
 FEWEST_IDS = 3
 """So many whole numbers that are all different look like ids, if no other column's do."""
-RANK_RESULT = re.compile(rb'\s*\{\s*"(kind|abstain)"')
-OF_RANK = re.compile(rb'"kind"\s*:\s*"rank"')
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Which columns a caller chose."""
-
-    topics: str | None = None
-    unit: str = UNITS[0]
-    runs: str | None = None
-    cluster: str | None = None
-
-    @classmethod
-    def of(cls, mapping: Mapping[str, str], cluster: str | None) -> Columns:
-        """From known names to actual ones; of scores only topics and runs can be named."""
-        chosen = {known.rpartition(":")[2]: actual for known, actual in mapping.items()}
-        for known in chosen:
-            if known not in (*UNITS, *RUNS):
-                raise UsageError(
-                    "in a table of scores only the columns of topics and of runs can be named: "
-                    f"question=COLUMN, run=COLUMN (got '{known}')"
-                )
-        unit = next((u for u in UNITS if u in chosen), UNITS[0])
-        runs = next((chosen[r] for r in RUNS if r in chosen), None)
-        return cls(chosen.get(unit), unit, runs, cluster)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """The scores of one table."""
-
-    name: str
-    measures: list[str] | None
-    """None: all are of one measure, which the table does not name."""
-    runs: list[str]
-    topics: list[str] | None
-    """None: they are known by their rows alone."""
-    values: Floats
-    """Measures × runs × topics, NaN where there is no score."""
-    undefined: Bools
-    """Which of those are known to be undefined: `rank` has the row, and no score in it."""
-    attributes: pl.DataFrame
-    """What else the table says of each topic, as text."""
-    unit: str
-    notes: list[str]
+RANK_RESULT = re.compile(rb'\s*\{\s*("abstain"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"rank"')
 
 
 def read_scores(
@@ -110,34 +62,21 @@ def read_scores(
     `columns` may name the column of topics and of runs: {"question": "qid"}. `cluster` is the
     column whose values make clusters of topics.
     """
-    opened = {name: _open(each, name, format) for name, each in _tables_by_name(data)}
-    check_mapping(columns or {}, opened.values())
-    chosen = Columns.of(columns or {}, cluster)
-    tables = {name: _read_table(table, chosen) for name, table in opened.items()}
-    notes = [note for each in tables.values() for note in each.notes]
-    measures = _measures(tables)
-    runs = _common_runs(list(tables.values()), notes)
-    topics, rows = _common_topics(tables, notes)
-    parts = [
-        (each.values[:, at][:, :, rows[name]], each.undefined[:, at][:, :, rows[name]])
-        for name, each in tables.items()
-        for at in (_places(runs, each.runs),)
-    ]
-    first_name, first = next(iter(tables.items()))
-    attributes = first.attributes
-    return ScoreMatrix(
-        measures=tuple(measures),
-        runs=tuple(runs),
-        topics=tuple(topics),
-        values=np.concatenate([values for values, _ in parts]),
-        undefined=np.concatenate([undefined for _, undefined in parts]),
-        attributes=attributes[rows[first_name]] if attributes.width else attributes,
-        cluster=cluster,
-        unit=first.unit,
-        source=first.name,
-        notes=tuple(notes),
-        reading={"columns": columns, "format": format, "cluster": cluster},
-    )
+    columns = dict(columns or {})
+    for known in columns:
+        if known not in (*UNITS, *RUNS):
+            raise UsageError(
+                "in a table of scores only the columns of topics and of runs can be named: "
+                f"question=COLUMN, run=COLUMN (got '{known}')"
+            )
+    opened = {
+        name: rename(_open(each, name, format), columns, side="run")
+        for name, each in _tables_by_name(data)
+    }
+    check_mapping(columns, opened.values())
+    tables = [_read_table(table, name, columns, cluster) for name, table in opened.items()]
+    reading: ReadingOptions = {"columns": columns or None, "format": format, "cluster": cluster}
+    return replace(_joined(tables), cluster=cluster, reading=reading)
 
 
 # -------------------------------------------------------------------------------- several tables
@@ -149,23 +88,23 @@ def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
     else:
         several = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
         tables = list(data) if several else [data]
+        unnamed = "score" if len(tables) == 1 else "measure {}"
         names = [
-            bare_name(table)
-            if isinstance(table, (str, os.PathLike))
-            else ("score" if len(tables) == 1 else f"measure {k + 1}")
-            for k, table in enumerate(tables)
+            bare_name(table) if isinstance(table, (str, os.PathLike)) else unnamed.format(number)
+            for number, table in enumerate(tables, 1)
         ]
-        short = without_prefix(names)
-        twice = next((n for n in short if short.count(n) > 1), None)
-        if twice is not None:
-            raise UsageError(
-                f"two tables are called '{twice}', which would be the name of both measures; give "
-                "the tables different names"
-            )
-        pairs = list(zip(short, tables, strict=True))
-    if not pairs:
+        pairs = list(zip(without_prefix(names), tables, strict=True))
+    names = [name for name, _ in pairs]
+    if not names:
         raise UsageError("there is no table of scores")
+    _refuse_shared(names, "two tables are called")
     return pairs
+
+
+def _refuse_shared(measures: Sequence[str], what: str) -> None:
+    twice = next((name for name in measures if measures.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{what} '{twice}', expected each measure in one table")
 
 
 def without_prefix(names: list[str]) -> list[str]:
@@ -174,70 +113,61 @@ def without_prefix(names: list[str]) -> list[str]:
     >>> without_prefix(["web_ap", "web_rr"]), without_prefix(["web_ndcg_10", "web_ndcg_20"])
     (['ap', 'rr'], ['ndcg_10', 'ndcg_20'])
     """
-    if len(names) < 2:
-        return names
-    low, high = min(names), max(names)
-    same = next((k for k, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
-    cuts = [at + 1 for at in range(same) if names[0][at] in "_-. "]
-    for cut in reversed(cuts):
-        if all(name[cut : cut + 1].isalpha() for name in names):
-            return [name[cut:] for name in names]
+    shortest = min(map(len, names), default=0) if len(names) > 1 else 0
+    for cut in range(shortest - 1, 0, -1):
+        left = [name[cut:] for name in names]
+        alike = len({name[:cut] for name in names}) == 1 and names[0][cut - 1] in "_-. "
+        if alike and all(name[0].isalpha() for name in left):
+            return left
     return names
 
 
-def _measures(tables: Mapping[str, ScoreTable]) -> dict[str, str]:
-    """Each measure, and the table that has it."""
-    measures: dict[str, str] = {}
-    for name, table in tables.items():
-        for measure in table.measures or [name]:
-            if measure in measures:
-                raise UsageError(
-                    f"'{measure}' is in {measures[measure]} and in {table.name}; a measure "
-                    "belongs in one table"
-                )
-            measures[measure] = table.name
-    return measures
-
-
-def _common_runs(tables: Sequence[ScoreTable], notes: list[str]) -> list[str]:
-    common = [run for run in tables[0].runs if all(run in table.runs for table in tables)]
-    if len(common) < 2:
-        systems = plural(len(common), "system")
+def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    """The measures of all tables, for the runs and topics that all of them have."""
+    first = tables[0]
+    measures = [measure for table in tables for measure in table.measures]
+    _refuse_shared(measures, "two tables have a measure")
+    notes = [note for table in tables for note in table.notes]
+    runs = _common([table.runs for table in tables], "system", notes)
+    if len(runs) < 2:
         where = f" in all {len(tables)} tables" if len(tables) > 1 else ""
-        raise InputError(f"has {systems} with scores{where}, expected at least 2", tables[0].name)
-    _note_left_out(
-        len({run for table in tables for run in table.runs}), len(common), "system", notes
+        systems = plural(len(runs), "system")
+        raise InputError(f"has {systems} with scores{where}, expected at least 2", first.source)
+    topics = _common([table.topics for table in tables], "topic", notes)
+    if not topics:
+        raise InputError("the tables have no topic in common")
+    parts = [
+        (slice(None), _places(runs, table.runs)[:, None], _places(topics, table.topics))
+        for table in tables
+    ]
+    values = [table.values[part] for table, part in zip(tables, parts, strict=True)]
+    undefined = [table.undefined[part] for table, part in zip(tables, parts, strict=True)]
+    rows = _places(topics, first.topics) if first.attributes.width else slice(None)
+    return replace(
+        first,
+        measures=tuple(measures),
+        higher_is_better=(),
+        runs=tuple(runs),
+        topics=tuple(topics),
+        values=np.concatenate(values),
+        undefined=np.concatenate(undefined),
+        attributes=first.attributes[rows],
+        notes=tuple(notes),
     )
+
+
+def _common(names: Sequence[Sequence[str]], what: str, notes: list[str]) -> list[str]:
+    """The names that all tables have; the others are noted."""
+    sets = [set(each) for each in names]
+    common = [name for name in names[0] if all(name in each for each in sets)]
+    seen = len(set().union(*sets))
+    if len(common) < seen:
+        left = seen - len(common)
+        notes.append(f"left out: {left:,} of {plural(seen, what)}, not in every table")
     return common
 
 
-def _common_topics(
-    tables: Mapping[str, ScoreTable], notes: list[str]
-) -> tuple[list[str], dict[str, Ints]]:
-    """The topics' names, and for each table the rows to take, in one order for all."""
-    listed = [table.topics for table in tables.values() if table.topics is not None]
-    if len(listed) < len(tables):
-        sizes = {table.name: table.values.shape[2] for table in tables.values()}
-        size = next(iter(sizes.values()))
-        if set(sizes.values()) != {size}:
-            counts = ", ".join(f"{name} {topics:,}" for name, topics in sizes.items())
-            raise InputError(f"the tables have different numbers of topics ({counts})")
-        numbered = [str(n + 1) for n in range(size)]
-        return listed[0] if listed else numbered, {name: np.arange(size) for name in tables}
-    every = [set(topics) for topics in listed]
-    common = [topic for topic in listed[0] if all(topic in topics for topics in every)]
-    if not common:
-        raise InputError("the tables have no topic in common")
-    _note_left_out(len(set().union(*every)), len(common), "topic", notes)
-    return common, {name: _places(common, table.topics or []) for name, table in tables.items()}
-
-
-def _note_left_out(seen: int, kept: int, what: str, notes: list[str]) -> None:
-    if kept < seen:
-        notes.append(f"left out: {seen - kept:,} of {plural(seen, what)}, not in every table")
-
-
-def _places(names: Sequence[str], among: Sequence[str]) -> Ints:
+def _places(names: Iterable[str], among: Iterable[str]) -> Ints:
     """Where each of some names stands among others."""
     place = {name: at for at, name in enumerate(among)}
     return np.array([place[name] for name in names], np.int64)
@@ -250,8 +180,7 @@ def _open(data: Any, name: str, format: str | None) -> Table:
     """A table, or a result that `rank --per-query` saved as JSON."""
     if format is None and isinstance(data, (str, os.PathLike)):
         opened = open_file(data)
-        head = opened.head.removeprefix(BOM)
-        if RANK_RESULT.match(head) and OF_RANK.search(head):
+        if RANK_RESULT.match(opened.head.removeprefix(BOM)):
             with opened.stream() as file:
                 return _table_of_result(file.read(), opened.name)
         return open_table(os.fspath(data))
@@ -275,108 +204,125 @@ class _Saved(msgspec.Struct):
 def _table_of_result(text: bytes, name: str) -> Table:
     """A saved result of `rank` as the rows that its CSV has."""
     try:
-        single = msgspec.json.decode(text.removeprefix(BOM), type=_Saved).per_query
+        saved = msgspec.json.decode(text.removeprefix(BOM), type=_Saved)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"is not a complete result of `abstain rank`: {error}", name) from None
-    if not single:
-        raise InputError(
-            "has no scores of single queries: `abstain rank --per-query` has them", name
-        )
-    frame = pl.DataFrame(
-        [
-            {"run": row.run, "query": row.query}
-            | {flag: getattr(row, flag) for flag in FLAGS}
-            | row.slice
-            | row.scores
-            for row in single
-        ],
-        infer_schema_length=None,
-    )
+    if not saved.per_query:
+        raise InputError("has no scores by query: `abstain rank --per-query` has them", name)
+    facts = ("run", "query", *FLAGS)
+    rows = [{f: getattr(row, f) for f in facts} | row.slice | row.scores for row in saved.per_query]
+    frame = pl.DataFrame(rows, infer_schema_length=None)
     return Table(name, "json", tuple(frame.columns), frame.lazy())
 
 
-# --------------------------------------------------------------------------- a column a system
+# ------------------------------------------------------------------------------------ one table
 
 
-def _read_table(table: Table, chosen: Columns) -> ScoreTable:
+def _read_table(
+    table: Table, name: str, mapped: Collection[str], cluster: str | None
+) -> ScoreMatrix:
     """The scores of a table, in whichever of its two shapes they are."""
     frame = collect(into_lazy(table.frame), table.name)
     if frame.is_empty():
         raise InputError("has no rows, expected one topic per row", table.name)
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW)
-    if chosen.cluster is not None and chosen.cluster not in table.columns:
+    if cluster is not None and cluster not in table.columns:
         there_are = f"there are {', '.join(table.columns)}"
-        raise UnknownNameError("column", chosen.cluster, table.columns, hint=there_are)
-    runs = _runs_column(frame, chosen)
-    if runs is None:
-        return _from_columns(frame, chosen, table)
-    return _from_rows(frame, runs, chosen, table)
+        raise UnknownNameError("column", cluster, table.columns, hint=there_are)
+    ids = _topic_columns(frame.columns, mapped)
+    runs = _runs_column(frame, ids, mapped)
+    if runs is not None and not ids:
+        which = option("columns", {"question": "COLUMN"})
+        have = ", ".join(table.columns)
+        raise InputError(f"lacks a column of topics, named by {which} (it has {have})", table.name)
+    if not ids and not (ids := _first_if_topics(frame, cluster, table)):
+        frame, ids = frame.with_columns(pl.int_range(1, pl.len() + 1).alias(UNITS[0])), [UNITS[0]]
+    is_rank = set(FLAGS) <= set(frame.columns)
+    if runs is not None and RANK in frame.columns:
+        is_mean = col(ids[0]).cast(pl.String).str.strip_chars("()") == ALL
+        frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
+        frame, is_rank = frame.drop(RANK, COUNT, strict=False), True
+    names = ids[:1] if runs is None else [ids[0], runs]
+    for column in names:
+        frame = _with_ids(frame, column, table)
+    _refuse_twice(frame, names, table)
+    scores = _scores(frame, {ROW, cluster, *ids, *names}, table)
+    others = [c for c in frame.columns if c not in (ROW, *names, *scores)]
+    topics = frame.unique(exact(ids[0]), maintain_order=True, keep="first")
+    matrix = ScoreMatrix(
+        measures=(name,),
+        runs=tuple(scores),
+        topics=tuple(topics[ids[0]]),
+        values=np.stack(list(scores.values()))[None],
+        attributes=topics.select(col(c).cast(pl.String) for c in others),
+        unit=ids[0] if ids[0] in UNITS else UNITS[0],
+        source=table.name,
+    )
+    if runs is not None:
+        return _by_run(matrix, frame[ids[0]].to_list(), frame[runs].to_list(), known=is_rank)
+    notes = (
+        f"column {shown(column)} of {table.name} does not hold scores and is left out"
+        for column in others
+        if column != cluster
+    )
+    return replace(matrix, notes=tuple(notes))
 
 
-def _from_columns(frame: pl.DataFrame, chosen: Columns, table: Table) -> ScoreTable:
-    key = chosen.topics
-    if key not in frame.columns:
-        aside = [ROW] if chosen.cluster is None else [ROW, exact(chosen.cluster)]
-        key = _topics_column(frame.drop(aside), table)
-    topics = None
-    if key is not None:
-        frame = _with_ids(frame, key, table)
-        _refuse_twice(frame, [key], table)
-        topics = frame[key].to_list()
-    scores = _scores(frame, [ROW, key, chosen.cluster, *_topic_columns(frame)], table)
-    others = [c for c in frame.columns if c not in (ROW, key) and c not in scores]
-    return ScoreTable(
-        table.name,
-        None,
-        list(scores),
-        topics,
-        np.stack(list(scores.values()))[None],
-        np.zeros((1, len(scores), frame.height), bool),
-        _as_texts(frame, others),
-        _unit(key, chosen),
-        [
-            f"column {shown(column)} of {table.name} does not hold scores and is left out"
-            for column in others
-            if column != chosen.cluster
-        ],
+def _by_run(
+    rows: ScoreMatrix, topics: Sequence[str], runs: Sequence[str], *, known: bool
+) -> ScoreMatrix:
+    """The matrix of rows that name their topic and run; a column is a measure then.
+
+    `known` says that a row without a score says that the score is undefined.
+    """
+    systems = tuple(dict.fromkeys(runs))
+    places = _places(runs, systems), _places(topics, rows.topics)
+    values = np.full((len(rows.runs), len(systems), len(rows.topics)), np.nan)
+    values[:, *places] = rows.values[0]
+    there = np.zeros(values.shape[1:], bool)
+    there[places] = known
+    undefined = np.isnan(values) & there
+    return replace(
+        rows,
+        measures=rows.runs,
+        higher_is_better=(),
+        runs=systems,
+        values=values,
+        undefined=undefined,
     )
 
 
-def _topics_column(frame: pl.DataFrame, table: Table) -> str | None:
-    """The column that names the topics: by its name, or the first if it holds words.
+def _topic_columns(columns: Sequence[str], mapped: Collection[str]) -> list[str]:
+    """Columns whose name says that they name topics, the plainest names first."""
+    names = [c for c in columns if TOPICS.fullmatch(c.strip().lower())]
+    return sorted(names, key=lambda c: (c not in mapped, c not in UNITS))
 
-    What could be either is refused: numbers among words may be scores with a slip of the pen, and
-    whole numbers that are all different may be ids.
-    """
-    if named := _topic_columns(frame):
-        return named[0]
+
+def _runs_column(frame: pl.DataFrame, ids: list[str], mapped: Collection[str]) -> str | None:
+    """The column that names the runs, where there is one; a system may be called "run" too."""
+    columns = [c for c in RUNS if c in frame.columns]
+    if chosen := [c for c in columns if c in mapped]:
+        return chosen[0]
+    repeated = bool(ids) and bool(cells(frame, ids[0]).is_duplicated().any())
+    return next((c for c in columns[:1] if repeated or _is_word(frame[c]).any()), None)
+
+
+def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> list[str]:
+    """The first column, if it holds words; one that may be ids or scores is refused."""
+    frame = frame.select(col(c) for c in frame.columns if c not in (ROW, cluster))
     first = frame.columns[0]
-    named_so = option("columns", {"question": first})
     words = _is_word(frame[first])
-    if words.any() and words.all():
-        return first
-    if words.any():
-        row = int(words.fill_null(value=False).arg_max() or 0)
-        raise InputError(
-            f"the score of {shown(first)} is {shown(str(frame[first][row]))}, expected a number "
-            f"(if the column names topics: {named_so})",
-            table.place(row),
-        )
-    if _like_ids(cells(frame, first)) and not any(
-        _like_ids(cells(frame, c)) for c in frame.columns[1:]
-    ):
+    if len(words) and words.all():
+        return [first]
+    ids = [c for c in frame.columns if _like_ids(cells(frame, c))]
+    if ids == [first]:
+        named_so = option("columns", {"question": first})
         raise InputError(
             f"column {shown(first)} may hold scores or topic numbers: if it holds topic numbers, "
             f"use {named_so}; if it holds scores, add a column called topic",
             table.name,
         )
-    return None
-
-
-def _topic_columns(frame: pl.DataFrame) -> list[str]:
-    """Columns whose name says that they name topics, the plainest names first."""
-    names = [c for c in frame.columns if TOPICS.fullmatch(c.strip().lower())]
-    return sorted(names, key=lambda c: c not in UNITS)
+    return []
 
 
 def _like_ids(column: pl.Series) -> bool:
@@ -387,72 +333,6 @@ def _like_ids(column: pl.Series) -> bool:
         return False
     whole = (values == values.round()).fill_null(value=False).all()
     return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
-
-
-# ------------------------------------------------------------------------ a row a run and topic
-
-
-def _runs_column(frame: pl.DataFrame, chosen: Columns) -> str | None:
-    """The column that names the runs, where there is one; a system may be called "run" too."""
-    if chosen.runs in frame.columns:
-        return chosen.runs
-    column = next((c for c in RUNS if c in frame.columns), None)
-    if column is None:
-        return None
-    key = _key_of_rows(frame, chosen)
-    repeated = key is not None and bool(cells(frame, key).is_duplicated().any())
-    return column if repeated or _is_word(frame[column]).any() else None
-
-
-def _key_of_rows(frame: pl.DataFrame, chosen: Columns) -> str | None:
-    if chosen.topics in frame.columns:
-        return chosen.topics
-    return next(iter(_topic_columns(frame)), None)
-
-
-def _from_rows(frame: pl.DataFrame, runs: str, chosen: Columns, table: Table) -> ScoreTable:
-    key = _key_of_rows(frame, chosen)
-    if key is None:
-        raise InputError(
-            "has a column of runs, but none that is known to name the topics; say which one does: "
-            f"{option('columns', {'question': 'COLUMN'})} "
-            f"(its columns: {', '.join(table.columns)})",
-            table.name,
-        )
-    aside = [ROW, key, runs]
-    if is_ranks := RANK in frame.columns:
-        is_mean = col(key).cast(pl.String).str.strip_chars("()") == ALL
-        frame = frame.filter(~is_mean | pl.col(RANK).cast(pl.String).is_null())
-        aside += [RANK, COUNT]
-    frame = _with_ids(_with_ids(frame, key, table), runs, table)
-    _refuse_twice(frame, [key, runs], table)
-    scores = _scores(frame, [*aside, chosen.cluster, *_topic_columns(frame)], table)
-    systems = cells(frame, runs).unique(maintain_order=True).to_list()
-    topics = frame.unique(exact(key), maintain_order=True, keep="first")
-    names = topics[key].to_list()
-    values = np.full((len(scores), len(systems), len(names)), np.nan)
-    places = _places(frame[runs].to_list(), systems), _places(frame[key].to_list(), names)
-    values[:, *places] = list(scores.values())
-    there = np.zeros(values.shape[1:], bool)
-    there[places] = is_ranks or set(FLAGS) <= set(frame.columns)
-    left = [c for c in frame.columns if c not in aside and c not in scores]
-    return ScoreTable(
-        table.name,
-        list(scores),
-        systems,
-        names,
-        values,
-        np.isnan(values) & there,
-        _as_texts(topics, left),
-        _unit(key, chosen),
-        [],
-    )
-
-
-def _unit(key: str | None, chosen: Columns) -> str:
-    if key is not None and key == chosen.topics:
-        return chosen.unit
-    return key if key in UNITS else UNITS[0]
 
 
 # ---------------------------------------------------------------------------------------- cells
@@ -468,11 +348,10 @@ def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) ->
 
 
 def _is_word(column: pl.Series) -> pl.Series:
-    """Of the cells that are not empty, whether each is no number."""
+    """Of the cells that hold something, whether each is no number."""
     if column.dtype != pl.String:
-        return pl.repeat(value=False, n=len(column), eager=True)
-    text = _cells(column)
-    return text.cast(pl.Float64, strict=False).is_null().set(text.is_null(), None)
+        return pl.Series([], dtype=pl.Boolean)
+    return _cells(column).drop_nulls().cast(pl.Float64, strict=False).is_null()
 
 
 def _cells(column: pl.Series) -> pl.Series:
@@ -494,14 +373,14 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     bad = values.is_null() & text.is_not_null()
     if bad.any() and values.is_null().all():
         return None
-    boundless = (values.abs() > LARGEST).fill_null(value=False) & ~values.is_nan()
-    for wrong, what in ((bad, "a number"), (boundless, f"a number within ±{LARGEST:g}")):
-        if wrong.any():
-            at = int(wrong.arg_true()[0])
-            raise InputError(
-                f"the score of {shown(column.name)} is {shown(str(column[at]))}, expected {what}",
-                table.place(rows[at]),
-            )
+    bad |= ((values.abs() > LARGEST) & ~values.is_nan()).fill_null(value=False)
+    if bad.any():
+        at = int(bad.arg_true()[0])
+        raise InputError(
+            f"the score of {shown(column.name)} is {shown(str(column[at]))}, expected a number "
+            f"within ±{LARGEST:g}",
+            table.place(rows[at]),
+        )
     return np.asarray(values.fill_null(float("nan")).to_numpy(), np.float64)
 
 
@@ -510,11 +389,8 @@ def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
     texts = frame[column].alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
     if empty.any():
-        what = "run" if column in RUNS else "topic"
-        raise InputError(
-            f"column {shown(column)} is empty here, expected the name of a {what}",
-            table.place(frame[ROW][int(empty.arg_true()[0])]),
-        )
+        row = frame[ROW][int(empty.arg_true()[0])]
+        raise InputError(f"column {shown(column)} is empty, expected a name", table.place(row))
     return frame.with_columns(texts.alias(column))
 
 
@@ -525,9 +401,3 @@ def _refuse_twice(frame: pl.DataFrame, names: Sequence[str], table: Table) -> No
         of_run = "".join(f" for {shown(twice[name][0])}" for name in names[1:])
         problem = f"topic {shown(twice[names[0]][0])} appears twice{of_run}"
         raise InputError(problem, table.place(twice[ROW][0]))
-
-
-def _as_texts(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    if not columns:
-        return pl.DataFrame(height=frame.height)
-    return frame.select(col(name).cast(pl.String) for name in columns)
