@@ -25,7 +25,9 @@ def listed_and_ideal(
     pool = rankings.pool
     if gains is None:
         kept = pool.grade > 0
-        return rankings.grade, replace(pool, offsets=_ends(pool, kept), grade=pool.grade[kept])
+        return rankings.grade, replace(
+            pool, offsets=pool.offsets_with(kept), grade=pool.grade[kept]
+        )
     order = _ideal_order(pool, gains)
     best = _gains_of(pool.grade[order], gains)
     # the ideal ends at its first gain that is not above 0
@@ -33,12 +35,8 @@ def listed_and_ideal(
     levels = [_sorted_levels(top, gains) for top in _tops(pool).tolist()]
     starts_with = np.array([rising[-1][1] if rising else 0.0 for rising in levels])
     kept = ~ended & (starts_with > 0)[pool.row]
-    ideal = replace(pool, offsets=_ends(pool, kept), grade=best[kept])
+    ideal = replace(pool, offsets=pool.offsets_with(kept), grade=best[kept])
     return _gains_of(rankings.grade, gains), ideal
-
-
-def _ends(pool: Pool, kept: np.ndarray) -> Ints:
-    return np.concatenate(([0], np.cumsum(pool.count(kept))))
 
 
 def _gains_of(grades: Floats, gains: Mapping[int, float]) -> Floats:

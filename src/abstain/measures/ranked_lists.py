@@ -46,6 +46,10 @@ class DocumentRows:
         """How many of the chosen documents each row has."""
         return np.bincount(self.row[chosen], minlength=self.size)
 
+    def offsets_with(self, chosen: Bools) -> Ints:
+        """The offsets of the rows if only the chosen documents are kept."""
+        return offsets_of(self.count(chosen))
+
     def total(self, weights: Floats) -> Floats:
         """Sum of the weights of each row's documents, added in order."""
         return _sums(self.row, weights, self.size)
@@ -66,7 +70,7 @@ class DocumentRows:
 
     def highest_from(self, weights: Floats) -> Floats:
         """The highest of the weights of a document and of those after it in its row."""
-        ends = _offsets(np.diff(self.offsets)[::-1])
+        ends = offsets_of(np.diff(self.offsets)[::-1])
         return _accumulated(np.maximum, weights[::-1], ends)[::-1]
 
 
@@ -117,7 +121,7 @@ class Sampled(DocumentRows):
     def up_to(self, depth: Ints) -> Sampled:
         """Those up to some depths."""
         kept = self.rank <= depth[self.row]
-        return Sampled(_offsets(self.count(kept)), self.rank[kept])
+        return Sampled(self.offsets_with(kept), self.rank[kept])
 
     def of_rows(self, rows: Ints) -> Sampled:
         """Those of some rows."""
@@ -191,7 +195,7 @@ class RankedLists(DocumentRows):
         return replace(
             self,
             depth=np.minimum(self.depth, depth),
-            offsets=_offsets(self.count(kept)),
+            offsets=self.offsets_with(kept),
             rank=self.rank[kept],
             grade=self.grade[kept],
             pooled=None if self.pooled is None else self.pooled.up_to(depth),
@@ -228,7 +232,8 @@ class RankedLists(DocumentRows):
         )
 
 
-def _offsets(counts: Ints) -> Ints:
+def offsets_of(counts: Ints | Bools) -> Ints:
+    """Where rows with so many documents begin, and where the last one ends."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
@@ -322,7 +327,7 @@ def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """Of some rows where their documents begin, and which these are among all."""
     lengths = np.diff(offsets)[rows]
     owner, place = spread(lengths)
-    return _offsets(lengths), offsets[rows][owner] + place
+    return offsets_of(lengths), offsets[rows][owner] + place
 
 
 def _sums(index: Ints, weights: Floats, size: int) -> Floats:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from abstain.errors import UsageError
-from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, spread
+from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, offsets_of, spread
 
 Codes = NDArray[np.uint32]
 """The query of each row, as a number."""
@@ -91,7 +91,7 @@ class Judgments:
         rows = np.flatnonzero(documents)
         rows = rows[np.lexsort((-grades[rows], codes[rows]))]
         lengths = np.bincount(codes[rows], minlength=len(names))
-        self._offsets = np.concatenate(([0], np.cumsum(lengths)))
+        self._offsets = offsets_of(lengths)
         self._row = np.repeat(np.arange(len(names)), lengths)
         self._keys = keys[rows]
         # NIL stands after the judged documents, as if it were one
@@ -104,7 +104,7 @@ class Judgments:
             raise UsageError(
                 f"the top grade must be at least the largest, {largest:g} (got {top:g})"
             )
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(codes[rows], minlength=len(names)))))
+        offsets = offsets_of(np.bincount(codes[rows], minlength=len(names)))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)
 
     def encode(self, queries: pl.Series, begins: Bools | None = None) -> Codes:

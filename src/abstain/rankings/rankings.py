@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from abstain.rankings.sources import RunOrigin
     from abstain.runs.reading import ReadingOptions
 
+    Reader: TypeAlias = Callable[[ListSettings], tuple[RankedLists, tuple[RunOrigin, ...]]]
+
 DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")
 PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
 """Shown too where lists are known to stop."""
@@ -39,31 +42,23 @@ MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
 
 
 @answered_by_features
+@dataclass(frozen=True, eq=False)
 class Rankings:
     """Ranked lists of runs for the queries of some judgments."""
 
-    def __init__(
-        self,
-        lists: RankedLists,
-        settings: ListSettings,
-        *,
-        attributes: Table | None = None,
-        reading: ReadingOptions | None = None,
-        subset: Selection | None = None,
-        origins: tuple[RunOrigin, ...] = (),
-        again: Callable[[ListSettings], tuple[RankedLists, tuple[RunOrigin, ...]]] | None = None,
-    ) -> None:
-        self.lists = lists
-        """Every list as measures take it."""
-        self.settings = settings
-        self.reading: ReadingOptions = reading or {}
-        """How the files were read."""
-        self.subset = subset
-        """Which runs and queries were chosen with `only`; None: all that were read."""
-        self.origins = origins
-        """Where each run comes from, for who needs more than its judged documents."""
-        self._attributes = attributes
-        self._again = again
+    lists: RankedLists
+    """Every list as measures take it."""
+    settings: ListSettings
+    query_table: Table | None = None
+    """Queries and their attributes, to slice by."""
+    reading: ReadingOptions = field(default_factory=dict)  # type: ignore[assignment]
+    """How the files were read."""
+    subset: Selection | None = None
+    """Which runs and queries were chosen with `only`; None: all that were read."""
+    origins: tuple[RunOrigin, ...] = ()
+    """Where each run comes from, for who needs more than its judged documents."""
+    read_again: Reader | None = None
+    """Reads the runs once more with other settings."""
 
     def __repr__(self) -> str:
         queries = plural(len(self.queries), "query", "queries")
@@ -119,9 +114,9 @@ class Rankings:
             return {}, ()
         from abstain.rankings.tables import needs_queries, read_queries
 
-        if self._attributes is None:
+        if self.query_table is None:
             raise needs_queries("by")
-        table = read_queries(self._attributes, names)
+        table = read_queries(self.query_table, names)
         wanted = pl.DataFrame({"query": self.queries}, schema={"query": pl.String})
         joined = wanted.join(table, on="query", how="left", maintain_order="left")
         strangers = wanted.join(table, on="query", how="anti", maintain_order="left")
@@ -150,24 +145,7 @@ class Rankings:
             unit="query",
         )
         origins = tuple(origin for origin in self.origins if origin.run in lists.runs)
-        return self._with(lists, self.settings, origins, chosen)
-
-    def _with(
-        self,
-        lists: RankedLists,
-        settings: ListSettings,
-        origins: tuple[RunOrigin, ...],
-        subset: Selection | None = None,
-    ) -> Rankings:
-        return Rankings(
-            lists,
-            settings,
-            attributes=self._attributes,
-            reading=self.reading,
-            subset=subset,
-            origins=origins,
-            again=self._again,
-        )
+        return replace(self, lists=lists, subset=chosen, origins=origins)
 
     def with_nil(self, as_answer: bool = True) -> Rankings:
         """The same runs with NIL as an answer or as the end of a list; they are read once more.
@@ -176,14 +154,11 @@ class Rankings:
         """
         if self.settings.nil is None or self.settings.nil_as_answer == as_answer:
             return self
-        if self._again is None:
-            raise UsageError(
-                "these rankings were not read from runs, so they cannot be read again to change "
-                "what NIL means (an answer, or the end of a list)"
-            )
+        if self.read_again is None:
+            raise UsageError("these rankings were not read from runs: NIL stays what it is")
         settings = structs.replace(self.settings, nil_as_answer=as_answer)
-        lists, origins = self._again(settings)
-        whole = self._with(lists, settings, origins)
+        lists, origins = self.read_again(settings)
+        whole = replace(self, lists=lists, settings=settings, origins=origins, subset=None)
         return whole.only(runs=self.runs, queries=self.queries)
 
     # ------------------------------------------------------------------------------------ analyses

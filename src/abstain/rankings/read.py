@@ -15,7 +15,8 @@ import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened
-from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled
+from abstain.io.submissions import files_in, is_bundle, refuse, split_name
+from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled, offsets_of
 from abstain.rankings.collector import (
     MARKS,
     Collected,
@@ -31,6 +32,7 @@ from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, op
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
+    from abstain.runs.reading import ReadingOptions
 
 MOST_AT_ONCE = 8
 """Files read at once: each needs memory for some of its rows."""
@@ -97,20 +99,19 @@ def read_rankings(
         relevance_level=relevance_level,
         judged_only=judged_only,
     ).checked()
+    columns = columns or {}
     table: Table | None = None
-    listed: list[str] = []
+    also = [str(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
     if queries is not None or all_queries:
-        from abstain.io.frames import open_table, rename
-        from abstain.rankings.tables import columns_of, needs_queries, read_queries
+        from abstain.rankings.tables import needs_queries, open_queries, read_queries
 
         if queries is None:
             raise needs_queries("all_queries")
-        table = open_table(queries, name="queries")
-        table = rename(table, columns_of(table, columns or {}, "queries"), side="queries")
+        table = open_queries(queries, columns)
         listed = read_queries(table)["query"].to_list()
-    qrels = _without_ranx(qrels)
+        also += listed if all_queries else []
     opening = partial(open_source, columns=columns, format=format)
-    gold = opening(qrels, side="gold")
+    gold = opening(_without_ranx(qrels), side="gold")
     sources = [
         opening(data, side="run", name=name, engine=engine, master=master)
         for name, data in _named_runs(runs)
@@ -120,26 +121,15 @@ def read_rankings(
 
         tables = [each.table for each in (gold, *sources) if not isinstance(each, TrecFile)]
         check_mapping(columns, tables if table is None else [*tables, table])
-    also = [*_unjudged(qrels), *(listed if all_queries else [])]
-    load = partial(ranked_lists, gold, sources, top=top, also=also)
+    load = partial(ranked_lists, gold, sources, also=also)
     lists, origins = load(settings)
-    if settings.missing == "error":
-        _refuse_missing(lists)
-    return Rankings(
-        lists,
-        settings,
-        attributes=table,
-        reading={"columns": columns, "format": format, "engine": engine, "master": master},
-        origins=origins,
-        again=load,
-    )
-
-
-def _unjudged(qrels: Any) -> list[str]:
-    """Queries of a dict that count though no document is judged for them."""
-    if not isinstance(qrels, Mapping):
-        return []
-    return [str(query) for query, documents in qrels.items() if not documents]
+    reading: ReadingOptions = {
+        "columns": columns or None,
+        "format": format,
+        "engine": engine,
+        "master": master,
+    }
+    return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
@@ -178,19 +168,15 @@ def _without_ranx(data: Any) -> Any:
 
 def _unfolded(data: Any) -> list[tuple[str, Any]]:
     """A run and the name that `name=path` gives it; those of a folder or an archive have none."""
-    from abstain.io.submissions import files_in, is_bundle, refuse, split_name
-
     if _is_ranx(data):
         return [(str(getattr(data, "name", None) or ""), data)]
     name, path = split_name(data)
     if not is_bundle(path):
         return [(name, path)]
-    files = [("", file) for file in files_in(path) if is_ranking(file)]
-    if not files:
-        refuse(path)
+    files = [file for file in files_in(path) if is_ranking(file)] or refuse(path)
     if name and len(files) > 1:
         raise InputError(f"holds {len(files)} files, expected one run for the name '{name}'", path)
-    return [(name, file) for _, file in files]
+    return [(name, file) for file in files]
 
 
 # --------------------------------------------------------------- rows to rankings
@@ -201,7 +187,6 @@ def ranked_lists(
     runs: Sequence[Source],
     settings: ListSettings,
     *,
-    top: float | None = None,
     also: Sequence[str] = (),
 ) -> tuple[RankedLists, tuple[RunOrigin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
@@ -214,7 +199,7 @@ def ranked_lists(
     judged = qrels.judgments()
     ends, by_rank = not settings.nil_as_answer, settings.ties == "rank"
     try:
-        judgments = Judgments(judged, nil=settings.nil, nil_ends=ends, top=top, also=also)
+        judgments = Judgments(judged, nil=settings.nil, nil_ends=ends, top=settings.top, also=also)
     except RepeatedError as error:
         raise _repeated(qrels, error) from None
 
@@ -237,6 +222,8 @@ def ranked_lists(
     strangers = zip(rankings.unjudged, (source for _, source, _ in every), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
     remarks = tuple(_remarks(judgments))
+    if settings.missing == "error":
+        _refuse_missing(rankings)
     origins = tuple(
         RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
@@ -328,35 +315,29 @@ def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:
     A tag that several sources claim names none of them: their files do, with their folders if
     need be.
     """
-    often = Counter(tag for tag, _ in tagged)
+    tags = Counter(tag for tag, _ in tagged)
     inside = Counter(id(source) for _, source in tagged)
-
-    def called(tag: str, source: Source, file: str) -> str:
-        if not source.named and often[tag] == 1:
-            return tag
-        return file if inside[id(source)] == 1 else f"{file}/{tag}"
-
-    names = [called(tag, source, source.run) for tag, source in tagged]
-    for longer in (_with_folder, _whole_path):
-        often_named = Counter(names)
-        names = [
-            called(*each, longer(each[1])) if often_named[name] > 1 else name
-            for name, each in zip(names, tagged, strict=True)
-        ]
-    for name, times in Counter(names).items():
+    choices = []
+    for tag, source in tagged:
+        of_tag = [tag] if tags[tag] == 1 and not source.named else []
+        ending = f"/{tag}" if inside[id(source)] > 1 else ""
+        choices.append([*of_tag, *(f"{name}{ending}" for name in _names_of_file(source))])
+    for _ in range(3):
+        taken = Counter(names[0] for names in choices)
+        choices = [names[1:] if taken[names[0]] > 1 and names[1:] else names for names in choices]
+    for name, times in Counter(names[0] for names in choices).items():
         if times > 1:
-            raise InputError(f"run {shown(name)} appears twice", tagged[names.index(name)][1].name)
-    return names
+            raise InputError(f"run {shown(name)} appears twice")
+    return [names[0] for names in choices]
 
 
-def _with_folder(source: Source) -> str:
+def _names_of_file(source: Source) -> list[str]:
+    """The name of a run's file, with its folder, and its whole path."""
     if source.path is None:
-        return source.run
-    return f"{os.path.basename(os.path.dirname(os.path.abspath(source.path)))}/{source.run}"
-
-
-def _whole_path(source: Source) -> str:
-    return source.run if source.path is None else source.path.encode(errors="replace").decode()
+        return [source.run]
+    folder = os.path.basename(os.path.dirname(os.path.abspath(source.path)))
+    path = source.path.encode(errors="replace").decode()
+    return [source.run, f"{folder}/{source.run}", path]
 
 
 # ---------------------------------------------------------------- missing queries, NIL, the limit
@@ -389,7 +370,7 @@ def _assemble(
         queries=judgments.queries,
         pool=pool,
         depth=returned,
-        offsets=_offsets(row, len(returned)),
+        offsets=offsets_of(np.bincount(row, minlength=len(returned))),
         rank=rank,
         grade=grade,
         missing=returned == 0,
@@ -415,12 +396,8 @@ def _judged(every: Hits, rows: int) -> tuple[Ints, Ints, Floats, Sampled | None]
     only = every.grade == UNJUDGED
     if not only.any():
         return every.code, every.rank, every.grade, None
-    pooled = Sampled(_offsets(every.code[only], rows), every.rank[only])
+    pooled = Sampled(offsets_of(np.bincount(every.code[only], minlength=rows)), every.rank[only])
     return every.code[~only], every.rank[~only], every.grade[~only], pooled
-
-
-def _offsets(row: Ints, rows: int) -> Ints:
-    return np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows))))
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
@@ -438,4 +415,4 @@ def _with_nil(pool: Pool) -> Pool:
     top = pool.top or 1.0
     nothing = pool.nothing()
     grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)
-    return Pool(pool.offsets + np.concatenate(([0], np.cumsum(nothing))), grades, top)
+    return Pool(pool.offsets + offsets_of(nothing), grades, top)

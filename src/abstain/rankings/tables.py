@@ -259,6 +259,12 @@ def needs_queries(argument: str) -> UsageError:
     return UsageError(f"{option(argument)} needs a table of the queries: {needed}")
 
 
+def open_queries(queries: Any, columns: Mapping[str, str]) -> Table:
+    """The table of queries, its columns by their known names."""
+    table = open_table(queries, name="queries")
+    return rename(table, columns_of(table, columns, "queries"), side="queries")
+
+
 def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     """The column `query` and the wanted attributes, as text."""
     require(table, "query", "which names the query")
