@@ -28,7 +28,7 @@ def test_sound_ids_have_no_cause() -> None:
 def test_every_number_shifted() -> None:
     high, low = misnumbered(shifted(1), GOLD), misnumbered(shifted(-1), GOLD)
     assert [f.kind for f in high + low] == ["shifted ids"] * 2
-    says(high[0].message, "1", "2", "6", "5", "'1/1'", "3")
+    says(high[0].message, "1", "3")
     assert "1 too low" in low[0].message
     assert all("align them by position" in f.message for f in high + low)
 
@@ -42,7 +42,7 @@ def test_a_test_with_gaps() -> None:
     ids = [*GOLD[:5], *(f"1/2/{n}" for n in (1, 2, 4, 5, 7)), *GOLD[10:]]
     found = misnumbered(ids, GOLD)
     assert [(f.kind, f.at, f.tests) for f in found] == [("renumbered test", 7, ("1/2",))]
-    says(found[0].message, "'1/2'", "5", "1", "2", "4", "7")
+    says(found[0].message, "'1/2'", "5", "4", "3")
 
 
 def test_every_test_with_one_id() -> None:

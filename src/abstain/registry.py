@@ -55,7 +55,7 @@ FEATURES = (
         command="command:validate",
         methods={"Evaluation.validate": "analysis:validate"},
         functions={"validate": "analysis:validate_files"},
-        results={"validate": ("result:ValidateResult", "view:View")},
+        results={"validate": ("result:ValidateResult", "result:View")},
     ),
     Feature(
         name="baseline",

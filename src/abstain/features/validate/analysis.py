@@ -42,6 +42,7 @@ from abstain.runs.run_names import WITHDRAWN, RunsInfo, alike, read_info, runs_o
 from abstain.runs.sources import GoldRuns
 from abstain.runs.usual_names import refuse_pooled
 
+UNREADABLE = "unreadable"
 NO_POLICY = "the policy has no effect here: responses are checked, not counted"
 
 
@@ -75,9 +76,13 @@ class Examined(Struct):
     info: RunsInfo
     files: list[RunInput] = []
     """Every run as it was submitted, where they were opened here."""
-    unread: int = 0
     silent: list[str] = []
     """Folders with files of which none is a run."""
+
+    @property
+    def unread(self) -> list[Problem]:
+        """What is wrong with runs that could not be read."""
+        return [problem for problem in self.problems if problem.kind == UNREADABLE]
 
 
 def validate_files(
@@ -130,7 +135,6 @@ def examine(
             opened.append(opened_run(submission, reading))
         except InputError as error:
             problems.append(_unreadable(error, submission.place))
-    unread = len(files) - len(opened)
     sources: list[Responses] = []
     standard = with_ids(standard, gold, opened, reading, answers=answers)
     standard, named_runs = with_shared_ids(standard, resolved(opened))
@@ -142,16 +146,14 @@ def examine(
             sources += fixed
         except InputError as error:
             problems.append(_unreadable(error, run.table.name, run.run))
-            unread += 1
     if sources:
-        tables = [*standard.tables, *(source.table for source in sources)]
-        check_mapping(reading.columns, tables)
+        check_mapping(reading.columns, [*standard.tables, *(source.table for source in sources)])
     sources = [in_its_engine(submission, reading) for submission in with_unasked(sources, standard)]
     source = GoldRuns(standard, sources, reading)
     if sources:
         problems += problems_of(source, reading)
     silent = without_runs(runs, [submission.place for submission in files])
-    return Examined(source, problems, info, files, unread, silent)
+    return Examined(source, problems, info, files, silent)
 
 
 def valid_runs(
@@ -168,17 +170,11 @@ def valid_runs(
     responses = seen.source.responses
     kept = [submission for part in responses for submission in _without(part, bad)]
     if not kept:
-        first = result.problems[0]
-        raise InputError(
-            f"no run is valid (the first problem: {first.place}: {first.message}); "
-            "`abstain validate` lists them all"
-        )
-    read = {submission.table.name for submission in responses}
-    everything = {run for submission in responses for run in runs_of(submission)} | {
-        p.run or p.place.path
-        for p in seen.problems
-        if p.kind == "unreadable" and p.place.path not in read
-    }
+        first = f"{result.problems[0].place}: {result.problems[0].message}"
+        lists = "`abstain validate` lists them all"
+        raise InputError(f"no run is valid (the first problem: {first}); {lists}")
+    everything = {run for submission in responses for run in runs_of(submission)}
+    everything |= {problem.run or problem.place.path for problem in seen.unread}
     left = {run for submission in kept for run in runs_of(submission)}
     notes = tuple(note for note in result.notes if note != NO_POLICY)
     result = replace(result, notes=notes, skipped=tuple(sorted(everything - left)))
@@ -193,10 +189,8 @@ def _without(submission: Responses, problems: Sequence[facts.Problem]) -> list[R
     bad = {problem.run for problem in problems}
     runs = runs_of(submission)
     left = [run for run in runs if run not in bad]
-    if len(left) == len(runs):
-        return [submission]
-    if not left:
-        return []
+    if not left or left == runs:
+        return [submission] if runs == left else []
     frame = submission.frame.filter(nw.col("run").cast(nw.String).is_in(left))
     return [replace(submission, table=replace(submission.table, frame=frame.to_native()))]
 
@@ -207,19 +201,17 @@ def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateR
     paths = [submission.place for submission in seen.files] or [table.name for table in tables]
     order = {path: at for at, path in enumerate(paths)}
     teams = _teams_by_file(seen, paths)
-    problems = list(seen.problems)
-    notes: list[str] = []
-    if max_runs is not None:
-        many, notes = _too_many(seen, max_runs)
-        problems += many
+    beyond, notes = ([], []) if max_runs is None else _too_many(seen, max_runs)
+    problems = [*seen.problems, *beyond]
 
     def where(problem: Problem) -> tuple[int, int]:
-        place = problem.place
-        return order.get(place.path, len(order)), place.line or place.row or 1 << 62
+        path, line, row = problem.place.path, problem.place.line, problem.place.row
+        return order.get(path, len(order)), line or row or 1 << 62
 
     def in_order(problems: Sequence[Problem]) -> tuple[facts.Problem, ...]:
-        ordered = sorted(problems, key=where)
-        return tuple(facts.Problem.of(p, teams.get(p.place.path)) for p in ordered)
+        return tuple(
+            facts.Problem.of(p, teams.get(p.place.path)) for p in sorted(problems, key=where)
+        )
 
     return ValidateResult(
         reading=reading,
@@ -234,7 +226,7 @@ def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateR
         ),
         valid=not problems,
         questions=len(source.gold),
-        runs=len(tables) + seen.unread,
+        runs=len(tables) + len(seen.unread),
         problems=in_order(problems),
         warnings=in_order(odd_things(source) if tables else []),
     )
@@ -254,7 +246,7 @@ def _teams_by_file(seen: Examined, paths: Sequence[str]) -> dict[str, str]:
 
 
 def _unreadable(error: InputError, place: str, run: str | None = None) -> Problem:
-    return Problem("unreadable", error.place or Place(place), error.message, run, typed=error.typed)
+    return Problem(UNREADABLE, error.place or Place(place), error.message, run, typed=error.typed)
 
 
 def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
@@ -262,10 +254,9 @@ def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
     by_table, status = seen.info.of("team"), seen.info.of("status")
     claims: list[tuple[Responses, str, int | None]] = []
     for submission in seen.source.responses:
-        if submission.table.run_id is not None:
-            claims.append((submission, *submission.table.run_id))
-        else:
-            claims += [(submission, run, None) for run in runs_of(submission)]
+        alone = submission.table.run_id
+        named = [(run, None) for run in runs_of(submission)] if alone is None else [alone]
+        claims += [(submission, *claim) for claim in named]
     claims.sort(key=lambda claim: natural(claim[1].rpartition("/")[2]))
     count: Counter[str] = Counter()
     by: Counter[str] = Counter()
@@ -277,18 +268,18 @@ def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
             lost.append(run)
             continue
         by[team.by] += 1
-        count[team.name] += status.get(run) != WITHDRAWN
-        if count[team.name] > most and status.get(run) != WITHDRAWN:
+        if status.get(run) == WITHDRAWN:
+            continue
+        count[team.name] += 1
+        if count[team.name] > most:
             message = (
                 f"run {shown(run)} is number {count[team.name]} of team {shown(team.name)} "
                 f"(team by {team.by}), expected at most {most}"
             )
             place = Place(submission.table.name, line)
             problems.append(Problem("too many runs", place, message, submission.run or run))
-    notes: list[str] = []
-    if by:
-        how = ", ".join(f"{plural(n, 'run')} by {what}" for what, n in by.most_common())
-        notes.append(f"runs were counted per team; the team is known for {how}")
+    how = ", ".join(f"{plural(n, 'run')} by {what}" for what, n in by.most_common())
+    notes = [f"runs were counted per team; the team is known for {how}"] if by else []
     if lost:
         notes.append(
             f"the limit does not apply to {plural(len(lost), 'run')} of an unknown team "

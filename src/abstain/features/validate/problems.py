@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -42,16 +42,12 @@ from abstain.runs.sources import GoldRuns
 
 MOST_TIMES = 4
 """A run with more than so many times the gold's questions is not looked at for misnumbering."""
-
 FLOOD = 20
 """More problems of one kind in one run become one."""
-
 MOST = 10_000
 """Problems of one kind that are looked up; a file with more is not a submission with slips."""
-
 HINTS = 100
 """Unknown ids for which the nearest known ones are looked up."""
-
 ID_KINDS = ("unknown question", REPEATED, "missing question")
 
 
@@ -63,14 +59,12 @@ def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
     problems = [*_faults(judged), *repeats(judged), *_missing(judged)]
     if reading.align == "id":
         problems = _explained(problems, judged)
-    problems += _no_answers(judged)
-    problems += _not_options(judged, reading.match)
+    problems += [*_no_answers(judged), *_not_options(judged, reading.match)]
     return [*_without_floods(problems), *_shared_ids(judged.sources)]
 
 
-def _missing(judged: Judged) -> list[Problem]:
+def _missing(judged: Judged) -> Iterator[Problem]:
     """Questions that a run has no response to."""
-    problems: list[Problem] = []
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
         there = frame.filter(nw.col(KIND) != MISSING)
@@ -86,17 +80,10 @@ def _missing(judged: Judged) -> list[Problem]:
         seen = seen.sort(FILE, "run", INDEX)
         for (run,), rows in seen.group_by(["run"], maintain_order=True):
             table = judged.sources[rows[FILE][0]].table
-            problems += [
-                Problem(
-                    "missing question",
-                    _place_before(table, rows, int(at)),
-                    f"run {shown(str(run))} has no response to question {shown(ids[int(at)])}",
-                    str(run),
-                    ids[int(at)],
-                )
-                for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy())
-            ]
-    return problems
+            for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy()).tolist():
+                message = f"run {shown(str(run))} has no response to question {shown(ids[at])}"
+                place = _place_before(table, rows, at)
+                yield Problem("missing question", place, message, str(run), ids[at])
 
 
 def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
@@ -132,17 +119,16 @@ def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
     return problems
 
 
-def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
+def _without_floods(problems: Sequence[Problem]) -> Iterator[Problem]:
     """Whatever is many of a kind in one run, as one."""
     groups: dict[tuple[str, str | None, str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.place.path, problem.run, problem.kind), []).append(problem)
-    kept: list[Problem] = []
     for (_, run, kind), members in groups.items():
-        kept += [p for p in members if p.details]
+        yield from (p for p in members if p.details)
         single = [p for p in members if not p.details]
         if len(single) <= FLOOD:
-            kept += single
+            yield from single
             continue
         which = ", ".join(shown(p.question) for p in single[:3] if p.question is not None)
         whose = f"run {shown(run)} has " if run else ""
@@ -151,51 +137,42 @@ def _without_floods(problems: Sequence[Problem]) -> list[Problem]:
             f"{whose}{least}{plural(len(single), 'problem')} of one kind ({kind}: {which}, …); the "
             f"first: {single[0].message}"
         )
-        kept.append(replace(single[0], message=message, details=tuple(single)))
-    return kept
+        yield replace(single[0], message=message, details=tuple(single))
 
 
-def _faults(judged: Judged) -> list[Problem]:
-    problems: list[Problem] = []
+def _faults(judged: Judged) -> Iterator[Problem]:
     for frame in judged.frames:
         rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
-        problems += [
-            fault_problem(judged, row, hints=number < HINTS)
-            for number, row in enumerate(rows.iter_rows(named=True))
-        ]
-    return problems
+        for number, row in enumerate(rows):
+            yield fault_problem(judged, row, hints=number < HINTS)
 
 
-def _no_answers(judged: Judged) -> list[Problem]:
+def _no_answers(judged: Judged) -> Iterator[Problem]:
     """Questions marked as answered, without an answer: they count as blanks."""
     says_yes = nw.col("answered").str.to_lowercase().is_in(YES)
     nothing = nw.col("answer").is_null() | (nw.col("answer") == "")
-    problems = []
     for frame in judged.frames:
-        if "answered" in frame.collect_schema().names():
-            lacking = frame.filter(nw.col(KIND) < KINDS, says_yes, nothing)
-            for row in _first_rows(lacking, judged).iter_rows(named=True):
-                question = judged.gold.frame["question"][row[INDEX]]
-                message = (
-                    f"question {shown(question)} is marked as answered but has no answer, "
-                    "expected an answer, or answered=NO"
-                )
-                place = judged.place(row)
-                problems.append(Problem("answer lacking", place, message, row["run"], question))
-    return problems
+        if "answered" not in frame.collect_schema().names():
+            continue
+        for row in _first_rows(frame.filter(nw.col(KIND) < KINDS, says_yes, nothing), judged):
+            question = judged.gold.frame["question"][row[INDEX]]
+            message = (
+                f"question {shown(question)} is marked as answered but has no answer, expected an "
+                "answer, or answered=NO"
+            )
+            yield Problem("answer lacking", judged.place(row), message, row["run"], question)
 
 
-def _not_options(judged: Judged, match: str) -> list[Problem]:
+def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
     """Answers and candidates that are not among their question's options."""
     gold = judged.gold.frame
     if "options" not in gold.columns:
-        return []
+        return
     allowed = gold["options"]
     if match != "id":  # options in the form that answers have once they are judged
         normal = matcher(match)
         changed = [texts and [normal(text) for text in texts] for texts in allowed.to_list()]
         allowed = pl.Series("options", changed, dtype=allowed.dtype)
-    problems: list[Problem] = []
     for frame in judged.frames:
         names = frame.collect_schema().names()
         for column in (c for c in ("answer", "candidate") if c in names):
@@ -209,48 +186,41 @@ def _not_options(judged: Judged, match: str) -> list[Problem]:
             )
             if unknown.is_empty():
                 continue
-            unknown = unknown.drop("__options")
-            bad = stated.join(in_engine(unknown, frame), on=[INDEX, column], how="inner")
-            for row in _first_rows(bad, judged).iter_rows(named=True):
+            bad = in_engine(unknown.drop("__options"), frame)
+            for row in _first_rows(stated.join(bad, on=[INDEX, column], how="inner"), judged):
                 question, known = gold["question"][row[INDEX]], gold["options"][row[INDEX]]
                 message = (
                     f"{column} {shown(row[column])} is not an option of question "
                     f"{shown(question)} (its options: {', '.join(known.to_list()[:10])})"
                 )
-                place = judged.place(row)
-                problems.append(Problem("unknown option", place, message, row["run"], question))
-    return problems
+                yield Problem("unknown option", judged.place(row), message, row["run"], question)
 
 
-def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> pl.DataFrame:
+def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> Iterator[dict[str, Any]]:
     """Rows in the order of their files, so many at most."""
     order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
-    return collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
+    rows = collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
+    return rows.iter_rows(named=True)
 
 
-def _shared_ids(sources: Sequence[Responses]) -> list[Problem]:
+def _shared_ids(sources: Sequence[Responses]) -> Iterator[Problem]:
     first: dict[str, Place] = {}
-    problems = []
     for source in sources:
-        if source.table.run_id is None:
-            continue
-        run, line = source.table.run_id
+        run, line = source.table.run_id or ("", None)
         here = Place(source.table.name, line)
         if run in first:
             message = (
                 f"run id {shown(run)} is already used (first: {first[run]}), expected a different "
                 "id for each run"
             )
-            problems.append(Problem("shared run id", here, message, source.run))
-        first.setdefault(run, here)
-    return problems
+            yield Problem("shared run id", here, message, source.run)
+        if source.table.run_id is not None:
+            first.setdefault(run, here)
 
 
 # ------------------------------------------------------ ids that name other questions
 
-POSITION = "its responses fit the gold in order: align them by position"
-ID_IS_WRONG = "scoring by id would be wrong"
-NO_POSITION = "its tests do not match the gold's in order, so aligning by position is wrong too"
+POSITION = "; its responses fit the gold in order: align them by position"
 
 
 class Finding(Struct, frozen=True):
@@ -292,8 +262,7 @@ def blocks(ids: Sequence[str]) -> list[Block]:
     """
     cut: list[Block] = []
     seen: set[str] = set()
-    for at, whole in enumerate(ids):
-        test, number = split_id(whole)
+    for at, (test, number) in enumerate(map(split_id, ids)):
         if not cut or cut[-1].test != test or number in seen:
             cut.append(Block(test, at))
             seen = set()
@@ -308,25 +277,21 @@ def misnumbered(ids: Sequence[str], gold: Sequence[str]) -> list[Finding]:
     times = Counter(block.test for block in run)
     if [len(b.numbers) for b in run] != [len(b.numbers) for b in standard]:
         by_test = {block.test: block for block in standard}
-        pairs = [(b, by_test[b.test]) for b in run if b.test in by_test and times[b.test] == 1]
-        return _renumbered(pairs, NO_POSITION)
+        once = [b for b in run if b.test in by_test and times[b.test] == 1]
+        return _renumbered([(b, by_test[b.test]) for b in once], "")
     if not set(ids) & set(gold):
+        first = f"{shown(ids[0])} where the gold has {shown(gold[0])}"
         message = (
-            f"none of its {plural(len(ids), 'question id')} is in the gold (the first: "
-            f"{shown(ids[0])} where the gold has {shown(gold[0])}); {POSITION}"
+            f"none of its {plural(len(ids), 'question id')} is in the gold (the first: {first})"
         )
-        return [Finding("other ids", message, 0)]
-    others = _renumbered(list(zip(run, standard, strict=True)), POSITION)
-    tests: set[str] = set()
-    for block in run:
-        if block.test in tests:
-            message = (
-                f"{times[block.test]} reading tests have the same id {shown(block.test)}; scoring "
-                f"by id is impossible; {POSITION}"
-            )
-            return [Finding("repeated test", message, block.start), *others]
-        tests.add(block.test)
-    return others
+        return [Finding("other ids", message + POSITION, 0)]
+    findings = _renumbered(list(zip(run, standard, strict=True)), POSITION)
+    first_of = {block.test: block for block in reversed(run)}
+    again = next((block for block in run if block is not first_of[block.test]), None)
+    if again is not None:
+        message = f"{times[again.test]} reading tests have the same id {shown(again.test)}"
+        findings.insert(0, Finding("repeated test", message + POSITION, again.start))
+    return findings
 
 
 def _renumbered(pairs: Sequence[tuple[Block, Block]], advice: str) -> list[Finding]:
@@ -334,25 +299,21 @@ def _renumbered(pairs: Sequence[tuple[Block, Block]], advice: str) -> list[Findi
     wrong = [(b, g) for b, g in pairs if _renumbers(b, g)]
     shifts = {int(n) - int(m) for b, g in wrong for n, m in zip(b.numbers, g.numbers, strict=True)}
     if len(wrong) == len(pairs) and len(shifts) == 1:
-        shift = shifts.pop()
-        b, g = wrong[0]
+        shift, first = shifts.pop(), wrong[0][0]
         message = (
             f"every question number is {abs(shift)} too {'high' if shift > 0 else 'low'} in "
-            f"{plural(len(wrong), 'test')} ({_ranges(b.numbers)} where the gold has "
-            f"{_ranges(g.numbers)} in test {shown(g.test)}); {ID_IS_WRONG}; {advice}"
+            f"{plural(len(wrong), 'test')}{advice}"
         )
-        return [Finding("shifted ids", message, b.start, tuple(b.test for b, _ in wrong))]
-    return [
-        Finding(
-            "renumbered test",
-            f"test {shown(g.test)} numbers its {plural(len(b.numbers), 'response')} "
-            f"{_ranges(b.numbers)}, where the gold has {_ranges(g.numbers)}; {ID_IS_WRONG}; "
-            + advice,
-            b.start + next(i for i, n in enumerate(b.numbers) if n != g.numbers[i]),
-            (b.test,),
+        return [Finding("shifted ids", message, first.start, tuple(b.test for b, _ in wrong))]
+    findings = []
+    for b, g in wrong:
+        at, number = next((i, n) for i, n in enumerate(b.numbers) if n != g.numbers[i])
+        message = (
+            f"test {shown(g.test)} numbers its {plural(len(b.numbers), 'response')} unlike the "
+            f"gold (the first: {number} where the gold has {g.numbers[at]}){advice}"
         )
-        for b, g in wrong
-    ]
+        findings.append(Finding("renumbered test", message, b.start + at, (b.test,)))
+    return findings
 
 
 def _renumbers(run: Block, gold: Block) -> bool:
@@ -370,33 +331,14 @@ def _renumbers(run: Block, gold: Block) -> bool:
     return any(n in known and n != m for n, m in zip(run.numbers, gold.numbers, strict=True))
 
 
-def _ranges(numbers: Sequence[str]) -> str:
-    """Rising numbers with their gaps.
-
-    >>> _ranges(["1", "2", "3", "5"])
-    '1–3, 5'
-    """
-    runs: list[list[int]] = []
-    for number in map(int, numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    texts = [f"{a}" if a == b else f"{a}–{b}" for a, b in runs]
-    return ", ".join(texts[:8]) + ("…" if len(texts) > 8 else "")
-
-
 # ------------------------------------------------------------- odd, but no fault
 
 MOST_CELLS = 5_000_000
 """Responses beyond which runs are not compared with each other."""
-
 MOST_TEXTS = 200
 """Different answers, the most frequent ones, that are read as sentences."""
-
 SHORTEST = 3
 """Letters of the shortest sentence that declines (idk)."""
-
 ALIKE = 0.85
 """How alike two texts are of which one is a slip of the other."""
 
@@ -416,10 +358,9 @@ def odd_things(source: GoldRuns) -> list[Problem]:
     count = sum(int(collect(size, "the responses")["rows"][0]) for size in sizes)
     if max(count, len(source.gold) * len(judged.sources)) > MOST_CELLS:
         return odd
-    columns = ("answer", "candidate", "answered")
     tables = []
     for frame in judged.frames:
-        there = [c for c in columns if c in frame.collect_schema().names()]
+        there = [c for c in TEXTS if c in frame.collect_schema().names()]
         table = collect(frame.select("run", FILE, INDEX, KIND, *there), "the responses")
         tables.append(table.with_columns(pl.col(INDEX).cast(pl.Int64)))
     rows = pl.concat(tables, how="diagonal_relaxed").filter(pl.col("run").is_not_null())
@@ -427,70 +368,63 @@ def odd_things(source: GoldRuns) -> list[Problem]:
     return [*odd, *_silent_and_alike(rows, judged), *_declining(wrong, judged)]
 
 
-def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> list[Problem]:
+TEXTS = ("answer", "candidate", "answered")
+
+
+def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
     """Runs that answer nothing, and runs that answer every question alike."""
-    columns = ("answer", "candidate", "answered")
-    texts = [pl.col(c).fill_null("") for c in columns if c in rows.columns]
+    texts = [pl.col(c).fill_null("") for c in TEXTS if c in rows.columns]
     marks = (
         rows.with_columns(__mark=pl.struct(pl.col(INDEX), *texts).hash(1))
         .group_by("run", maintain_order=True)
         .agg(pl.col("__mark").sum(), pl.len(), pl.col(FILE).first(), some=(texts[0] != "").any())
         .sort("run")
     )
-    odd: list[Problem] = []
     first: dict[tuple[int, int], str] = {}
     for run, mark, size, file, some in marks.iter_rows():
         place = Place(judged.sources[file].table.name)
         same = first.setdefault((mark, size), run)
         if not some:
-            odd.append(Problem("no answers", place, f"run {shown(run)} answers no question", run))
+            yield Problem("no answers", place, f"run {shown(run)} answers no question", run)
         elif same != run:
             message = f"run {shown(run)} has the same answers as run {shown(same)}"
-            odd.append(Problem("identical runs", place, message, run))
-    return odd
+            yield Problem("identical runs", place, message, run)
 
 
-def _declining(wrong: pl.DataFrame, judged: Judged) -> list[Problem]:
+def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
     """Runs some of whose wrong answers, the most frequent ones, say that they are none."""
     from abstain.runs.refusals.detect import LANGUAGES, rule_of
 
     texts = wrong["answer"].drop_nulls().value_counts(sort=True).head(MOST_TEXTS)
     texts = texts.filter(pl.col("answer").str.len_chars() >= SHORTEST).select("answer")
     if texts.is_empty():
-        return []
+        return
     declines = texts.filter(rule_of("answer", LANGUAGES).is_not_null())
     declined = wrong.join(declines, on="answer", maintain_order="left")
     runs = declined.group_by("run").agg(pl.len(), pl.col("answer", FILE).first()).sort("run")
-    return [
-        Problem(
-            "refusals",
-            Place(judged.sources[file].table.name),
+    for run, count, text, file in runs.iter_rows():
+        message = (
             f"{plural(count, 'wrong answer declines', 'wrong answers decline')} in words, such as "
             f"{shown(text)}: --detect-refusals all (in Python: detect_refusals='all') makes such "
-            "answers blanks",
-            run,
+            "answers blanks"
         )
-        for run, count, text, file in runs.iter_rows()
-    ]
+        yield Problem("refusals", Place(judged.sources[file].table.name), message, run)
 
 
 def misspelt(gold: Gold) -> list[str]:
     """Questions whose option "None of the above" is misspelt: no baseline knows it for one."""
-    if not {"option_texts", "options"} <= {*gold.frame.columns}:
+    if "option_texts" not in gold.frame.columns:
         return []
-    rows = [
-        (question, {plain(t): (o, t) for o, t in zip(options or (), texts or (), strict=False)})
-        for question, options, texts in gold.frame.select(
-            "question", "options", "option_texts"
-        ).iter_rows()
-    ]
-    if not any(NONE_OF_THE_ABOVE in options for _, options in rows):
+    texts_of = {
+        question: {plain(text): text for text in texts or ()}
+        for question, texts in gold.frame.select("question", "option_texts").iter_rows()
+    }
+    if not any(NONE_OF_THE_ABOVE in texts for texts in texts_of.values()):
         return []
     return [
-        f"{gold.name}: option {shown(options[near][0])} of question {shown(question)} says "
-        f"{shown(options[near][1])}, which is not exactly “None of the above”: the baseline nca "
-        "leaves the question blank"
-        for question, options in rows
-        if NONE_OF_THE_ABOVE not in options
-        for near in difflib.get_close_matches(NONE_OF_THE_ABOVE, options, 1, ALIKE)
+        f"{gold.name}: question {shown(question)} says {shown(texts[near])}, which is not exactly "
+        "“None of the above”: the baseline nca leaves it blank"
+        for question, texts in texts_of.items()
+        if NONE_OF_THE_ABOVE not in texts
+        for near in difflib.get_close_matches(NONE_OF_THE_ABOVE, texts, 1, ALIKE)
     ]

@@ -1,19 +1,22 @@
-"""What is wrong with runs, as data."""
+"""What is wrong with runs: the facts, and how they look."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from abstain.errors import Place
-from abstain.report.grid import frame_of_rows
+from abstain.errors import Place, plural
+from abstain.report import view
+from abstain.report.grid import Cell, Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
+from abstain.report.view import sentence
 from abstain.runs import faults
 
 if TYPE_CHECKING:
     import polars as pl
 
 PLAIN = ("kind", "team", "file", "line", "row", "run", "question", "message")
+MOST_ODD = 10
 
 
 class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,9 +85,44 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         """A row a problem; `details` has those that others explain, `warnings` what is odd."""
         details = [detail for problem in self.problems for detail in problem.details]
         rows = {"main": self.problems, "details": details, "warnings": self.warnings}[table]
-        return problem_rows(rows)
+        return frame_of_rows(Problem, rows, *PLAIN)
 
 
-def problem_rows(problems: Sequence[Problem]) -> pl.DataFrame:
-    """Problems as data, a row each."""
-    return frame_of_rows(Problem, problems, *PLAIN)
+class View(view.View[ValidateResult]):
+    """Where and what, with a count of each kind below."""
+
+    def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
+        """The first problems; 0 shows all, with what they explain."""
+        problems = self.result.problems
+        shown = problems[:most] if most else problems
+        rows: list[list[Cell]] = []
+        for problem in shown:
+            rows.append([str(problem.place), problem.typed or problem.message])
+            if not most:
+                rows += [[str(p.place), f"· {p.message}"] for p in problem.details]
+        result = self.result
+        notes = [f"{self._verdict()}."]
+        folded = sum(len(problem.details) for problem in shown) if most else 0
+        if hidden := len(problems) - len(shown) + folded:
+            notes.append(f"{hidden:,} more; --most 0 (in Python: most=0) shows all.")
+        odd = [f"odd, but no problem: {p.place}: {p.message}" for p in result.warnings[:MOST_ODD]]
+        if more := len(result.warnings) - len(odd):
+            odd.append(f"{plural(more, 'more thing')} like this: -f json lists all")
+        notes += [sentence(note) for note in (*odd, *result.notes)]
+        return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
+
+    def title(self) -> str:
+        return f"Problems of {plural(self.result.runs, 'file')}"
+
+    def line(self) -> str:
+        problems = plural(len(self.result.problems), "problem")
+        return f"<ValidateResult: {plural(self.result.runs, 'file')}, {problems}>"
+
+    def _verdict(self) -> str:
+        result = self.result
+        files = plural(result.runs, "file")
+        if result.valid:
+            return f"{files}: nothing wrong, {plural(result.questions, 'question')} in the gold"
+        kinds = Counter(problem.kind for problem in result.problems)
+        summary = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+        return f"{files}: {plural(len(result.problems), 'problem')} ({summary})"
