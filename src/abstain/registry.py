@@ -206,7 +206,7 @@ FEATURES = (
         guide="campaign.md",
         command="command:editions",
         functions={"editions": "analysis:editions"},
-        results={"editions": ("result:EditionsResult", "view:View")},
+        results={"editions": ("result:EditionsResult", "result:View")},
     ),
 )
 """In the order in which people meet them."""

@@ -17,19 +17,25 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
-from abstain.features.editions.campaigns import BASELINES, Campaign, QuestionShares, campaign_of
-from abstain.features.editions.result import Change, Edition, EditionsResult, Part
+from abstain.features.editions.campaigns import (
+    BASELINES,
+    Campaign,
+    QuestionShares,
+    Slice,
+    campaign_of,
+)
+from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.result import number
 from abstain.stats.hypotheses import Mean, student
 from abstain.stats.intervals import check_level
+from abstain.stats.orderings import over_runs
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-TYPE, LANGUAGE = "type", "language"
 ALL = "all"
 """The row of registrations that is of no single edition."""
 STEP = 1e-6
@@ -68,10 +74,10 @@ def editions(
     full = [campaign_of(str(name), source) for name, source in campaigns.items()]
     chosen = count_measure(measure or full[0].measure)
     level = check_level(level)
-    names = [TYPE] if by is None else [by] if isinstance(by, str) else [str(name) for name in by]
-    known = {name for campaign in full for name in campaign.slices}
+    names = ["type"] if by is None else [by] if isinstance(by, str) else list(by)
+    known = sorted({name for campaign in full for name in campaign.slices})
     for name in (*(on or ()), *(names if by else ())):
-        check_name("attribute in any edition", name, sorted(known))
+        check_name("attribute in any edition", name, known)
     counts, notes = _registrations(registrations, [campaign.name for campaign in full])
     views = [_on(campaign, on) for campaign in full]
     best = [best_rows(campaign, chosen) for campaign in full]
@@ -115,17 +121,23 @@ def editions(
 def _on(campaign: Campaign, on: Mapping[str, str] | None) -> Campaign:
     """An edition over the questions that count."""
     ((attribute, value),) = on.items() if on else (("", ""),)
-    sliced = campaign.slices.get(attribute)
-    if sliced is None:
+    if attribute not in campaign.slices:
         return campaign
-    check_name(f"{attribute} in {campaign.name}", value, sliced.names)
-    at = sliced.names.index(value)
+    check_name(f"{attribute} in {campaign.name}", value, campaign.slices[attribute])
+    part = campaign.slices[attribute][value]
     asked, tests = campaign.asked, campaign.tests
-    if asked is not None and sliced.inside is not None:
-        inside = sliced.inside[at]
+    if asked is not None and part.inside is not None:
+        inside = part.inside
         asked = QuestionShares(asked.right[inside], asked.blank[inside], asked.clusters[inside])
         tests = None if tests is None else len(np.unique(asked.clusters))
-    return replace(campaign, tests=tests, asked=asked, **sliced.at(at))
+    return replace(
+        campaign,
+        tests=tests,
+        asked=asked,
+        counts=part.counts,
+        baselines=part.baselines,
+        questions=part.questions,
+    )
 
 
 def _baselines(counts: Mapping[str, CountsArray], measure: Measure) -> dict[str, float | None]:
@@ -196,38 +208,38 @@ def changes_of(
     The degrees of freedom are Welch's, from those of runs and of questions. An interval ends where
     differences of the measure do. Where an error is not known there is neither interval nor p.
     """
-    return tuple(
-        Change(before=a.name, after=b.name, what=what, **_difference(parts, measure, level))
-        for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True)
-        for what, *parts in (
-            ("all runs", first.all_runs, second.all_runs, first.questions, second.questions),
-            ("best runs", first.best_runs, second.best_runs, first.questions, second.questions),
-        )
-    )
-
-
-def _difference(parts: Sequence[Mean], measure: Measure, level: float) -> dict[str, float | None]:
-    """The second mean of runs minus the first, with interval, p-value and parts of its error.
-
-    After the means of runs come those of questions.
-    """
     from scipy.special import stdtrit
 
     most = measure.bounds[1] - measure.bounds[0]
-    difference = parts[1].value - parts[0].value
-    squares = np.array([part.error**2 for part in parts])
-    spread = float(squares.sum())
-    each = float((squares**2 / [part.degrees for part in parts]).sum())
-    degrees = spread**2 / each if each > 0 else 1.0
-    reach = float(stdtrit(degrees, (1 + level) / 2)) * spread**0.5
-    return {
-        "difference": number(difference),
-        "low": number(float(np.clip(difference - reach, -most, most))),
-        "high": number(float(np.clip(difference + reach, -most, most))),
-        "p_value": number(student(difference, spread**0.5, degrees) if spread else math.nan),
-        "question_error": number(float(squares[2:].sum()) ** 0.5),
-        "run_error": number(float(squares[:2].sum()) ** 0.5),
-    }
+    changes = []
+    for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True):
+        for what, *runs in (
+            ("all runs", first.all_runs, second.all_runs),
+            ("best runs", first.best_runs, second.best_runs),
+        ):
+            parts = (*runs, first.questions, second.questions)
+            difference = runs[1].value - runs[0].value
+            squares = np.array([part.error**2 for part in parts])
+            spread = float(squares.sum())
+            each = float((squares**2 / [part.degrees for part in parts]).sum())
+            degrees = spread**2 / each if each > 0 else 1.0
+            reach = float(stdtrit(degrees, (1 + level) / 2)) * spread**0.5
+            low, high = np.clip([difference - reach, difference + reach], -most, most).tolist()
+            p = student(difference, spread**0.5, degrees) if spread else math.nan
+            changes.append(
+                Change(
+                    before=a.name,
+                    after=b.name,
+                    what=what,
+                    difference=number(difference),
+                    low=number(low),
+                    high=number(high),
+                    p_value=number(p),
+                    question_error=number(float(squares[2:].sum()) ** 0.5),
+                    run_error=number(float(squares[:2].sum()) ** 0.5),
+                )
+            )
+    return tuple(changes)
 
 
 # -------------------------------------------------------------------------------------- parts
@@ -241,9 +253,8 @@ def _parts(
     Languages go by `view`, the questions that count; slices are not known within them.
     """
     everyone = range(len(campaign.runs))
-    for attribute, sliced in ((n, campaign.slices[n]) for n in names if n in campaign.slices):
-        for at, level in enumerate(sliced.names):
-            part = replace(campaign, **sliced.at(at))
+    for attribute in (name for name in names if name in campaign.slices):
+        for level, part in campaign.slices[attribute].items():
             yield _part(campaign, part, measure, everyone, attribute, level)
     for language in sorted({*campaign.languages} - {""}):
         rows = [at for at, name in enumerate(campaign.languages) if name == language]
@@ -252,40 +263,35 @@ def _parts(
 
 def _part(
     campaign: Campaign,
-    part: Campaign,
+    part: Campaign | Slice,
     measure: Measure,
     rows: Sequence[int],
     by: str,
     level: str,
 ) -> Part:
-    """Some runs of an edition on some of its questions."""
-    counts = CountsArray(part.counts.table[[*rows]])
-    best = best_rows(campaign, measure, rows)
-    total = counts.table.sum(axis=0)
-    responses = float(total.sum())
+    table = part.counts.table[[*rows]]
+    best = part.counts.table[best_rows(campaign, measure, rows)]
+    right, _, *blank = table.sum(axis=0).astype(float).tolist()
+    responses = float(table.sum()) or math.nan
+    all_runs, best_runs = (over_runs(measure(CountsArray(t)))["mean"] for t in (table, best))
     return Part(
         edition=campaign.name,
         by=by,
         level=level,
         questions=part.questions,
         runs=len(rows),
-        all_runs=_mean(measure(counts)),
-        best_runs=_mean(measure(CountsArray(part.counts.table[best]))),
-        right=100 * float(total[0]) / responses if responses else None,
-        unanswered=100 * float(total[2:].sum()) / responses if responses else None,
+        all_runs=number(float(all_runs)),
+        best_runs=number(float(best_runs)),
+        right=number(100 * right / responses),
+        unanswered=number(100 * sum(blank) / responses),
         baselines=_baselines(part.baselines, measure),
     )
-
-
-def _mean(scores: Array) -> float | None:
-    there = scores[~np.isnan(scores)]
-    return float(there.mean()) if there.size else None
 
 
 def _registrations(
     source: Any, names: Sequence[str]
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """How many registered, downloaded, …: whole numbers by edition or task; and what fits none."""
+    """Whole numbers by edition or task, and a note on rows that fit none."""
     if source is None:
         return {}, []
     table = open_table(source, name="the registrations")
@@ -301,5 +307,5 @@ def _registrations(
             )
         counts[edition] = {key: int(text) for key, text in texts.items()}
     unknown = [name for name in counts if name not in (*names, ALL)]
-    lost = [f"{table.name} names editions that are not here: {some_of(unknown)}"] if unknown else []
-    return counts, lost
+    note = f"{table.name} names editions that are not here: {some_of(unknown)}"
+    return counts, [note] if unknown else []

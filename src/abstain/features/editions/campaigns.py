@@ -34,24 +34,15 @@ class QuestionShares(Struct, frozen=True):
     """The reading test of each; a number by itself where there are no tests."""
 
 
-class Sliced(Struct, frozen=True):
-    """Counts by run and slice, of runs and of baselines."""
+class Slice(Struct, frozen=True):
+    """Some questions of an edition."""
 
-    names: list[str]
-    sizes: list[int] | None
     counts: CountsArray
+    """Of the runs."""
     baselines: dict[str, CountsArray]
-    inside: list[npt.NDArray[np.bool_]] | None = None
-    """The questions of each slice, where they are known."""
-
-    def at(self, place: int) -> dict[str, Any]:
-        """What an edition has of one slice: counts of runs and baselines, how many questions."""
-        baselines = {name: CountsArray(c.table[[place]]) for name, c in self.baselines.items()}
-        return {
-            "counts": CountsArray(self.counts.table[:, place]),
-            "baselines": baselines,
-            "questions": None if self.sizes is None else self.sizes[place],
-        }
+    questions: int | None
+    inside: npt.NDArray[np.bool_] | None = None
+    """Which questions these are, where that is known."""
 
 
 class Campaign(Struct, frozen=True):
@@ -63,7 +54,8 @@ class Campaign(Struct, frozen=True):
     languages: list[str]
     counts: CountsArray
     baselines: dict[str, CountsArray]
-    slices: dict[str, Sliced]
+    slices: dict[str, dict[str, Slice]]
+    """By attribute and value."""
     measure: str
     tests: int | None = None
     questions: int | None = None
@@ -88,24 +80,32 @@ def campaign_of(name: str, source: Any) -> Campaign:
 
 def _of_campaign(name: str, result: CampaignResult) -> Campaign:
     c = Overview(result)
-    info = c.runs_info
+    info, test = c.runs_info, result.test_by
     teams, languages = _from_names(c.runs)
     if "team" in info.columns:
         teams = [a or b for a, b in zip(info["team"], teams, strict=True)]
     for column in ("language", "source"):
         if column in info.columns:
             languages = [a or b for a, b in zip(info[column], languages, strict=True)]
-    known = [n for n in BASELINES if n in {run.name for run in result.references}]
-    sliced = {
-        attribute: Sliced(
-            names=slices.names,
-            sizes=slices.sizes.tolist(),
-            counts=c.sliced[attribute],
-            baselines={n: c.baselines[n][1][attribute] for n in known},
-            inside=[slices.slice_of == at for at in range(len(slices.names))],
-        )
+    known = {reference.name for reference in result.references} & {*BASELINES}
+    parts = {
+        attribute: {
+            value: Slice(
+                counts=CountsArray(c.sliced[attribute].table[:, at]),
+                baselines={n: CountsArray(c.baselines[n][1][attribute].table[[at]]) for n in known},
+                questions=int(slices.sizes[at]),
+                inside=slices.slice_of == at,
+            )
+            for at, value in enumerate(slices.names)
+        }
         for attribute, slices in c.slices.items()
     }
+    asked = None
+    if not result.blind:
+        right, wrong, blank = c.tried
+        total = np.maximum(1, right + wrong + blank)
+        clusters = cluster_numbers(c.questions, test) if test else np.arange(len(right))
+        asked = QuestionShares(right / total, blank / total, clusters)
     return Campaign(
         name=name,
         runs=c.runs,
@@ -113,20 +113,12 @@ def _of_campaign(name: str, result: CampaignResult) -> Campaign:
         languages=languages,
         counts=c.overall,
         baselines={n: CountsArray.of([c.baselines[n][0]]) for n in known},
-        slices=sliced,
+        slices=parts,
         measure=result.measure,
-        tests=len(c.slices[result.test_by].names) if result.test_by else None,
+        tests=len(c.slices[test].names) if test else None,
         questions=c.questions.height,
-        asked=None if result.blind else _question_shares(c),
+        asked=asked,
     )
-
-
-def _question_shares(c: Overview) -> QuestionShares:
-    right, wrong, blank = c.tried
-    total = np.maximum(1, right + wrong + blank)
-    test = c.result.test_by
-    clusters = cluster_numbers(c.questions, test) if test else np.arange(len(right))
-    return QuestionShares(right / total, blank / total, clusters)
 
 
 def _of_scores(name: str, result: ScoreResult) -> Campaign:
@@ -140,22 +132,21 @@ def _of_scores(name: str, result: ScoreResult) -> Campaign:
     runs = sorted({row.run for row in rows})
     place = {run: at for at, run in enumerate(runs)}
     levels = [next(iter(row.slice.values()), None) or "" for row in rows]
-    names = sorted(set(levels), key=natural)
-    table = np.zeros((len(runs), len(names), len(OUTCOMES) + 1))
+    tables = {
+        level: np.zeros((len(runs), len(OUTCOMES) + 1)) for level in sorted(levels, key=natural)
+    }
     for row, level in zip(rows, levels, strict=True):
-        table[place[row.run], names.index(level)] += CountsArray.of([row.counts]).table[0]
-    slices = {}
-    if result.by:
-        slices[result.by[0]] = Sliced(names, None, CountsArray(table), {})
+        tables[level][place[row.run]] += CountsArray.of([row.counts]).table[0]
+    parts = {level: Slice(CountsArray(table), {}, None) for level, table in tables.items()}
     teams, languages = _from_names(runs)
     return Campaign(
         name=name,
         runs=runs,
         teams=teams,
         languages=languages,
-        counts=CountsArray(table.sum(axis=1)),
+        counts=CountsArray(sum(tables.values(), np.zeros((len(runs), len(OUTCOMES) + 1)))),
         baselines={},
-        slices=slices,
+        slices={result.by[0]: parts} if result.by else {},
         measure=result.measures[0],
         questions=result.questions,
     )

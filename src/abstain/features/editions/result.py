@@ -1,16 +1,20 @@
-"""Editions of a campaign as data."""
+"""Editions of a campaign: the facts, and how they look."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from abstain.report.grid import Column, frame_of_rows
+from abstain.errors import plural
+from abstain.report import view
+from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
+from abstain.report.view import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
+
+LANGUAGE = "language"
 
 AllRuns = Annotated[float | None, Column("all runs", "score")]
 BestRuns = Annotated[float | None, Column("best runs", "score")]
@@ -97,3 +101,84 @@ class EditionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         names = [n for n in kind.__struct_fields__ if n not in ("baselines", "registered")]
         names += [n for n in ("registered", "baselines") if n in kind.__struct_fields__]
         return frame_of_rows(kind, rows, *names, by="level")
+
+
+class View(view.View[EditionsResult]):
+    """Editions first, then what changed, then breakdowns."""
+
+    def title(self) -> str:
+        return "Editions"
+
+    def line(self) -> str:
+        return f"<EditionsResult: {plural(len(self.result.editions), 'edition')}>"
+
+    def tables(self, **options: Any) -> list[Grid]:
+        grids = [self.whole(), *self._changes(), *self._parts()]
+        grids[-1].notes += [*self._sentences(), *(sentence(note) for note in self.result.notes)]
+        return grids
+
+    def whole(self, **options: Any) -> Grid:
+        result = self.result
+        registered = {
+            key: sum(row.registered.get(key, 0) for row in result.editions)
+            for row in result.editions
+            for key in row.registered
+        }
+        total = Edition(
+            edition="all",
+            runs=sum(row.runs for row in result.editions),
+            teams=result.teams,
+            all_runs=None,
+            best_runs=None,
+            registered=registered | result.registered,
+        )
+        grid = Grid.of_rows(
+            Edition,
+            [*result.editions, total],
+            *("edition", "tests", "questions", "registered", "runs", "teams"),
+            *("all_runs", "best_runs", "baselines"),
+        )
+        grid.title = f"Mean {result.measure}{f' on {result.on}' if result.on else ''}"
+        grid.dim = {len(result.editions)}
+        return grid
+
+    def _changes(self) -> Iterator[Grid]:
+        if self.result.changes:
+            grid = Grid.of_rows(Change, self.result.changes, *Change.__struct_fields__)
+            grid.title = "From edition to edition"
+            yield grid
+
+    def _parts(self) -> Iterator[Grid]:
+        over = f"on {self.result.on}" if self.result.on else ""
+        for by in dict.fromkeys(part.by for part in self.result.parts):
+            grid = Grid.of_rows(
+                Part,
+                [part for part in self.result.parts if part.by == by],
+                *("edition", "level", "questions", "runs", "right", "unanswered"),
+                *("all_runs", "best_runs", "baselines"),
+                by=by,
+            )
+            where = over if by == LANGUAGE else over and "over all questions"
+            grid.title = f"By {by}{where and ', '}{where}"
+            yield grid
+
+    def _sentences(self) -> Iterator[str]:
+        result, alpha = self.result, 1 - self.result.level
+        for change in result.changes:
+            p = change.p_value
+            if change.what != "all runs" or change.difference is None or p is None:
+                continue
+            verdict = (
+                f"more than the choice of questions and runs explains (p = {p:.3f})"
+                if p < alpha
+                else f"which may be due to the choice of questions and runs (p = {p:.3f})"
+            )
+            yield (
+                f"From {change.before} to {change.after} the mean {result.measure} of all runs "
+                f"changed by {change.difference:+.3f}, {verdict}."
+            )
+        if result.changes:
+            yield (
+                "Best runs: the mean over each team's best run (best on all questions). The "
+                "standard errors treat reading tests and teams as independent."
+            )
