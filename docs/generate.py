@@ -162,7 +162,7 @@ def _example_code(item: Measure) -> str:
 def commands() -> dict[str, Command]:
     """Every command by its name."""
     os.environ |= {"COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
-    from abstain.cli.app import app
+    from abstain.cli import app
 
     every = {name: app.get_command(Context(app), name) for name in COMMANDS}
     return {name: item for name, item in every.items() if isinstance(item, Command)}

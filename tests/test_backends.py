@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.runs.reading import Match
+from abstain.reading import Match
 from tests.helpers import counts_of
 from tests.snapshots import refuses, says
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import abstain as ab
 from abstain.cli import run
 from abstain.outcomes import OUTCOMES
+from abstain.reading import EngineName
 from abstain.runs import counting, matrix
-from abstain.runs.reading import EngineName
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
 from tests.snapshots import refuses, says

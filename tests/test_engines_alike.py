@@ -14,8 +14,8 @@ import pytest
 import abstain as ab
 from abstain.io.frames import BLANKS
 from abstain.outcomes import KINDS
+from abstain.reading import EngineName
 from abstain.runs import counting
-from abstain.runs.reading import EngineName
 from tests.engines import ENGINES, needs, spark
 from tests.helpers import Here
 from tests.snapshots import refuses, says

@@ -13,8 +13,8 @@ import pytest
 
 import abstain as ab
 from abstain import errors
+from abstain.cli.options import OPTIONS
 from abstain.errors import OPTION_NAMES, InputError, Place, UnknownNameError, UsageError, option
-from abstain.runs.reading import OPTIONS
 from tests.helpers import Here
 from tests.snapshots import says
 
@@ -131,7 +131,7 @@ def test_names_agree_with_the_options_of_reading() -> None:
 
 
 SOURCES = Path(ab.__file__).parent
-HELP = {"runs/reading.py", "integrations/pytest_plugin.py"}
+HELP = {"integrations/pytest_plugin.py"}
 """Where options are declared."""
 
 

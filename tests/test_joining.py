@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 import abstain as ab
 from abstain.io.tables import ROW
+from abstain.reading import Reading
 from abstain.runs.log_tasks import join_tasks, together
-from abstain.runs.reading import Reading
 from abstain.runs.responses import Responses, opened_runs, read_responses
 from tests.engines import ENGINES, needs
 from tests.helpers import Here

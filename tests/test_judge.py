@@ -11,7 +11,7 @@ import pytest
 
 import abstain as ab
 from abstain.outcomes import Effect, Why
-from abstain.runs.reading import Match
+from abstain.reading import Match
 from tests.helpers import GOLD, RUN, Here, counts_of
 from tests.snapshots import says
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 import abstain as ab
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.reading import Reading
 from abstain.runs import counting
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.grades import shared_attributes
 from abstain.runs.log_tasks import with_shared_ids
-from abstain.runs.reading import Reading
 from abstain.runs.responses import Responses, gold_of_folder, read_responses
 from abstain.runs.run_names import (
     differing,

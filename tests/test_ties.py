@@ -12,7 +12,8 @@ import pytest
 import abstain as ab
 from abstain.features.campaign.tables import leaderboard
 from abstain.features.campaign.tables import tests_passed as passed_tests
-from abstain.stats.orderings import above, at_least, places
+from abstain.report.result import places
+from abstain.stats.orderings import above, at_least
 from tests.campaign.asked import overview
 
 HALF = {"few": (9, 1, 20), "all": (15, 15, 0)}

@@ -13,9 +13,9 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run as command
+from abstain.reading import Align
 from abstain.registry import view_of
 from abstain.report.terminal import print_grid
-from abstain.runs.reading import Align
 from tests.qa4mre_files import GOLD, RUN, gold_xml, real, run_xml
 from tests.snapshots import says
 

@@ -19,8 +19,8 @@ _CORE = {
     "abstain.rankings.scores": ("ScoreMatrix",),
     "abstain.report.result": ("Result", "load"),
     "abstain.runs.evaluation": ("Evaluation",),
-    "abstain.runs.reading": ("Reading",),
-    "abstain.runs.read": ("read", "read_counts", "read_judged"),
+    "abstain.reading": ("Reading",),
+    "abstain.runs": ("read", "read_counts", "read_judged"),
 }
 """Where the public names of the core are defined; those of features stand in `registry`."""
 

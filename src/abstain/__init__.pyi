@@ -45,13 +45,13 @@ from abstain.rankings.rankings import Rankings as Rankings
 from abstain.rankings.read import read_rankings as read_rankings
 from abstain.rankings.score_tables import read_scores as read_scores
 from abstain.rankings.scores import ScoreMatrix as ScoreMatrix
+from abstain.reading import Reading as Reading
 from abstain.report.result import Result as Result
 from abstain.report.result import load as load
+from abstain.runs import read as read
+from abstain.runs import read_counts as read_counts
+from abstain.runs import read_judged as read_judged
 from abstain.runs.evaluation import Evaluation as Evaluation
-from abstain.runs.read import read as read
-from abstain.runs.read import read_counts as read_counts
-from abstain.runs.read import read_judged as read_judged
-from abstain.runs.reading import Reading as Reading
 
 __version__: str
 __all__: list[str]

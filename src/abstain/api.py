@@ -17,7 +17,7 @@ from abstain.registry import METHODS, SHORTCUTS, part
 R = TypeVar("R")
 
 READERS = {
-    "Evaluation": "abstain.runs.read:read",
+    "Evaluation": "abstain.runs:read",
     "Rankings": "abstain.rankings.read:read_rankings",
 }
 """What reads the objects that shortcuts ask."""

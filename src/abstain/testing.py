@@ -22,12 +22,12 @@ from abstain.features.compare.view import signed
 from abstain.measures import Measure
 from abstain.measures import measure as measure_named
 from abstain.outcomes import Counts
+from abstain.reading import Reading, ReadingOptions
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.terminal import terminal_text
 from abstain.report.view import number
+from abstain.runs import evaluate, evaluate_judged, merged
 from abstain.runs.gold import read_gold
-from abstain.runs.read import evaluate, evaluate_judged, merged
-from abstain.runs.reading import JudgedOptions, Reading
 
 if TYPE_CHECKING:
     from abstain.features.score.result import Row
@@ -255,7 +255,7 @@ def gates() -> Iterator[Gates]:
         raise GatesError(held)
 
 
-class GateOptions(JudgedOptions, total=False):
+class GateOptions(ReadingOptions, total=False):
     """What every gate takes, besides how runs are read: policy, match, columns, grades, …"""
 
     by: Sequence[str] | str | None

@@ -16,10 +16,9 @@ import pytest
 from click import Context
 
 import abstain as ab
-from abstain.cli import run
-from abstain.cli.app import app
+from abstain.cli import app, run
+from abstain.cli.options import OPTIONS
 from abstain.registry import COMMANDS
-from abstain.runs.reading import OPTIONS
 
 QUESTIONS = [f"q{n}" for n in range(1, 9)]
 GIVEN = {"a": "AAAAAB--", "b": "AAABBBBB"}

@@ -17,7 +17,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
-from abstain.runs.reading import OPTIONS
+from abstain.cli.options import OPTIONS
 from tests.cli.test_every_option import FRAMES, by_pick, gold_rows, write
 
 SAMPLES = {

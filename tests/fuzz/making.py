@@ -181,7 +181,7 @@ VALUES: dict[str, tuple[str, ...]] = {
 @cache
 def options(command: str) -> tuple[click.Option, ...]:
     """The options of a command."""
-    from abstain.cli.app import app
+    from abstain.cli import app
 
     found = app.get_command(click.Context(app), command)
     assert found is not None

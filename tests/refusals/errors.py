@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from abstain.runs.refusals.detect import languages_of, rule_of
+from abstain.reading import languages_of
+from abstain.runs.refusals.detect import rule_of
 
 TEXTS = Path(__file__).parent / "data" / "texts.tsv"
 

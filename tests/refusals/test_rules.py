@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.runs.refusals.detect import LANGUAGES, Rule, language, languages_of, refuses, rule_of
+from abstain.reading import LANGUAGES, languages_of
+from abstain.runs.refusals.detect import Rule, language, refuses, rule_of
 from tests.helpers import ROOT
 from tests.refusals.errors import SETS, errors, labelled, summary
 

@@ -127,20 +127,24 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Check the outputs, then run; what fails over the input names its files."""
         from abstain.io.files import failures, in_a_line
-        from abstain.io.output import together
 
-        check_outputs(ctx)
         try:
-            with together():
-                try:
-                    return super().invoke(ctx)
-                except click.exceptions.Exit as verdict:  # the data say no: what is written stays
-                    leave = verdict
-            raise leave
+            return self._writing(ctx) if check_outputs(ctx) else super().invoke(ctx)
         except (AbstainError, OSError):
             raise
         except failures() as error:
             raise in_a_line(error, _read_by(ctx), doing="worked with") from error
+
+    def _writing(self, ctx: click.Context) -> Any:
+        """Run; what it writes takes its place at the end, all or nothing."""
+        from abstain.io.output import together
+
+        with together():
+            try:
+                return super().invoke(ctx)
+            except click.exceptions.Exit as verdict:  # the data say no: what is written stays
+                leave = verdict
+        raise leave
 
     def format_arguments(self, ctx: click.Context, formatter: Any) -> None:
         """Nothing: `format_options` writes them."""
@@ -197,27 +201,27 @@ def _read_by(ctx: click.Context) -> str:
     return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") or "the input"
 
 
-def check_outputs(ctx: click.Context) -> None:
-    """Refuse an output that is an input or another output, or that lies in no folder."""
-    from abstain.io.output import refuse_unwritable
-
+def check_outputs(ctx: click.Context) -> bool:
+    """Whether files are named to write; refuse one that is an input or another, or lies nowhere."""
     files = list(_files(ctx))
+    outputs = [(param, file) for param, file, writes in files if writes and isinstance(file, Path)]
     taken = {
         os.path.realpath(file): f"{file}, which is an input"
         for _, file, writes in files
         if not writes and os.path.isfile(file)
     }
-    for param, output, writes in files:
-        if not writes or not isinstance(output, Path):
-            continue
-        named = param.human_readable_name
-        called = min(param.opts, key=len) if isinstance(param, Option) else named
+    for param, output in outputs:
+        from abstain.io.output import refuse_unwritable
+
+        called = param.human_readable_name
+        called = min(param.opts, key=len) if isinstance(param, Option) else called
         if output.suffix or not getattr(param, "folder", False):
             refuse_unwritable(output)
         real = os.path.realpath(output)
         if real in taken:
             raise UsageError(f"{called} {output} would overwrite {taken[real]}")
         taken[real] = f"what {called} writes"
+    return any(isinstance(file, Path) for _, file, _ in files)
 
 
 ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import msgspec
@@ -17,11 +17,12 @@ from msgspec import Struct
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, F, option
 from abstain.errors import UsageError
-from abstain.io.output import write_text
 from abstain.registry import view_of
-from abstain.report.grid import Grid
 from abstain.report.result import Result
 from abstain.report.view import ENDINGS, FORMATS, Format, grid_text
+
+if TYPE_CHECKING:
+    from abstain.report.grid import Grid
 
 
 class Showing(Struct, frozen=True):
@@ -70,6 +71,8 @@ class Showing(Struct, frozen=True):
         if self.output is None:
             sys.stdout.write(text)
         else:
+            from abstain.io.output import write_text
+
             write_text(self.output, text)
 
 

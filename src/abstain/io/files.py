@@ -393,3 +393,27 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     while (ending := Path(name).suffix).lower() in NAME_ENDINGS and name != ending:
         name = name[: -len(ending)]
     return name
+
+
+def split_name(data: Any) -> tuple[str, Any]:
+    """The name and the path of a text `name=path`; else no name, and what it is."""
+    if isinstance(data, str) and "=" in data and not os.path.exists(data):
+        name, _, path = data.partition("=")
+        if name.strip() and (path == "-" or os.path.exists(path)):
+            return name.strip(), path
+    return "", data
+
+
+def is_bundle(data: Any) -> bool:
+    """Whether it is a folder, or an archive of other files than an Inspect log has."""
+    if not isinstance(data, (str, os.PathLike)) or os.path.isdir(data):
+        return isinstance(data, (str, os.PathLike))
+    if not os.path.isfile(data):
+        return False
+    head = open_file(data).head
+    if not head.startswith(ZIP) or WORKBOOK.match(head) or os.fspath(data).endswith(".eval"):
+        return False
+    from abstain.io.archive import open_archive
+
+    with open_archive(open_file(data)) as archive:
+        return not archive.is_inspect

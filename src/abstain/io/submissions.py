@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from abstain.errors import InputError
-from abstain.io.files import WORKBOOK, ZIP, Opened, open_file
+from abstain.io.files import ZIP, Opened, is_bundle, open_file
 from abstain.io.readers import log_readers
 from abstain.io.tables import ENDINGS, sniff
 
@@ -35,30 +35,6 @@ PACKED = (".gz", ".zst")
 MAX_FILES = 10_000
 ENTRY = "/"
 """Stands between an archive's name and that of a file in it."""
-
-
-def split_name(data: Any) -> tuple[str, Any]:
-    """The name and the path of a text `name=path`; else no name, and what it is."""
-    if isinstance(data, str) and "=" in data and not os.path.exists(data):
-        name, _, path = data.partition("=")
-        if name.strip() and (path == "-" or os.path.exists(path)):
-            return name.strip(), path
-    return "", data
-
-
-def is_bundle(data: Any) -> bool:
-    """Whether it is a folder, or an archive of other files than an Inspect log has."""
-    if not isinstance(data, (str, os.PathLike)) or os.path.isdir(data):
-        return isinstance(data, (str, os.PathLike))
-    if not os.path.isfile(data):
-        return False
-    head = open_file(data).head
-    if not head.startswith(ZIP) or WORKBOOK.match(head) or os.fspath(data).endswith(".eval"):
-        return False
-    from abstain.io.archive import open_archive
-
-    with open_archive(open_file(data)) as archive:
-        return not archive.is_inspect
 
 
 def runs_in(bundle: str | os.PathLike[str], format: str | None) -> list[File]:

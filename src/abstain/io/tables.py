@@ -41,7 +41,6 @@ from abstain.io.files import (
     too_large,
     writing,
 )
-from abstain.io.output import whole
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -316,6 +315,8 @@ def format_of_name(name: str) -> str | None:
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
     """Write a table in the format that its name says; a failure leaves no partial file."""
+    from abstain.io.output import whole
+
     label, chosen = str(path), format or format_of_name(str(path))
     if chosen not in FORMATS:
         expected = f"expected an ending of {', '.join(ENDINGS)}, also with .gz or .zst"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -13,9 +13,9 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, plural
-from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures import Measure, measure
 from abstain.measures.measure_types import RankingMeasure
+from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
 from abstain.registry import answered_by_features
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from abstain.io.tables import Table
     from abstain.measures.ranked_lists import Bools, Floats, RankedLists
     from abstain.rankings.scores import ScoreMatrix
-    from abstain.rankings.settings import ListSettings
     from abstain.rankings.sources import RunOrigin
-    from abstain.runs.reading import ReadingOptions
 
     Reader: TypeAlias = Callable[[ListSettings], tuple[RankedLists, tuple[RunOrigin, ...]]]
 
@@ -51,7 +49,7 @@ class Rankings:
     settings: ListSettings
     query_table: Table | None = None
     """Queries and their attributes, to slice by."""
-    reading: ReadingOptions = field(default_factory=dict)  # type: ignore[assignment]
+    reading: Reading = PLAIN
     """How the files were read."""
     subset: Selection | None = None
     """Which runs and queries were chosen with `only`; None: all that were read."""
@@ -197,7 +195,7 @@ class Rankings:
             cluster=cluster,
             unit="query",
             notes=self.notes,
-            reading={**self.reading, "cluster": cluster},
+            reading=structs.replace(self.reading, cluster=cluster),
             settings=self.settings,
             subset=self.subset,
         )

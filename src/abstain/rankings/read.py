@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.io.files import Opened
-from abstain.io.submissions import files_in, is_bundle, refuse, split_name
+from abstain.io.files import Opened, is_bundle, split_name
 from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled, offsets_of
 from abstain.rankings.collector import (
     MARKS,
@@ -27,12 +26,11 @@ from abstain.rankings.collector import (
 )
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
-from abstain.rankings.settings import Engine, ListSettings, Missing, Ties
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
+from abstain.reading import EngineName, ListSettings, Missing, Reading, Ties
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
-    from abstain.runs.reading import ReadingOptions
 
 MOST_AT_ONCE = 8
 """Files read at once: each needs memory for some of its rows."""
@@ -56,7 +54,7 @@ def read_rankings(
     judged_only: bool = False,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
-    engine: Engine | None = None,
+    engine: EngineName | None = None,
     master: str | None = None,
 ) -> Rankings:
     """Read relevance judgments and runs.
@@ -123,12 +121,7 @@ def read_rankings(
         check_mapping(columns, tables if table is None else [*tables, table])
     load = partial(ranked_lists, gold, sources, also=also)
     lists, origins = load(settings)
-    reading: ReadingOptions = {
-        "columns": columns or None,
-        "format": format,
-        "engine": engine,
-        "master": master,
-    }
+    reading = Reading.of(columns=columns, format=format, engine=engine, master=master)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
 
 
@@ -173,6 +166,8 @@ def _unfolded(data: Any) -> list[tuple[str, Any]]:
     name, path = split_name(data)
     if not is_bundle(path):
         return [(name, path)]
+    from abstain.io.submissions import files_in, refuse
+
     files = [file for file in files_in(path) if is_ranking(file)] or refuse(path)
     if name and len(files) > 1:
         raise InputError(f"holds {len(files)} files, expected one run for the name '{name}'", path)

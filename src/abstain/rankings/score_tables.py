@@ -17,10 +17,10 @@ from abstain.io.files import BOM, bare_name, open_file
 from abstain.io.frames import check_mapping, collect, into_lazy, open_table, rename
 from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
+from abstain.reading import Reading
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
-    from abstain.runs.reading import ReadingOptions
 
 RUNS = ("run", "system")
 """What the column of runs is called."""
@@ -75,7 +75,7 @@ def read_scores(
     }
     check_mapping(columns, opened.values())
     tables = [_read_table(table, name, columns, cluster) for name, table in opened.items()]
-    reading: ReadingOptions = {"columns": columns or None, "format": format, "cluster": cluster}
+    reading = Reading.of(columns=columns, format=format, cluster=cluster)
     return replace(_joined(tables), cluster=cluster, reading=reading)
 
 

@@ -10,16 +10,14 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
-from abstain.io.selection import Selection, narrowed, positions
 from abstain.rankings.rankings import Shape, shaped
+from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
 from abstain.registry import answered_by_features
 
 if TYPE_CHECKING:
     from abstain.features.compare.analysis import compare as _compare
     from abstain.features.meta.analysis import meta as _meta
     from abstain.measures.ranked_lists import Bools, Floats, Ints
-    from abstain.rankings.settings import ListSettings
-    from abstain.runs.reading import ReadingOptions
 
 
 @answered_by_features
@@ -56,7 +54,7 @@ class ScoreMatrix:
     """Where the scores come from, in messages."""
     notes: tuple[str, ...] = ()
     """What reading had to say."""
-    reading: ReadingOptions = field(default_factory=dict)  # type: ignore[assignment]
+    reading: Reading = PLAIN
     """How the input was read."""
     settings: ListSettings | None = None
     """How lists were read, where they are scores of rankings."""

@@ -18,17 +18,16 @@ import msgspec
 
 from abstain import __version__
 from abstain.errors import AbstainError, InputError, UsageError, check_name, shown
-from abstain.io.selection import Selection
 from abstain.outcomes import Undefined
-from abstain.rankings.settings import ListSettings
+from abstain.reading import ListSettings, Reading, Selection
 from abstain.registry import RESULTS, part, view_of
-from abstain.runs.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
     from abstain.measures import Measure
+    from abstain.outcomes import Array
     from abstain.rankings.rankings import Rankings
     from abstain.rankings.scores import ScoreMatrix
     from abstain.runs.evaluation import Evaluation
@@ -103,13 +102,37 @@ def check_rows(rows: Sequence[Any], measures: Sequence[str], by: Sequence[str]) 
             )
 
 
+def places(scores: Sequence[float] | Array, *, higher_is_better: bool = True) -> list[str]:
+    """The place of every score; ties, up to rounding, share theirs, and NaN has none.
+
+    >>> places([0.5, 0.7, 0.5])
+    ['2=', '1', '2=']
+    """
+    there = [at for at, score in enumerate(scores) if not math.isnan(score)]
+    there.sort(key=lambda at: scores[at], reverse=higher_is_better)
+    groups: list[list[int]] = []
+    for at in there:
+        if groups and _tied(scores[at], scores[groups[-1][-1]]):
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    ranks, first = [""] * len(scores), 1
+    for group in groups:
+        for at in group:
+            ranks[at] = f"{first}=" if len(group) > 1 else f"{first}"
+        first += len(group)
+    return ranks
+
+
+def _tied(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
+
+
 def ranked(rows: Iterable[R], measure: Measure) -> list[R]:
     """Rows from the best score to the worst, then those without one, each with its rank.
 
     Ties share their rank; a reference has none.
     """
-    from abstain.stats.orderings import places
-
     name, higher = str(measure), measure.higher_is_better
 
     def place(row: Any) -> tuple[bool, float, str]:
@@ -134,8 +157,7 @@ def read_as(
 ) -> dict[str, Any]:
     """What a result says of its input: how it was read, which part of it was asked, notes."""
     part = [] if asked.subset is None else [str(asked.subset)]
-    how = asked.reading
-    reading = how if isinstance(how, Reading) else Reading.of(**how)
+    reading = asked.reading
     alone = () if clusters else without_clusters(getattr(asked, "cluster", reading.cluster))
     return {
         "reading": reading,

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get
 from msgspec.structs import replace
 
 from abstain.errors import AbstainError, UsageError, plural
-from abstain.io.output import write_text
 from abstain.measures import Measure, measure
 from abstain.report.grid import Cell, Grid, cell_texts
 from abstain.report.result import Result
@@ -322,6 +321,8 @@ class View(Generic[R]):
         if ending not in ENDINGS:
             known = ", ".join((*ENDINGS, *PICTURES))
             raise UsageError(f"{path}: expected a name that ends in {known}")
+        from abstain.io.output import write_text
+
         write_text(path, self.text(ENDINGS[ending], digits=digits, **options))
 
     def draw(self, path: Path, **options: Any) -> None:

@@ -1,1 +1,210 @@
-"""Gold and responses to outcomes."""
+"""Read runs once: with a gold, as rows that others judged, or as counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from abstain.errors import UsageError
+from abstain.io.frames import ALIASES, check_mapping
+from abstain.reading import (
+    Align,
+    EngineName,
+    Match,
+    PolicyLike,
+    Reading,
+    refuse_meaningless,
+)
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.gold import Gold, joined_gold, read_gold
+from abstain.runs.responses import Responses, in_its_engine, opened_runs
+from abstain.runs.sources import GoldRuns, JudgedRows
+from abstain.runs.usual_names import refuse_pooled
+
+
+def read(
+    gold: Any,
+    runs: Any,
+    *,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    policy: PolicyLike = None,
+    match: Match = "id",
+    align: Align = "id",
+    detect_refusals: str | Sequence[str] = (),
+    cluster: str | None = None,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    names: Sequence[str] | str | None = None,
+) -> Evaluation:
+    """Read runs and judge them against a gold, once: everything is asked of what comes back.
+
+    Args:
+        gold: A path or a dataframe with `question`, `correct` and any attributes; or several,
+            with other questions each: then their attribute `gold` says which one is of which.
+        runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
+            them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
+        format: The format of the files where it is not evident, or a tool's log.
+        pick: What to pick of a tool's log, such as `{"filter": "strict-match"}`.
+        columns: Known name to actual name, such as `{"question": "id"}`.
+        policy: What kinds of blanks become, such as `{"missing": "wrong"}`.
+        match: When an answer is right: as given, as text, or as SQuAD has it.
+        align: How responses are paired with questions.
+        detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
+        cluster: The attribute whose values make clusters of questions.
+        engine: Who reads and counts files: polars unless said.
+        master: Where Spark runs.
+    """
+    reading = Reading.of(
+        format=format,
+        pick=pick,
+        columns=columns,
+        policy=policy,
+        match=match,
+        align=align,
+        detect_refusals=detect_refusals,
+        cluster=cluster,
+        engine=engine,
+        master=master,
+        names=names,
+    )
+    return evaluate(gold, runs, reading)
+
+
+def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
+    """As `read`, for a `Reading` that is there already; so may the gold be."""
+    refuse_meaningless(reading, "gold")
+    standard = read_golds(gold, reading)
+    responses = opened_runs(runs, reading)
+    standard = with_ids(standard, gold, responses, reading)
+    if any(item.is_log for item in responses):
+        from abstain.runs.log_tasks import with_shared_ids, with_unasked
+
+        standard, responses = with_shared_ids(standard, responses)
+        responses = [in_its_engine(item, reading) for item in with_unasked(responses, standard)]
+    check_mapping(reading.columns, [*standard.tables, *(item.table for item in responses)])
+    for item in responses:
+        refuse_pooled(item.table, judged=False)
+    if reading.cluster is not None:
+        standard.check_attributes([reading.cluster])
+    return Evaluation(GoldRuns(standard, responses, reading), reading)
+
+
+def read_golds(gold: Any, reading: Reading, *, answers: bool = True) -> Gold:
+    """The gold, or the golds that were named as one; `answers` says whether it needs any."""
+    if not isinstance(gold, (list, tuple)):
+        return read_gold(gold, reading, answers=answers)
+    if not gold:
+        raise UsageError("there is no gold to judge by")
+    return joined_gold([read_gold(item, reading, answers=answers) for item in gold])
+
+
+def with_ids(
+    standard: Gold,
+    gold: Any,
+    responses: Sequence[Responses],
+    reading: Reading,
+    *,
+    answers: bool = True,
+) -> Gold:
+    """The gold; read anew by its ids where `question` is the text and the runs give ids."""
+    taken = {name for item in responses for name in item.table.renamed}
+    ids = [name for name in standard.attributes if name in taken and name in ALIASES["question"]]
+    if len(ids) != 1:
+        return standard
+    columns = {**reading.columns, "gold:question": ids[0]}
+    return read_golds(gold, replace(reading, columns=columns), answers=answers)
+
+
+def read_judged(
+    runs: Any,
+    *,
+    grades: Mapping[str, str] | None = None,
+    format: str | None = None,
+    pick: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    policy: PolicyLike = None,
+    detect_refusals: str | Sequence[str] = (),
+    cluster: str | None = None,
+    engine: EngineName | None = None,
+    master: str | None = None,
+    names: Sequence[str] | str | None = None,
+) -> Evaluation:
+    """Read rows that carry their own outcome, in a column `outcome` or `grade`.
+
+    `grades` says what unusual grades mean, such as `{"meh": "wrong"}`. The rest is as for `read`.
+    """
+    reading = Reading.of(
+        grades=grades,
+        format=format,
+        pick=pick,
+        columns=columns,
+        policy=policy,
+        detect_refusals=detect_refusals,
+        cluster=cluster,
+        engine=engine,
+        master=master,
+        names=names,
+    )
+    return evaluate_judged(runs, reading)
+
+
+def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
+    """As `read_judged`, for a `Reading` that is there already."""
+    refuse_meaningless(reading, "judged")
+    responses = opened_runs(runs, reading, judged=True)
+    if any(item.is_log for item in responses):
+        from abstain.runs.log_tasks import with_unasked
+
+        responses = [in_its_engine(item, reading) for item in with_unasked(responses, None)]
+    check_mapping(reading.columns, [item.table for item in responses])
+    for item in responses:
+        refuse_pooled(item.table, judged=True)
+    return Evaluation(JudgedRows(responses, reading), reading)
+
+
+def read_counts(
+    counts: Any,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    skip_inconsistent: bool = False,
+) -> Evaluation:
+    """Read counts that somebody else made; what needs questions says so when it is asked.
+
+    Args:
+        counts: A path, a dataframe, or a mapping of names to `Counts`.
+        format: The format of the file where it is not evident.
+        columns: Known name to actual name, such as `{"right": "correct"}`.
+        skip_inconsistent: Whether rows that do not add up are left out, with a note.
+    """
+    reading = Reading.of(format=format, columns=columns)
+    return evaluate_counts(counts, reading, skip_inconsistent=skip_inconsistent)
+
+
+def evaluate_counts(
+    counts: Any, reading: Reading, *, skip_inconsistent: bool = False
+) -> Evaluation:
+    """As `read_counts`, for a `Reading` that is there already."""
+    from abstain.runs.counts_table import read_counts_table
+
+    refuse_meaningless(reading, "counts")
+    source = read_counts_table(counts, reading, skip_inconsistent=skip_inconsistent)
+    return Evaluation(source, reading)
+
+
+def merged(evaluations: Mapping[str, Evaluation]) -> Evaluation:
+    """Evaluations of one run each as one, whatever the runs were called; nothing is read again."""
+    first = next(iter(evaluations.values()))
+    responses = [
+        replace(item, run=name)
+        for name, evaluation in evaluations.items()
+        for item in evaluation.data.source.responses
+    ]
+    gold, reading = first.data.source.gold, first.reading
+    if gold is None:
+        return Evaluation(JudgedRows(responses, reading), reading)
+    return Evaluation(GoldRuns(gold, responses, reading), reading)

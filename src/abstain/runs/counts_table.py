@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, option, shown
 from abstain.io.frames import check_mapping, collect, open_table, rename, require_all, text_columns
-from abstain.io.selection import Selection, narrowed, positions
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
-from abstain.runs.reading import Reading
+from abstain.reading import Reading, Selection, narrowed, positions
 from abstain.runs.sources import Kind, Published, Source, Values, having
 
 NO_QUESTIONS = "counts say nothing about single questions: they can only be scored"

@@ -17,7 +17,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UndecidedError, option, plural
-from abstain.io.selection import Selection, narrowed, positions
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
@@ -31,11 +30,19 @@ from abstain.outcomes import (
     blanks_by_reason,
     reasons_named,
 )
+from abstain.reading import (
+    PolicyLike,
+    Reading,
+    Selection,
+    narrowed,
+    policy_entries,
+    positions,
+    refuse_meaningless,
+)
 from abstain.registry import answered_by_features
 from abstain.runs.counting import KindCounts
 from abstain.runs.gold import Slices, cluster_numbers, slices_of
 from abstain.runs.judge import KIND
-from abstain.runs.reading import PolicyLike, Reading, policy_entries, refuse_meaningless
 from abstain.runs.sources import Kind, Source, Subset, having
 
 if TYPE_CHECKING:

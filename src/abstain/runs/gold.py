@@ -26,7 +26,7 @@ from abstain.io.frames import (
 )
 from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Table, cells, col, column_of, sniff
 from abstain.measures.definition import Array, IntArray
-from abstain.runs.reading import PLAIN, Reading
+from abstain.reading import PLAIN, Reading
 from abstain.runs.responses import OF_A_RUN, Responses, gold_of_folder, is_path
 from abstain.runs.usual_names import GOLD as QUESTIONS
 from abstain.runs.usual_names import recognised

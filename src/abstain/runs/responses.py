@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,24 +12,15 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import UsageError, option, plural
-from abstain.io.files import bare_name
-from abstain.io.frames import collect, into_lazy, open_table, rename
-from abstain.io.readers import log_readers
+from abstain.errors import InputError, UsageError, option, plural, shown, some_of
+from abstain.io.files import Opened, bare_name, is_bundle, split_name
+from abstain.io.frames import collect, into_lazy, open_table, rename, without
 from abstain.io.tables import Table
-from abstain.runs.reading import PLAIN, Reading
+from abstain.reading import PLAIN, Reading
 from abstain.runs.usual_names import JUDGED, RUN, recognised
 
 if TYPE_CHECKING:
     from abstain.runs.gold import Gold
-
-
-import os
-
-from abstain.errors import InputError, shown, some_of
-from abstain.io.files import Opened
-from abstain.io.frames import without
-from abstain.io.submissions import is_bundle, runs_in, split_name, teams_of
 
 RULE = "refusal"
 """The column that names the rule by which a text was found to decline."""
@@ -155,6 +147,8 @@ def notes_of_tables(tables: Iterable[Table]) -> list[str]:
             files.setdefault(table.name, text)
     notes = [_of_files(files, named=named) for (_, named), files in kinds.items()]
     for format in dict.fromkeys(table.format for table in tables if table.verdicts is not None):
+        from abstain.io.readers import log_readers
+
         if format in log_readers() and (how := log_readers()[format].paired_by):
             notes += _other_documents([t for t in tables if t.format == format], how)
     return notes
@@ -268,8 +262,7 @@ def listed_runs(
     every: list[RunInput] = []
     for item in named:
         try:
-            bundle = not item.name and is_bundle(item.data)
-            every += map(RunInput, runs_in(item.data, reading.format)) if bundle else [item]
+            every += [item] if item.name or not is_bundle(item.data) else _bundled(item, reading)
         except InputError as error:
             if refused is None:
                 raise
@@ -282,8 +275,16 @@ def listed_runs(
     return _with_teams(every, named) if len(every) > 1 or every != named else every
 
 
+def _bundled(item: RunInput, reading: Reading) -> Iterable[RunInput]:
+    """The runs of a folder or an archive."""
+    from abstain.io.submissions import runs_in
+
+    return map(RunInput, runs_in(item.data, reading.format))
+
+
 def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInput]:
     """Files in folders by teams know their team, unless something else was given beside files."""
+    from abstain.io.submissions import teams_of
     from abstain.runs.run_names import parse_run_name
 
     if any(item.name or not is_path(item.data) or item.data == "-" for item in named):
@@ -303,8 +304,8 @@ def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Res
     from abstain.runs.run_names import runs_of
 
     if is_bundle(item.data):
-        files = runs_in(item.data, reading.format)
-        sources = resolved([read_responses(path, reading, judged=judged) for path in files])
+        files = _bundled(item, reading)
+        sources = resolved([read_responses(file.data, reading, judged=judged) for file in files])
     else:
         sources = [read_responses(item.data, reading, name=item.name, judged=judged)]
     runs = [run for source in sources for run in runs_of(source)]
@@ -329,6 +330,7 @@ def is_path(data: Any) -> bool:
 
 def gold_of_folder(folder: str, reading: Reading) -> Table:
     """The rows of all logs in a folder, from which its questions are taken."""
+    from abstain.io.submissions import runs_in
     from abstain.runs.log_tasks import join_tasks, together
 
     logs = runs_in(folder, reading.format)

@@ -15,15 +15,14 @@ from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require_all
-from abstain.io.selection import Selection
 from abstain.io.tables import cells
 from abstain.measures.definition import BoolArray, IntArray
 from abstain.outcomes import KINDS, CountsArray
+from abstain.reading import Reading, Selection
 from abstain.runs.counting import KindCounts, binned, count_kinds
 from abstain.runs.gold import slice_numbers, slice_sizes
 from abstain.runs.judge import Judged, judge
 from abstain.runs.matrix import Filled, binned_matrix, filled
-from abstain.runs.reading import Reading
 from abstain.runs.responses import Responses
 
 if TYPE_CHECKING:

@@ -44,25 +44,6 @@ def _close(a: Array, b: Array | float) -> Marks:
     return np.isclose(a, b, rtol=1e-12, atol=1e-15)
 
 
-def places(scores: Array | Sequence[float], *, higher_is_better: bool = True) -> list[str]:
-    """The place of every score; ties share theirs, and NaN has none.
-
-    >>> places([0.5, 0.7, 0.5])
-    ['2=', '1', '2=']
-    """
-    values = np.asarray(scores, np.float64)
-    best_first = np.argsort(-values if higher_is_better else values)
-    best_first = best_first[: np.count_nonzero(~np.isnan(values))]
-    ordered = values[best_first]
-    begins = np.flatnonzero(np.append(True, ~_close(ordered[1:], ordered[:-1])))
-    sizes = np.diff(np.append(begins, len(ordered)))
-    places = [""] * len(values)
-    for first, size in zip(begins.tolist(), sizes.tolist(), strict=True):
-        for at in best_first[first : first + size]:
-            places[at] = f"{first + 1}{'=' if size > 1 else ''}"
-    return places
-
-
 def following(tied: Sequence[str]) -> str:
     """Who comes next, one run or several that are level.
 

@@ -8,9 +8,9 @@ import click
 
 from abstain.cli import EXIT_NO, options
 from abstain.cli.command import FILE, READING, argument, command, option
+from abstain.cli.options import OPTIONS
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
-from abstain.runs.reading import OPTIONS
 
 
 @command

@@ -14,8 +14,8 @@ import polars as pl
 from abstain.errors import UsageError, check_name, plural, shown
 from abstain.io.qa4mre import is_none_of_the_above
 from abstain.outcomes import Counts
+from abstain.reading import Reading
 from abstain.runs.gold import NONE_WORDS, Gold, read_gold
-from abstain.runs.reading import Reading
 
 if TYPE_CHECKING:
     from abstain.outcomes import Array

@@ -9,8 +9,8 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import Words, argument, command, option
-from abstain.cli.reading import reading_options
-from abstain.runs.reading import Reading
+from abstain.cli.options import reading_options
+from abstain.reading import Reading
 
 KINDS = ("random", "first", "nca", "majority", "blank", "oracle")
 

@@ -31,12 +31,12 @@ from abstain.io.frames import collect
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
+from abstain.reading import Reading
 from abstain.report.result import ranked, read_as
+from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Slices, slices_of
 from abstain.runs.judge import INDEX, KIND
-from abstain.runs.read import evaluate
-from abstain.runs.reading import READING_OPTIONS, Reading
 from abstain.runs.run_names import (
     LATE,
     OFFICIAL,
@@ -89,7 +89,7 @@ def campaign_of_files(
     With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
     team may send. The other arguments are those of `Evaluation.campaign` and of `read`.
     """
-    reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
+    reading = {name: options.pop(name) for name in Reading.__struct_fields__ if name in options}
     evaluation, checked = opened_campaign(
         gold,
         runs,

@@ -11,7 +11,8 @@ from abstain.errors import plural
 from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points, tips
 from abstain.report.leaderboard import MOST_LINES, decision_figure
 from abstain.report.page import Figure
-from abstain.stats.orderings import at_least, over_runs, places
+from abstain.report.result import places
+from abstain.stats.orderings import at_least, over_runs
 
 if TYPE_CHECKING:
     from abstain.features.campaign.overview import Overview

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, command, option
-from abstain.cli.reading import Input, reads
+from abstain.cli.options import Input, reads
 from abstain.cli.showing import Showing, working
 from abstain.errors import UsageError, plural, shown
 from abstain.report.view import FORMATS, Format

@@ -27,8 +27,8 @@ from abstain.report.page import (
     Variant,
     blanks_table,
 )
+from abstain.report.result import places
 from abstain.report.view import policy_words, sentence
-from abstain.stats.orderings import places
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from abstain.features.compare.judge_errors import JudgeDrawn
     from abstain.features.compare.result import CompareResult
     from abstain.outcomes import Array, IntArray
-    from abstain.runs.reading import Reading
+    from abstain.reading import Reading
     from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURE = "c@1"

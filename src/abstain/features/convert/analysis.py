@@ -14,13 +14,12 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, option
-from abstain.io.files import bare_name
+from abstain.io.files import bare_name, is_bundle
 from abstain.io.frames import check_mapping, collect, open_table, rename
-from abstain.io.submissions import is_bundle
 from abstain.io.tables import ROW, Table, format_of_name, write_table
+from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.log_tasks import together
-from abstain.runs.reading import Align, Reading
 from abstain.runs.refusals.detect import blanked, with_refusals
 from abstain.runs.responses import CLUSTER, RULE, Responses, open_sources
 

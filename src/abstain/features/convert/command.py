@@ -8,9 +8,9 @@ import click
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Words, argument, command, option
-from abstain.cli.reading import reading_options
+from abstain.cli.options import reading_options
 from abstain.errors import UsageError, plural
-from abstain.runs.reading import Reading
+from abstain.reading import Reading
 
 
 @command

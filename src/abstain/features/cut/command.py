@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Words, command, option
-from abstain.cli.reading import RankedInput, reads_rankings
+from abstain.cli.options import RankedInput, reads_rankings
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError, shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
-from abstain.runs.read import read
+from abstain.runs import read
 
 if TYPE_CHECKING:
     from abstain.features.campaign.result import CampaignResult

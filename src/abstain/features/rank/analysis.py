@@ -19,7 +19,7 @@ from abstain.measures.measure_types import RankingMeasure
 from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 from abstain.outcomes import Undefined
 from abstain.rankings.rankings import Rankings, Shape, shaped
-from abstain.rankings.settings import ListSettings
+from abstain.reading import ListSettings
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result, check_rows, number, ranked, read_as
 from abstain.report.view import measure_summary

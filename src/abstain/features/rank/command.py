@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abstain.cli import options
 from abstain.cli.command import command, option
-from abstain.cli.reading import LISTS, RankedInput, reads_rankings
+from abstain.cli.options import LISTS, RankedInput, reads_rankings
 from abstain.cli.showing import Showing, shows, working
 
 

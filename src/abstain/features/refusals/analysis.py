@@ -12,12 +12,12 @@ import polars as pl
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect, into_lazy, open_table, require, require_all, text_column
 from abstain.outcomes import VERDICTS, Policy
+from abstain.reading import PolicyLike, Reading
 from abstain.report.grid import frame_of_rows
 from abstain.report.result import Facts, Result
 from abstain.runs.evaluation import refuse_undecided_rows
 from abstain.runs.grades import grade_rows
 from abstain.runs.judge import KIND
-from abstain.runs.reading import PolicyLike, Reading
 from abstain.runs.refusals.detect import language
 from abstain.runs.responses import RULE, Responses, open_sources
 

@@ -6,9 +6,9 @@ import msgspec
 
 from abstain.cli import options
 from abstain.cli.command import FILE, argument, command, option
-from abstain.cli.reading import reading_options
+from abstain.cli.options import reading_options
 from abstain.cli.showing import Showing, shows, working
-from abstain.runs.reading import Reading
+from abstain.reading import Reading
 
 
 @command
@@ -49,7 +49,7 @@ def refusals(
     Other commands use these rules only with --detect-refusals.
     """
     from abstain.features.refusals.analysis import refusals_in
-    from abstain.runs.refusals.detect import languages_of
+    from abstain.reading import languages_of
 
     chosen = msgspec.structs.replace(reading, detect_refusals=languages_of(languages))
     with working("reading…"):

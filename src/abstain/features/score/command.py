@@ -6,7 +6,7 @@ from typing import Any
 
 from abstain.cli import options
 from abstain.cli.command import command, option
-from abstain.cli.reading import Input, reads
+from abstain.cli.options import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 

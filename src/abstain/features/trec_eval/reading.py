@@ -20,8 +20,8 @@ from abstain.io import trec
 from abstain.io.files import bare_name, open_file
 from abstain.measures.trec_names import decimal, whole
 from abstain.rankings.read import ranked_lists
-from abstain.rankings.settings import ListSettings
 from abstain.rankings.sources import TrecFile
+from abstain.reading import ListSettings
 
 if TYPE_CHECKING:
     from abstain.io.files import Opened

@@ -39,11 +39,11 @@ from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, Counts
+from abstain.reading import Reading
 from abstain.report.result import number, read_as
+from abstain.runs import evaluate
 from abstain.runs.gold import GOLD
 from abstain.runs.matrix import answers_of, has_answer, stated
-from abstain.runs.read import evaluate
-from abstain.runs.reading import READING_OPTIONS, Reading
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, check_repeats
@@ -74,7 +74,7 @@ def tune_files(
     `test_gold` holds other questions to judge on, answered in the same runs: it is read beside the
     gold.
     """
-    reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
+    reading = {name: options.pop(name) for name in Reading.__struct_fields__ if name in options}
     golds = both_golds(gold, test_gold, tune_on, folds)
     evaluation = evaluate(golds, runs, Reading.of(**reading))
     return tune(evaluation, tune_on=tune_on, folds=folds, **options)

@@ -21,11 +21,11 @@ from abstain.io.json_files import document
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, cells, col
 from abstain.outcomes import OUTCOMES
+from abstain.reading import Reading
 from abstain.report.result import load
 from abstain.runs.faults import bad_confidence
 from abstain.runs.gold import Gold, read_gold
 from abstain.runs.judge import NO, not_numbers
-from abstain.runs.reading import Reading
 from abstain.runs.responses import RULE, read_responses
 
 if TYPE_CHECKING:

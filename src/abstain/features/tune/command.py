@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from abstain.cli import options
 from abstain.cli.command import FILE, NEW_FILE, SHOWING, command, option
-from abstain.cli.reading import Input, reads
+from abstain.cli.options import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
@@ -129,7 +129,7 @@ def tune(
 
 def _two_golds(inputs: Input, test_gold: str, how: dict[str, Any]) -> Evaluation:
     from abstain.features.tune.analysis import both_golds
-    from abstain.runs.read import evaluate
+    from abstain.runs import evaluate
 
     if inputs.kind == "judged":
         raise UsageError("--test-gold needs a gold to tune on; --judged has none")

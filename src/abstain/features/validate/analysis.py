@@ -21,14 +21,14 @@ from abstain.features.validate.result import ValidateResult
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping
 from abstain.io.submissions import without_runs
+from abstain.reading import Reading, ReadingOptions, refuse_meaningless
 from abstain.report.result import without_clusters
+from abstain.runs import read_golds, with_ids
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.faults import Problem
 from abstain.runs.gold import natural
 from abstain.runs.judge import judge
 from abstain.runs.log_tasks import with_shared_ids, with_unasked
-from abstain.runs.read import read_golds, with_ids
-from abstain.runs.reading import Reading, ReadingOptions, refuse_meaningless
 from abstain.runs.responses import (
     Responses,
     RunInput,

@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import EXIT_NO, options
 from abstain.cli.command import command, option
-from abstain.cli.reading import Input, reads
+from abstain.cli.options import Input, reads
 from abstain.cli.showing import Showing, shows, working
 from abstain.errors import InputError
 

@@ -30,12 +30,12 @@ from abstain.io.normalise import matcher, plain
 from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import KINDS, WRONG
+from abstain.reading import LANGUAGES, Reading
 from abstain.runs.counting import refuse_counts, rows_by_run, run_count
 from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, repeats
 from abstain.runs.gold import NONE_WORDS, Gold
 from abstain.runs.judge import FILE, INDEX, KIND, YES, Judged
 from abstain.runs.matrix import MISSING
-from abstain.runs.reading import Reading
 from abstain.runs.responses import Responses
 from abstain.runs.run_names import parse_run_name
 from abstain.runs.sources import GoldRuns
@@ -393,7 +393,7 @@ def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
 
 def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
     """Runs some of whose wrong answers, the most frequent ones, say that they are none."""
-    from abstain.runs.refusals.detect import LANGUAGES, rule_of
+    from abstain.runs.refusals.detect import rule_of
 
     texts = wrong["answer"].drop_nulls().value_counts(sort=True).head(MOST_TEXTS)
     texts = texts.filter(pl.col("answer").str.len_chars() >= SHORTEST).select("answer")

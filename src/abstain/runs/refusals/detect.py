@@ -13,30 +13,15 @@ import msgspec
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UsageError, check_name, plural
+from abstain.errors import UsageError, plural
 from abstain.io.files import reading
 from abstain.io.tables import Table
+from abstain.reading import languages_of
 from abstain.runs.responses import RULE
 
 MOST = 2_000
 """A refusal is looked for in the first characters."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
-
-
-def languages_of(text: str) -> tuple[str, ...]:
-    """Language codes from `en,de` or `all`.
-
-    >>> languages_of("en, de")
-    ('en', 'de')
-    """
-    names = [n.strip().lower() for n in text.replace("+", ",").split(",") if n.strip()]
-    if names == ["all"]:
-        return LANGUAGES
-    if not names:
-        raise UsageError(f"name languages to detect refusals in: {', '.join(LANGUAGES)}")
-    for name in names:
-        check_name("supported language", name, LANGUAGES)
-    return tuple(dict.fromkeys(names))
 
 
 def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
@@ -220,8 +205,6 @@ def _grade(column: str) -> pl.Expr:
 def _cell(name: str, names: Sequence[str]) -> pl.Expr:
     return pl.col(name) if name in names else pl.lit(None, dtype=pl.String)
 
-
-LANGUAGES = ("en", "de", "es", "fr", "it")
 
 PARTS = {"ends": r"(?:[.,;:!?…–—-]|$)"}
 """Parts that every language may use."""

@@ -1,0 +1,335 @@
+"""How input is read: `Reading` of runs, `ListSettings` of rankings; a `Selection` is a part of it.
+
+The arguments of `read` and `read_rankings`, the options that commands share and what a saved result
+says of its input are these fields. Their options and helps stand in `cli/options.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
+
+import msgspec
+
+from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
+from abstain.outcomes import Policy, policy_texts
+
+Match: TypeAlias = Literal["id", "text", "squad"]
+Align: TypeAlias = Literal["id", "position"]
+EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
+PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
+
+
+Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
+"""What kind of input is read: a gold and runs, judged rows, counts, scores."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The arguments of reading, for functions that read and ask in one line."""
+
+    format: str | None
+    pick: Mapping[str, str] | None
+    columns: Mapping[str, str] | None
+    policy: PolicyLike
+    match: Match
+    align: Align
+    detect_refusals: str | Sequence[str]
+    cluster: str | None
+    engine: EngineName | None
+    master: str | None
+    names: Sequence[str] | str | None
+    grades: Mapping[str, str] | None
+
+
+class Reading(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
+):
+    """How input is read and judged.
+
+    >>> Reading.of(policy={"missing": "wrong"}, match="text")
+    Reading(policy={'missing': 'wrong'}, match='text')
+    """
+
+    format: str | None = None
+    """A table format or a tool's log; None: told by the bytes and the name."""
+    pick: dict[str, str] = {}
+    """What to pick of a tool's log, such as {"filter": "strict-match"}."""
+    columns: dict[str, str] = {}
+    """Known name to actual name; `gold:` or `run:` before a known name speaks of one side."""
+    policy: dict[str, str] = {}
+    """What was said of kinds of blanks; the others keep their default."""
+    match: Match = "id"
+    """When an answer is right."""
+    align: Align = "id"
+    """How responses are paired with questions."""
+    detect_refusals: tuple[str, ...] = ()
+    """Languages in which refusals are looked for."""
+    grades: dict[str, str] = {}
+    """What unusual grades of judged rows mean."""
+    cluster: str | None = None
+    """The attribute whose values make clusters."""
+    engine: EngineName | None = None
+    """The engine that reads and counts files (default: polars)."""
+    master: str | None = None
+    """Where Spark runs."""
+    names: tuple[str, ...] = ()
+    """What the runs are called, in their order; none: as they call themselves."""
+
+    @classmethod
+    def of(cls, **options: Unpack[ReadingOptions]) -> Reading:
+        """The options of a caller, checked and in one form; None is the same as none."""
+        values: dict[str, Any] = {name: item for name, item in options.items() if item is not None}
+        for name in values:
+            if name not in cls.__struct_fields__:
+                raise UnknownNameError("argument", name, cls.__struct_fields__)
+        for name, known in (("match", Match), ("align", Align), ("engine", EngineName)):
+            if name in values:
+                check_name(f"value of {option(name)}", values[name], get_args(known))
+        if "master" in values and values.setdefault("engine", "spark") != "spark":
+            raise UsageError(
+                f"{option('master')} needs {option('engine', 'spark')} (got '{values['engine']}')"
+            )
+        if "names" in values:
+            values["names"] = _names(values["names"])
+        values["policy"] = policy_entries(values.get("policy"))
+        if asked := values.pop("detect_refusals", ()):
+            values["detect_refusals"] = languages_of(asked)
+        try:
+            return msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"an option of reading is not what was expected: {error}") from None
+
+    def rules(self, **defaults: str) -> Policy:
+        """The whole policy; `defaults` hold where nothing was said."""
+        return Policy.of({**defaults, **self.policy})
+
+
+def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
+    """Names for runs: each one different, none empty."""
+    names = tuple(name.strip() for name in ([texts] if isinstance(texts, str) else texts))
+    for name in names:
+        if not name:
+            raise UsageError(f"{option('names')}: a run needs a name (got an empty one)")
+        if names.count(name) > 1:
+            raise UsageError(f"{option('names')}: two runs cannot both be called '{name}'")
+    return names
+
+
+def policy_entries(policy: PolicyLike) -> dict[str, str]:
+    """What a caller said of kinds of blanks: kind to effect, checked.
+
+    >>> policy_entries(["error = Excluded"])
+    {'error': 'excluded'}
+    """
+    if isinstance(policy, Policy):
+        return policy.to_dict()
+    texts = policy_texts(policy)
+    whole = Policy.parse(texts).to_dict()
+    return {
+        kind: whole[kind] for kind in (text.partition("=")[0].strip().lower() for text in texts)
+    }
+
+
+LANGUAGES = ("en", "de", "es", "fr", "it")
+"""Languages in which refusals are known."""
+
+
+def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
+    """Language codes from `en,de`, `all` or a list.
+
+    >>> languages_of("en, de")
+    ('en', 'de')
+    """
+    text = codes if isinstance(codes, str) else ",".join(codes)
+    names = [n.strip().lower() for n in text.replace("+", ",").split(",") if n.strip()]
+    if names == ["all"]:
+        return LANGUAGES
+    if not names:
+        raise UsageError(f"name languages to detect refusals in: {', '.join(LANGUAGES)}")
+    for name in names:
+        check_name("supported language", name, LANGUAGES)
+    return tuple(dict.fromkeys(names))
+
+
+_NO_GOLD = "needs a gold and runs: it judges answers"
+_UNJUDGED = f"needs {option('judged')}: it says what a grade means"
+
+_JUDGED = {"match": _NO_GOLD, "align": _NO_GOLD}
+_CLUSTER = "is for questions; counts have no questions to cluster"
+
+
+def _already(done: str) -> dict[str, str]:
+    """What is for responses, where there are none any more."""
+    why = f"applies to responses, but this input is already {done}"
+    return dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), why)
+
+
+MEANINGLESS: dict[Kind, dict[str, str]] = {
+    "gold": {"grades": _UNJUDGED},
+    "judged": _JUDGED,
+    "counts": {**_JUDGED, "grades": _UNJUDGED, "cluster": _CLUSTER, **_already("counted")},
+    "scores": {**_JUDGED, "grades": _UNJUDGED, **_already("scored")},
+}
+"""For each kind of input the fields that mean nothing there, and why."""
+
+
+def refuse_meaningless(reading: Reading, kind: Kind) -> None:
+    """Refuse what was said although it means nothing for this kind of input."""
+    refuse(reading, {name: f"{option(name)} {why}" for name, why in MEANINGLESS[kind].items()})
+
+
+PLAIN = Reading()
+
+
+def refuse(reading: Reading, why: Mapping[str, str]) -> None:
+    """Refuse, for a reason each, the fields that were said."""
+    for name in reversed([*why]):  # a master asks for an engine: it is named first
+        if getattr(reading, name) != getattr(PLAIN, name):
+            raise UsageError(why[name])
+
+
+# ------------------------------------------------------------------------------ of rankings
+
+Missing: TypeAlias = Literal["empty", "error", "skip"]
+Ties: TypeAlias = Literal["trec", "rank"]
+
+MOST_DOCUMENTS = 10**18
+
+
+class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked of lists; all of it is declared in the output."""
+
+    nil: str | None = None
+    """The document id that ends a list."""
+    nil_as_answer: bool = False
+    """Whether it is a document instead, right where nothing else is, as in TREC 2001."""
+    limit: int | None = None
+    """How long a list could be: a shorter one was ended by its system."""
+    missing: Missing = "empty"
+    """What a query is that a run lacks."""
+    ties: Ties = "trec"
+    """Documents of equal score: by falling id, or all by the rank column."""
+    trec_eval: bool = False
+    """Whether averages are trec_eval's: what does not exist counts 0."""
+    top: float | None = None
+    """The grade that is a gain of 1, where it was passed; otherwise the largest judged."""
+    all_queries: bool = False
+    """Whether every query of the table of queries counts, judged or not."""
+    relevance_level: float | None = None
+    """The lowest relevant grade, for every measure that takes one, unless its name sets another."""
+    judged_only: bool = False
+    """Whether documents that nobody judged are taken out of the lists first."""
+
+    def checked(self) -> ListSettings:
+        """The same, if it makes sense together."""
+        if self.nil_as_answer and self.nil is None:
+            raise UsageError(
+                f"{option('nil_as_answer')} needs the name of the document that means "
+                f'"nothing is relevant": {option("nil", "NIL")}'
+            )
+        if self.nil is not None and not self.nil.strip():
+            raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
+        check_name("value of missing", self.missing, get_args(Missing))
+        check_name("value of ties", self.ties, get_args(Ties))
+        level = self.relevance_level
+        if level is not None and not 0 < float(level) < math.inf:
+            raise UsageError(f"{option('relevance_level')} must be a grade above 0 (got {level:g})")
+        if self.limit is not None and not 1 <= int(self.limit) <= MOST_DOCUMENTS:
+            raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
+        return msgspec.structs.replace(
+            self,
+            top=None if self.top is None else float(self.top),
+            relevance_level=None if level is None else float(level),
+            limit=None if self.limit is None else int(self.limit),
+        )
+
+
+# ---------------------------------------------------------------------------- of a part of it
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Some of the runs, on some of the questions.
+
+    >>> print(Selection(runs=("a",), of_runs=3, where={"topic": ("x",)}))
+    subset: 1 of 3 runs ('a'), rows (topic 'x')
+    """
+
+    runs: tuple[str, ...] = ()
+    """Those that are left, where some were chosen."""
+    of_runs: int | None = None
+    """Out of how many."""
+    where: dict[str, tuple[str, ...]] = {}
+    """The values that attributes of questions must have; of queries, their names."""
+    questions: int | None = None
+    """How many questions are left, where they were chosen and can be counted."""
+    of_questions: int | None = None
+    """Out of how many."""
+    unit: str = "question"
+    """What the input calls a question: question, query or topic."""
+
+    def __str__(self) -> str:
+        parts = []
+        if self.of_runs is not None:
+            of = plural(self.of_runs, "run")
+            parts.append(f"{len(self.runs):,} of {of} ({some_of(self.runs)})")
+        if self.where:
+            many = "queries" if self.unit == "query" else None
+            by_name = self.where.keys() == {self.unit}
+            values = "; ".join(
+                some_of(values) if by_name else f"{name} {some_of(values)}"
+                for name, values in self.where.items()
+            )
+            rows = "rows"
+            if self.of_questions is not None:
+                rows = f"{self.questions or 0:,} of {plural(self.of_questions, self.unit, many)}"
+            parts.append(f"{rows} ({values})")
+        return f"subset: {', '.join(parts)}"
+
+
+def narrowed(
+    before: Selection | None,
+    *,
+    runs: Sequence[str],
+    of_runs: int,
+    where: Mapping[str, Sequence[str]] | None = None,
+    questions: int | None = None,
+    of_questions: int | None = None,
+    unit: str = "question",
+) -> Selection | None:
+    """What is left of a selection, or of everything; None where nothing is left out.
+
+    >>> first = narrowed(None, runs=["a", "b"], of_runs=3)
+    >>> str(narrowed(first, runs=["a"], of_runs=2))
+    "subset: 1 of 3 runs ('a')"
+    >>> narrowed(None, runs=["a"], of_runs=1)
+    """
+    left = before or Selection(unit=unit)
+    if len(runs) < of_runs:
+        all_runs = of_runs if left.of_runs is None else left.of_runs
+        left = msgspec.structs.replace(left, runs=tuple(runs), of_runs=all_runs)
+    if where and (questions is None or questions != of_questions):
+        all_questions = of_questions if left.of_questions is None else left.of_questions
+        values = left.where | {name: tuple(values) for name, values in where.items()}
+        left = msgspec.structs.replace(
+            left, where=values, questions=questions, of_questions=all_questions
+        )
+    return None if left == Selection(unit=unit) else left
+
+
+def positions(what: str, names: Sequence[str], wanted: Collection[str] | str | None) -> list[int]:
+    """The positions of the wanted names, in the order of all; an unknown name is refused.
+
+    >>> positions("run", ["a", "b", "c"], ["c", "a"]), positions("run", ["a", "b"], None)
+    ([0, 2], [0, 1])
+    """
+    if wanted is None:
+        return list(range(len(names)))
+    asked = dict.fromkeys([wanted] if isinstance(wanted, str) else wanted)
+    known = dict.fromkeys(names)
+    for name in asked:
+        if name not in known:
+            raise UnknownNameError(what, name, names)
+    if not asked:
+        raise UsageError(f"there is no {what} left: name at least one")
+    return [at for at, name in enumerate(names) if name in asked]
