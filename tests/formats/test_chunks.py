@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.io import csv_files, files
-from abstain.io.tables import ROW, Table, read_in_chunks, read_table
+from abstain.io.tables import ROW, Table, read_table
 from tests.snapshots import says
 
 SIZES = (1, 2, 3, 7, 20, 1 << 20)
@@ -50,7 +50,7 @@ def whole(path: Path) -> Any:
 def pieced(path: Path, size: int) -> Any:
     in_chunks_of(size)
     try:
-        table = read_in_chunks(path)
+        table = read_table(path, in_chunks=True)
         assert table.chunks is not None
         rows = [row for chunk in table.chunks(table.columns) for row in texts(chunk, table)]
     except ab.InputError as error:
@@ -209,7 +209,7 @@ TEXT = b"one,two\n" + b"a,b\nc,d\n" * 20_000
 def test_packed_files(folder: Path, packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = folder / f"any.csv{packing}"
     path.write_bytes(PACKED[packing](TEXT))
-    table = read_in_chunks(path)
+    table = read_table(path, in_chunks=True)
     assert table.opened is not None
     assert not table.opened.data, "it is in memory as a whole"
     assert pieced(path, 999) == whole(path)
@@ -262,7 +262,7 @@ def test_some_columns_in_any_order(folder: Path) -> None:
     path.write_text("one,two,three\na,b,c\n,,x\n\n,,\nd,,\n")
     for size in SIZES:
         in_chunks_of(size)
-        chunks = read_in_chunks(path).chunks
+        chunks = read_table(path, in_chunks=True).chunks
         assert chunks is not None
         rows = pl.concat(chunks(("two", "one"))).select("two", "one", ROW).rows()
         assert [(one or "", two or "", row) for two, one, row in rows] == [

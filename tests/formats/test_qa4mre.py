@@ -108,11 +108,14 @@ def test_several_and_no_right_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ((' a_id="2"', ""), r"14|16: has an <answer> without an a_id"),
-        (('<answer a_id="2">b', '<answer a_id="1">b'), r":16: has the a_id '1' twice in question"),
+        ((' a_id="2"', ""), r"14|16: has an answer to question '1/1/2' with the a_id ''"),
+        (
+            ('<answer a_id="2">b', '<answer a_id="1">b'),
+            r":16: has an answer to question .* with the a_id '1', expected another",
+        ),
         (('q_id="2"', 'q_id="1"'), r":13: question '1/1/1' appears twice \(first: .*:6\)"),
         (('q_id="2"', ""), r":13: a question has no id"),
-        (('a_id="2">b', 'a_id="a|b">b'), r":16: has the a_id 'a\|b'"),
+        (('a_id="2">b', 'a_id="a|b">b'), r":16: has an answer .* with the a_id 'a\|b'"),
     ],
 )
 def test_faults_of_a_gold_have_their_line(

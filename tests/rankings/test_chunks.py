@@ -71,7 +71,9 @@ def ranked(gold: Path, run: Path, **options: Any) -> Any:
 def ranked_whole(gold: Path, run: Path, **options: Any) -> Any:
     """The same of a table that is taken in as a whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "read_in_chunks", read_table)
+        patch.setattr(
+            tables, "read_table", lambda path, format, in_chunks: read_table(path, format=format)
+        )
         return ranked(gold, run, **options)
 
 

@@ -10,7 +10,7 @@ type declaration is refused, and with it every entity and every external referen
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -34,9 +34,9 @@ SPLIT = "|"
 MAX_ATTRIBUTES = 100
 MAX_DEPTH = 50
 BLOCK = 1 << 16
+QUESTION = ("q", "question")
+TEXTS = ("q_str", "answer")
 EXPECTED = "expected a table, or QA4MRE XML: <test-set> (a gold) or <output> (a run)"
-DERIVED = ("test", "nca")
-"""What follows from the file, unless a question says otherwise in an attribute."""
 LISTS = ("correct", "options", "option_texts")
 GOLD_COLUMNS = ("question", "correct", "options", "topic", "test", "nca", "text", "option_texts")
 RUN_EXTRAS = ("confidence", "why")
@@ -85,33 +85,27 @@ def read_qa4mre(opened: Opened) -> Table:
     """A gold or a run as a table; which of them it is, its root says."""
     reader = _Reader(opened)
     reader.read()
-    if not reader.questions:
+    if not reader.rows:
         raise InputError(f"has no questions, {EXPECTED}", Place(opened.name, reader.root_line))
-    frame = _gold_frame(reader.questions) if reader.is_gold else _run_frame(reader.questions)
+    frame = reader.gold() if reader.is_gold else reader.run()
     return Table(
         opened.name,
         "qa4mre",
         tuple(frame.columns),
         frame.with_row_index(ROW).lazy(),
         opened,
-        lines=[question.line for question in reader.questions],
-        run_id=(reader.run, reader.root_line) if reader.run else None,
+        lines=reader.lines,
+        run_id=(reader.run_id, reader.root_line) if reader.run_id else None,
     )
 
 
 @dataclass(slots=True)
-class _Question:
-    id: str | None
-    line: int
-    t_id: str | None
-    r_id: str | None
-    topic: str | None
+class _Element:
+    tag: str
     attributes: dict[str, str]
+    """Those that hold something."""
+    line: int
     text: list[str] = field(default_factory=list)
-    options: list[str] = field(default_factory=list)
-    """Of a run: the answer."""
-    option_texts: list[list[str]] = field(default_factory=list)
-    right: list[str] = field(default_factory=list)
 
 
 class _Reader:
@@ -120,14 +114,15 @@ class _Reader:
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
         self.is_gold, self.root_line = False, 1
-        self.run: str | None = None
-        self.questions: list[_Question] = []
-        self._open: list[str] = []
-        self._topic: Mapping[str, str] = {}
-        self._r_id: str | None = None
-        self._question: _Question | None = None
-        self._text: list[str] | None = None
-        self._attributes: set[str] = set()
+        self.run_id: str | None = None
+        self.rows: list[dict[str, Any]] = []
+        self.lines: list[int] = []
+        self._tests: list[tuple[str | None, str | None]] = []
+        """The topic and the test of each row."""
+        self._attributes: dict[str, None] = {}
+        self._open: list[_Element] = []
+        self._inside: list[_Element] = []
+        """The texts and the answers of the question that is read."""
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -154,129 +149,102 @@ class _Reader:
                 text = "it is not UTF-8 text, and declares no other encoding"
             raise self._error(f"is not XML: {text}, {EXPECTED}") from None
 
-    def _error(self, message: str) -> InputError:
-        return InputError(message, Place(self.opened.name, self._parser.CurrentLineNumber))
+    def _error(self, message: str, line: int | None = None) -> InputError:
+        return InputError(message, Place(self.opened.name, line or self._parser.CurrentLineNumber))
 
     def _refuse_doctype(self, name: str, *_: object) -> None:
         what = "is an HTML page" if name.lower() == "html" else "has a document type declaration"
         raise self._error(f"{what}, {EXPECTED}")
 
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        tag = tag.rpartition(":")[2]
-        self._open.append(tag)
+        filled = {name: value for name, text in attributes.items() if (value := text.strip())}
+        element = _Element(tag.rpartition(":")[2], filled, self._parser.CurrentLineNumber)
+        if not self._open:
+            if element.tag not in ("test-set", "output"):
+                raise self._error(f"has the root {shown(f'<{element.tag}>')}, {EXPECTED}")
+            self.is_gold, self.root_line = element.tag == "test-set", element.line
+            self.run_id = filled.get("run_id")
+        self._open.append(element)
         if len(self._open) > MAX_DEPTH:
             raise self._error(f"is nested more than {MAX_DEPTH} elements deep, {EXPECTED}")
-        if len(self._open) == 1:
-            self._start_root(tag, attributes)
-        elif "doc" in self._open:
-            return
-        elif tag == "topic":
-            self._topic = attributes
-        elif tag == "reading-test":
-            self._r_id = _value(attributes, "r_id")
-        elif tag in ("q", "question"):
-            self._start_question(attributes)
-        elif self._question is not None and tag == "q_str":
-            self._text = self._question.text
-        elif self._question is not None and tag == "answer":
-            self._start_answer(self._question, attributes)
+        if element.tag in QUESTION:
+            self._inside = []
+        elif element.tag in TEXTS:
+            self._inside.append(element)
 
     def _end(self, _: str) -> None:
-        in_document = "doc" in self._open
-        tag = self._open.pop()
-        if in_document:
-            return
-        if tag == "topic":
-            self._topic = {}
-        elif tag == "reading-test":
-            self._r_id = None
-        elif tag in ("q", "question"):
-            self._question = None
-        elif tag in ("q_str", "answer"):
-            self._text = None
+        element = self._open.pop()
+        if element.tag in QUESTION and self._around("doc") is None:
+            self._add(element)
 
     def _data(self, text: str) -> None:
-        if self._text is not None and "doc" not in self._open:
-            self._text.append(text)
+        for element in self._open:
+            if element.tag in TEXTS:
+                element.text.append(text)
 
-    def _start_root(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag not in ("test-set", "output"):
-            raise self._error(f"has the root {shown(f'<{tag}>')}, {EXPECTED}")
-        self.is_gold, self.root_line = tag == "test-set", self._parser.CurrentLineNumber
-        self.run = _value(attributes, "run_id")
+    def _around(self, tag: str) -> dict[str, str] | None:
+        return next((element.attributes for element in self._open if element.tag == tag), None)
 
-    def _start_question(self, attributes: Mapping[str, str]) -> None:
-        values = {name: value for name in attributes if (value := _value(attributes, name))}
-        q_id = values.pop("q_id", None)
-        self._attributes |= values.keys()
+    def _add(self, question: _Element) -> None:
+        topic, test = self._around("topic") or {}, self._around("reading-test") or {}
+        t_id, r_id = topic.get("t_id"), test.get("r_id")
+        values: dict[str, Any] = question.attributes
+        id = question_id(t_id, r_id, values.pop("q_id", None))
+        self._attributes |= dict.fromkeys(values)
         if len(self._attributes) > MAX_ATTRIBUTES:
             raise self._error(f"has more than {MAX_ATTRIBUTES} different attributes of questions")
-        t_id = _value(self._topic, "t_id")
-        self._question = _Question(
-            question_id(t_id, self._r_id, q_id),
-            self._parser.CurrentLineNumber,
-            t_id,
-            self._r_id,
-            _value(self._topic, "t_name") or t_id,
-            values,
-        )
-        self.questions.append(self._question)
+        answers = [element for element in self._inside if element.tag == "answer"]
+        self._check(answers, shown(id or ""))
+        options = [answer.attributes.get("a_id", "") for answer in answers]
+        if self.is_gold:
+            texts = [_flat(answer) for answer in answers]
+            right = [o for o, a in zip(options, answers, strict=True) if "correct" in a.attributes]
+            values = {"nca": _none_is_right(right, options, texts), **values} | {
+                "correct": right,
+                "options": options,
+                "topic": topic.get("t_name") or t_id,
+                "text": " ".join(_flat(e) for e in self._inside if e.tag == "q_str"),
+                "option_texts": texts,
+            }
+        else:
+            values["answer"] = options[0] if options else ""
+        self.rows.append(values | {"question": id})
+        self.lines.append(question.line)
+        self._tests.append((t_id, r_id))
 
-    def _start_answer(self, question: _Question, attributes: Mapping[str, str]) -> None:
-        option, asked = _value(attributes, "a_id"), shown(question.id or "")
+    def _check(self, answers: Sequence[_Element], asked: str) -> None:
         if not self.is_gold:
-            if question.options:
-                raise self._error(f"is a second answer to question {asked}, expected one")
-            question.options.append(option or "")
+            if len(answers) > 1:
+                what = f"is a second answer to question {asked}, expected one"
+                raise self._error(what, answers[1].line)
             return
-        if option is None:
-            raise self._error("has an <answer> without an a_id, expected one")
-        if SPLIT in option:
-            raise self._error(f"has the a_id {shown(option)}, expected no {SPLIT} in an id")
-        if option in question.options:
-            raise self._error(f"has the a_id {shown(option)} twice in question {asked}")
-        question.options.append(option)
-        self._text = []
-        question.option_texts.append(self._text)
-        if _value(attributes, "correct"):
-            question.right.append(option)
+        seen = set()
+        for answer in answers:
+            option = answer.attributes.get("a_id")
+            if option is None or SPLIT in option or option in seen:
+                what = f"has an answer to question {asked} with the a_id {shown(option or '')}"
+                raise self._error(f"{what}, expected another each, without {SPLIT}", answer.line)
+            seen.add(option)
+
+    def run(self) -> pl.DataFrame:
+        """The answers of a run."""
+        extras = [name for name in RUN_EXTRAS if name in self._attributes]
+        names = ("question", "answer", "answered", *extras)
+        return pl.DataFrame(self.rows, schema=dict.fromkeys(names, pl.String))
+
+    def gold(self) -> pl.DataFrame:
+        """The questions of a gold; where ids of tests restart in topics, a test has both ids."""
+        tests = set(self._tests)
+        restarts = len({r_id for _, r_id in tests}) < len(tests)
+        for row, (t_id, r_id) in zip(self.rows, self._tests, strict=True):
+            row.setdefault("test", question_id(t_id, r_id) if restarts else r_id)
+        names = dict.fromkeys((*GOLD_COLUMNS, *(name for name in self._attributes if name != ROW)))
+        schema = {name: pl.List(pl.String) if name in LISTS else pl.String for name in names}
+        return pl.DataFrame(self.rows, schema=schema)
 
 
-def _value(attributes: Mapping[str, str], name: str) -> str | None:
-    return attributes.get(name, "").strip() or None
-
-
-def _run_frame(questions: Sequence[_Question]) -> pl.DataFrame:
-    extras = [name for name in RUN_EXTRAS if any(name in q.attributes for q in questions)]
-    rows = [
-        (q.id, q.options[0] if q.options else "", *map(q.attributes.get, ("answered", *extras)))
-        for q in questions
-    ]
-    columns = ("question", "answer", "answered", *extras)
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-
-
-def _gold_frame(questions: Sequence[_Question]) -> pl.DataFrame:
-    topics_of: dict[str | None, set[str | None]] = {}
-    for q in questions:
-        topics_of.setdefault(q.r_id, set()).add(q.t_id)
-    restarts = any(len(topics) > 1 for topics in topics_of.values())
-    rows = []
-    for q in questions:
-        option_texts = [_flat(text) for text in q.option_texts]
-        test = question_id(q.t_id, q.r_id) if restarts else q.r_id
-        nca = _none_is_right(q.right, q.options, option_texts)
-        values = (q.id, q.right, q.options, q.topic, test, nca, _flat(q.text), option_texts)
-        row = dict(zip(GOLD_COLUMNS, values, strict=True))
-        rows.append(q.attributes | row | {k: v for k, v in q.attributes.items() if k in DERIVED})
-    attributes = dict.fromkeys(name for q in questions for name in q.attributes if name != ROW)
-    names = dict.fromkeys((*GOLD_COLUMNS, *attributes))
-    schema = {name: pl.List(pl.String) if name in LISTS else pl.String for name in names}
-    return pl.DataFrame(rows, schema=schema)
-
-
-def _flat(pieces: Sequence[str]) -> str:
-    return " ".join("".join(pieces).split())
+def _flat(element: _Element) -> str:
+    return " ".join("".join(element.text).split())
 
 
 # ------------------------------------------------------------------------------------ write
@@ -308,16 +276,12 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
 
 def _as_text(frame: pl.DataFrame, label: str) -> pl.DataFrame:
     """Every column as text, lists of texts apart; what is neither is refused."""
-    from abstain.io.frames import collect, into_lazy, text_column
+    from abstain.io.frames import collect, into_lazy, text_columns
 
+    lists = [name for name in LISTS if isinstance(frame.schema.get(name), pl.List)]
     lazy = into_lazy(frame)
-    names = [
-        name
-        for name, dtype in frame.schema.items()
-        if not (name in LISTS and isinstance(dtype, pl.List) and not dtype.inner.is_nested())
-    ]
-    texts = [text_column(lazy, name, label).alias(name) for name in names]
-    return collect(lazy.with_columns(*texts), label) if texts else frame
+    texts = text_columns(lazy, [name for name in frame.columns if name not in lists], label)
+    return collect(lazy.with_columns(*texts), label)
 
 
 def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
@@ -326,7 +290,7 @@ def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
         what = f"a QA4MRE file holds one run, but the table has {len(runs):,}"
         raise InputError(f"{what}; write one file per run", name)
     root = ElementTree.Element("output", _attributes(run_id=runs[0] if runs else None))
-    for test, row in _in_tests(frame, root, lambda row: {"t_id": id_levels(row["question"])[0]}):
+    for test, row in _in_tests(frame, root):
         marked_no = (_text(row.get("answered")) or "").lower() in ("no", "false", "0", "n")
         answer = _text(row["answer"])
         is_answered = answer is not None and not marked_no and not _text(row.get("why"))
@@ -347,12 +311,8 @@ def _gold_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", extra) or extra == "q_id":
             what = f"column {shown(extra)} cannot be written as an attribute in XML"
             raise InputError(f"{what}, expected letters, digits, _ . and -", name)
-
-    def topic_of(row: Row) -> dict[str, str | None]:
-        return {"t_id": id_levels(row["question"])[0], "t_name": _text(row.get("topic"))}
-
     root = ElementTree.Element("test-set")
-    for test, row in _in_tests(frame, root, topic_of):
+    for test, row in _in_tests(frame, root):
         t_id, r_id, q_id = id_levels(row["question"])
         right = _list(row["correct"])
         options = _list(row.get("options")) or right
@@ -366,23 +326,24 @@ def _gold_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
         if _text(row.get("nca")) != _none_is_right(right, options, texts):
             others["nca"] = _text(row.get("nca"))
         question = ElementTree.SubElement(test, "q", _attributes(q_id=q_id, **others))
-        ElementTree.SubElement(question, "q_str").text = _allowed(
-            _flat(_text(row.get("text")) or "")
-        )
+        ElementTree.SubElement(question, "q_str").text = _allowed(_text(row.get("text")) or "")
         for option, text in zip(options, texts, strict=True):
             marks = _attributes(a_id=option, correct="Yes" if option in right else None)
-            ElementTree.SubElement(question, "answer", marks).text = _allowed(_flat(text))
+            ElementTree.SubElement(question, "answer", marks).text = _allowed(text)
     return root
 
 
 def _in_tests(
-    frame: pl.DataFrame,
-    root: ElementTree.Element,
-    topic_of: Callable[[Row], Mapping[str, str | None]],
+    frame: pl.DataFrame, root: ElementTree.Element
 ) -> Iterator[tuple[ElementTree.Element, Row]]:
     """Each row with the element of its test, in that of its topic, both made where they begin."""
+
+    def topic_of(row: Row) -> dict[str, str]:
+        t_id = id_levels(row["question"])[0]
+        return _attributes(t_id=t_id, t_name=_text(row.get("topic")))
+
     for topic, in_topic in groupby(frame.iter_rows(named=True), topic_of):
-        around = ElementTree.SubElement(root, "topic", _attributes(**topic))
+        around = ElementTree.SubElement(root, "topic", topic)
         for r_id, in_test in groupby(in_topic, lambda row: id_levels(row["question"])[1]):
             test = ElementTree.SubElement(around, "reading-test", _attributes(r_id=r_id))
             for row in in_test:

@@ -19,18 +19,20 @@ from typing import Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, UsageError, check_name, option, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io.files import BOM, Opened
+from abstain.io.frames import without
 from abstain.io.tables import AS_JUDGED, ROW, Plan, Table, json_column, json_text
 
 RIGHT_AT = "a score of at least this is right (for scores between 0 and 1)"
-COLUMNS = (
-    *("run", "question", "outcome", "why", "answer", "candidate", "confidence", "reason"),
-    *("response", "correct", "options"),
-)
+TEXTS = ("run", "question", "outcome", "why", "answer", "candidate", "reason", "response")
+TYPES: dict[str, Any] = dict.fromkeys(TEXTS, pl.String) | {
+    "confidence": pl.Float64,
+    "correct": pl.List(pl.String),
+    "options": pl.List(pl.String),
+}
 """Columns that a reader fills; metadata of the same name are renamed."""
-TAKEN = (*COLUMNS, "grade", "answered", "option_texts", "accepted", "nothing_right", ROW)
-LISTS = ("correct", "options")
+TAKEN = (*TYPES, "grade", "answered", "option_texts", "accepted", "nothing_right", ROW)
 MAX_ATTRIBUTES = 100
 MAX_ROWS = 20_000_000
 Verdict = tuple[str, str | None]
@@ -52,23 +54,17 @@ class Reader:
     """A log, and what is picked of it, to a table."""
     sniff: re.Pattern[bytes] | None = None
     """How such a file begins; None: nothing in it says so safely, `--from` must."""
-    picks: Mapping[str, str] | None = None
+    picks: Mapping[str, str] = field(default_factory=dict)
     """What can be picked of a log, and what that means."""
     one_task: bool = False
     """Whether a log is of one task, so that those of one model are one run."""
     paired_by: str = ""
     """How documents of two logs are known to be the same, where that is by a hash."""
 
-    def table(self, opened: Opened, picks: Mapping[str, str]) -> Table:
-        """The log as a table; a pick that the reader does not know is refused."""
-        for name in picks:
-            check_name(f"pick of {self.name}", name, self.picks or {})
-        return self.read(opened, picks)
-
 
 @cache
 def log_readers() -> Mapping[str, Reader]:
-    """Every reader by its name: ours, and those of other packages."""
+    """Every reader by its name, those of other packages among them."""
     from abstain.io import logs
     from abstain.measures.registry import load_plugins
 
@@ -104,7 +100,7 @@ class LogRows:
     notes: list[str] = field(default_factory=list)
     height: int = 0
     _metadata: set[str] = field(default_factory=set)
-    _times: Counter[str] = field(default_factory=Counter)
+    _asked: Counter[str] = field(default_factory=Counter)
 
     def add(
         self,
@@ -141,9 +137,8 @@ class LogRows:
             self.lines.append(line)
 
     def _padded(self, name: str) -> list[Any]:
-        """A column, with None for rows that had nothing for it."""
         values = self.columns.setdefault(name, [])
-        values += [None] * (self.height - len(values))
+        values += [None] * (self.height - len(values))  # for rows that had nothing for it
         return values
 
     def _metadata_name(self, name: str) -> str:
@@ -157,15 +152,14 @@ class LogRows:
 
     def again(self, key: str) -> str:
         """The id of a question by what is asked: `q1`, and `q1#2` where that is asked again."""
-        self._times[key] += 1
-        return numbered(key, self._times[key])
+        self._asked[key] += 1
+        return numbered(key, self._asked[key])
 
-    def gold(self, *dropped: str) -> Table:
+    def gold(self) -> Table:
         """All rows as a table without verdicts: a gold, or answers that a gold judges."""
-        table = self.table()
-        gone = {"outcome", *dropped}
-        kept = tuple(name for name in table.columns if name not in gone)
-        return replace(table, columns=kept, frame=table.frame.drop(gone), verdicts=None)
+        table = without(self.table(), "outcome")
+        table = without(table, "answer") if "correct" in table.columns else table
+        return replace(table, verdicts=None)
 
     def table(
         self,
@@ -180,7 +174,7 @@ class LogRows:
         if not self.height:
             raise InputError("has no responses", self.opened.name)
         self._padded("answer")
-        order = dict.fromkeys((*COLUMNS, *self.columns))
+        order = dict.fromkeys((*TYPES, *self.columns))
         series = [_series(name, self._padded(name)) for name in order if name in self.columns]
         frame = pl.DataFrame(
             [s for s in series if s.name == "answer" or s.null_count() < self.height]
@@ -202,26 +196,23 @@ class LogRows:
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
-    if name in LISTS:
-        return pl.Series(name, values, dtype=pl.List(pl.String))
-    if name == "confidence":
-        return pl.Series(name, values, dtype=pl.Float64)
-    if name in COLUMNS:
-        return pl.Series(name, [None if v is None else str(v) for v in values], dtype=pl.String)
-    return json_column(name, values)
+    if name in TEXTS:
+        values = [None if value is None else str(value) for value in values]
+    return (
+        pl.Series(name, values, dtype=TYPES[name]) if name in TYPES else json_column(name, values)
+    )
 
 
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:
     """A pick that must be a number; None where it is not picked."""
-    text = picks.get(name)
-    if text is None:
+    if name not in picks:
         return None
     try:
-        value = float(text)
+        value = float(picks[name])
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f"{name} must be a number (got '{text}')")
+        raise UsageError(f"{name} must be a number (got '{picks[name]}')")
     return value
 
 
@@ -255,12 +246,10 @@ def numbered(question: str, time: int) -> str:
 
 def one_of(names: Sequence[str], picked: str | None, *, what: str, name: str) -> str:
     """The one that was picked, or the only one there is."""
-    listed = ", ".join(shown(n, most=30)[1:-1] for n in names[:10]) + (" …" if names[10:] else "")
-    if picked is not None:
-        if picked not in names:
-            raise InputError(f"has no {what} {shown(picked)} (there are {listed})", name)
-        return picked
-    if len(names) == 1:
-        return names[0]
-    how = f"name the one that counts, as in {option('pick', {what: (*names, 'NAME')[0]})}"
-    raise InputError(f"has {plural(len(names), what)} ({listed}); {how}", name)
+    listed = ", ".join(shown(n, most=30)[1:-1] for n in names[:10]) or "none"
+    if picked is not None and picked not in names:
+        raise InputError(f"has no {what} {shown(picked)} (there are {listed})", name)
+    if picked is None and len(names) != 1:
+        how = f"name the one that counts, as in {option('pick', {what: (*names, 'NAME')[0]})}"
+        raise InputError(f"has {plural(len(names), what)} ({listed}); {how}", name)
+    return names[0] if picked is None else picked

@@ -44,7 +44,6 @@ from abstain.io.files import (
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import polars as pl
 
     from abstain.io.csv_files import RecordLines
     from abstain.io.readers import Reader
@@ -62,8 +61,6 @@ def exact(name: str) -> str:
 
 def col(name: str) -> pl.Expr:
     """A column of a polars frame, whatever its name."""
-    import polars as pl
-
     return pl.col(exact(name))
 
 
@@ -83,7 +80,6 @@ ROW = "__row"
 AS_JUDGED = "(as judged)"
 """The right answer where a log has a verdict only: no answer is this text."""
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "qa4mre")
-TEXTS = ("csv", "tsv", "jsonl")
 CELL = 8
 """Bytes that a cell of a Parquet file takes in memory, at least."""
 SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -161,40 +157,35 @@ def read_table(
     *,
     format: str | None = None,
     pick: Mapping[str, str] | None = None,
+    in_chunks: bool = False,
 ) -> Table:
     """Read a table; its format is what is asked for, or what its bytes and its name say.
 
-    `pick` says what to pick of a tool's log.
+    `pick` says what to pick of a tool's log. With `in_chunks` the rows of text are read when and
+    as often as they are needed (`Table.chunks`).
     """
     if format and format not in FORMATS:
         check_name("table or log format", format, (*FORMATS, *_readers()))
     opened = path if isinstance(path, Opened) else open_file(path)
     with reading(opened.name):
-        chosen = _format_of(opened, format)
+        if not opened.head:
+            raise InputError("is empty, expected a header and rows", opened.name)
+        refuse_binary(opened)
+        chosen = format or sniff(opened)
         if chosen not in FORMATS:
-            return _readers()[chosen].table(opened, pick or {})
+            reader = _readers()[chosen]
+            for name in pick or {}:
+                check_name(f"pick of {chosen}", name, reader.picks)
+            return reader.read(opened, pick or {})
         if pick:
             raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
         table = _read_plain(opened, chosen)
-        if table.chunks is None:
+        if table.chunks is None or in_chunks:
             return table
         frame = _hold(table.chunks(table.columns))
         if frame is None:
             raise InputError("has a header but no rows", opened.name)
         return replace(table, frame=frame, chunks=None)
-
-
-def read_in_chunks(path: str | Path, *, format: str | None = None) -> Table:
-    """The same table, its rows read when and as often as they are needed.
-
-    Only tables of text are read so (`Table.chunks`); others come as `read_table` gives them.
-    """
-    if format not in (None, *TEXTS):
-        return read_table(path, format=format)
-    opened = open_file(path)
-    with reading(opened.name):
-        chosen = _format_of(opened, format)
-        return _read_plain(opened, chosen) if chosen in TEXTS else read_table(opened)
 
 
 def _read_plain(opened: Opened, format: str) -> Table:
@@ -223,7 +214,7 @@ def _readers() -> Mapping[str, Reader]:
 LARGE = 1 << 20
 """Rows from which on columns of few values are dictionary-encoded."""
 FEW = 16
-"""A column has few values where a value appears so many times in a chunk, on average."""
+"""A column has few values where each appears so many times on average."""
 
 
 def _hold(chunks: Iterator[pl.DataFrame]) -> pl.LazyFrame | None:
@@ -233,48 +224,29 @@ def _hold(chunks: Iterator[pl.DataFrame]) -> pl.LazyFrame | None:
     dictionary-encoded, which takes 4, and cast to text when it is used.
     """
     parts: list[pl.DataFrame] = []
-    few: dict[str, pl.Categories] | None = None
+    few: dict[str, pl.Categorical] = {}
     rows = 0
     for chunk in chunks:
-        rows += chunk.height
-        if few is None and rows > LARGE:
-            few = {name: pl.Categories.random() for name in _columns_of(chunk, pl.String)}
-            parts = [_encode(part, few) for part in parts]
-        parts.append(chunk if few is None else _encode(chunk, few))
+        is_large, rows = rows > LARGE, rows + chunk.height
+        parts.append(_encoded(chunk, few))
+        if not is_large and rows > LARGE:
+            texts = pl.concat(parts, how="vertical_relaxed").select(pl.selectors.string())
+            few = {
+                column.name: pl.Categorical(pl.Categories.random())
+                for column in texts
+                if column.n_unique() * FEW <= rows
+            }
+            parts = [_encoded(part, few) for part in parts]
     if not parts:
         return None
-    encoded = [set(_columns_of(part, pl.Categorical)) for part in parts]
-    always, ever = set.intersection(*encoded), set.union(*encoded)
-    parts = [part.with_columns(_as_text(ever - always)) for part in parts]
-    frame = pl.concat(parts, how="vertical_relaxed")  # some may hold whole numbers as text
-    return frame.lazy().with_columns(_as_text(always)) if always else frame.lazy()
+    frame = pl.concat(parts, how="vertical_relaxed").lazy()  # some may hold numbers as text
+    return frame.with_columns(col(name).cast(pl.String) for name in few) if few else frame
 
 
-def _columns_of(chunk: pl.DataFrame, kind: type[pl.DataType]) -> list[str]:
-    return [name for name, dtype in chunk.schema.items() if isinstance(dtype, kind)]
-
-
-def _encode(chunk: pl.DataFrame, few: dict[str, pl.Categories]) -> pl.DataFrame:
-    """A chunk with its columns of few values encoded; one that has many is dropped from `few`."""
-    for name in list(few):
-        column = chunk.get_column(name)
-        if column.n_unique() * FEW > max(chunk.height, LARGE // FEW):
-            del few[name]
-        else:
-            chunk = chunk.with_columns(column.cast(pl.Categorical(few[name])))
-    return chunk
-
-
-def _as_text(names: Set[str]) -> list[pl.Expr]:
-    return [col(name).cast(pl.String) for name in sorted(names)]
-
-
-def _format_of(opened: Opened, format: str | None) -> str:
-    """The format that was asked for or is evident; an empty file has none."""
-    if not opened.head:
-        raise InputError("is empty, expected a header and rows", opened.name)
-    refuse_binary(opened)
-    return format or sniff(opened)
+def _encoded(chunk: pl.DataFrame, few: Mapping[str, pl.Categorical]) -> pl.DataFrame:
+    return chunk.with_columns(
+        chunk.get_column(name).cast(pl.String).cast(kind) for name, kind in few.items()
+    )
 
 
 def sniff(opened: Opened) -> str:
@@ -328,25 +300,24 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
             write_qa4mre(frame, draft, label)
         elif chosen == "parquet":
             frame.write_parquet(draft)
+        elif chosen in SEPARATORS:
+            flat = _storable(_flat(frame, label, chosen), label, chosen)
+            flat.write_csv(draft, separator=SEPARATORS[chosen])
         else:
-            frame = _flat(frame, label, chosen) if chosen in SEPARATORS else frame
-            for name, dtype in frame.schema.items():
-                if dtype in (pl.Binary, pl.Object) or (chosen in SEPARATORS and dtype.is_nested()):
-                    what = (
-                        f"column {shown(name)} holds {dtype}, which {chosen.upper()} cannot store"
-                    )
-                    raise InputError(what, label)
-            if chosen in SEPARATORS:
-                frame.write_csv(draft, separator=SEPARATORS[chosen])
-            else:
-                (frame.write_ndjson if chosen == "jsonl" else frame.write_json)(draft)
+            text = _storable(frame, label, chosen)
+            (text.write_ndjson if chosen == "jsonl" else text.write_json)(draft)
+
+
+def _storable(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
+    for column, dtype in frame.schema.items():
+        if dtype in (pl.Binary, pl.Object) or (format in SEPARATORS and dtype.is_nested()):
+            what = f"column {shown(column)} holds {dtype}, which {format.upper()} cannot store"
+            raise InputError(what, name)
+    return frame
 
 
 def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
-    """A table whose lists are cells with | between their texts.
-
-    An accepted answer with a | in it would come back from such a cell as two.
-    """
+    """A table whose lists are cells with | between their texts."""
     for column in ("correct", "options"):
         if isinstance(frame.schema.get(column), pl.List):
             texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
@@ -389,15 +360,19 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
     return _json_series(values, kinds).alias(name)  # some methods of a series read its name
 
 
+PLAIN_TYPES: dict[type[Any], type[pl.DataType]] = {
+    bool: pl.Boolean,
+    int: pl.Int64,
+    float: pl.Float64,
+}
+
+
 def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Series:
     kinds = (set(map(type, values)) if kinds is None else kinds) - {type(None)}
-    if kinds <= {bool}:
-        return pl.Series("", values, dtype=pl.Boolean)
-    if kinds == {int}:
+    kind = next(iter(kinds), bool)
+    if len(kinds) <= 1 and kind in PLAIN_TYPES:
         with contextlib.suppress(TypeError, OverflowError):  # those that need more than 64 bits
-            return pl.Series("", values, dtype=pl.Int64)
-    if kinds == {float}:
-        return pl.Series("", values, dtype=pl.Float64)
+            return pl.Series("", values, dtype=PLAIN_TYPES[kind])
     if kinds == {str}:
         return pl.Series("", values, dtype=pl.String).str.strip_chars()
     if list in kinds:

@@ -16,7 +16,7 @@ from abstain.io import trec
 from abstain.io.engines import moved
 from abstain.io.files import STDIN, Opened
 from abstain.io.frames import collect, open_table, rename, require, require_all, text_columns
-from abstain.io.tables import ROW, Table, read_in_chunks
+from abstain.io.tables import ROW, Table, read_table
 from abstain.rankings.judgments import RepeatedError
 from abstain.rankings.sources import Input, run_name
 
@@ -132,7 +132,7 @@ def open_rows(
         path = None if isinstance(data, Opened) else os.fspath(data)
         run = name or run_name(data.name if isinstance(data, Opened) else data)
         if path is not None and side == "run" and engine == "polars":
-            table = read_in_chunks(path, format=format)
+            table = read_table(path, format=format, in_chunks=True)
         else:
             table = moved(open_table(data, format=format), engine, master)
     else:

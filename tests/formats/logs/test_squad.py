@@ -253,7 +253,7 @@ def test_predictions_need_their_data_set(here: Here) -> None:
     here.write("p.json", json.dumps(SAID))
     assert "--pick gold=" in here.refuses("score", "--judged", "p.json", "--from", "squad")
     here.write("dev.json", GOLD)
-    assert "expected predictions" in here.refuses("score", "--judged", "dev.json", *DEV)
+    assert "SQuAD prediction file" in here.refuses("score", "--judged", "dev.json", *DEV)
     assert "threshold needs" in here.refuses(
         "score",
         "--judged",

@@ -46,10 +46,7 @@ class Responses(Struct):
 
 
 def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """Responses of one model to one data set; a log has no ids and its order is drawn by chance.
-
-    So a question is known by a hash of what it asks, with `#2` where that is asked again.
-    """
+    """Responses of one model to one data set; a log has no ids and its order is drawn by chance."""
     rows = LogRows(opened, "abstentionbench", ("should_abstain", "position"))
     responses = document(opened, Responses, what="AbstentionBench log").responses
     for number, response in enumerate(responses, 1):
@@ -74,15 +71,14 @@ def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 def _judged(response: Response) -> Verdict:
     """Where a question should not be answered, abstaining is right and any answer is wrong."""
-    if response.is_abstention is None:
-        return "unscored", "the judge did not say whether the response abstains"
-    if response.prompt.should_abstain:
-        return ("right" if response.is_abstention else "wrong"), None
-    if response.is_abstention:
-        return "declined", None
-    if response.is_response_correct is None:
-        return "unscored", "the judge did not say whether the answer is correct"
-    return ("right" if response.is_response_correct else "wrong"), None
+    verdict = response.is_abstention
+    if not response.prompt.should_abstain and verdict is not None:
+        if verdict:
+            return "declined", None
+        verdict = response.is_response_correct
+    if verdict is None:
+        return "unscored", "the judge did not say whether the response abstains or is correct"
+    return ("right" if verdict else "wrong"), None
 
 
 ABSTENTIONBENCH = Reader(
@@ -114,26 +110,25 @@ class Line(Struct):
 def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A truth as a gold, answers as a run: "same" above 0.5, "different" below, 0.5 is none."""
     rows = LogRows(opened, "pan")
-    is_truth: bool | None = None
+    kinds = set()
     for number, line in records(opened, Line, what="line of PAN's truth or answers"):
         place = Place(opened.name, number)
-        if is_truth is not None and is_truth != (line.same is not None):
+        kinds.add(line.same is None)
+        if len(kinds) > 1:
             raise InputError("has both 'same' and 'value' lines, expected one kind", place)
-        is_truth = line.same is not None
-        values: dict[str, Any]
-        if is_truth:
-            values = {
-                "correct": [SAME if line.same else DIFFERENT],
-                "options": [SAME, DIFFERENT],
-                "attributes": {"same": "yes" if line.same else "no"},
-            }
-        else:
+        outcome, values = "right", _pan_truth(line) if line.same is not None else {}
+        if line.same is None:
             value = _pan_value(line.value, place)
+            outcome = "declined" if value == 0.5 else "right"
             answer, confidence = SAME if value > 0.5 else DIFFERENT, max(value, 1 - value)
             values = {"answer": answer, "confidence": confidence, "value": value}
-        outcome = "declined" if values.get("value") == 0.5 else "right"
         rows.add(str(line.id), outcome, line=number, **values)
-    return rows.gold("answer") if is_truth else rows.gold()
+    return rows.gold()
+
+
+def _pan_truth(line: Line) -> dict[str, Any]:
+    correct, same = (SAME, "yes") if line.same else (DIFFERENT, "no")
+    return {"correct": [correct], "options": [SAME, DIFFERENT], "attributes": {"same": same}}
 
 
 def _pan_value(value: Any, place: Place) -> float:
@@ -181,35 +176,18 @@ class DataSet(Struct):
     data: list[Article]
 
 
-class Question(Struct, frozen=True):
-    """A question of the data set: the texts that are right, none where it has no answer."""
-
-    golds: tuple[str, ...]
-    title: str
-
-    def values(self) -> dict[str, Any]:
-        """What a row says of it."""
-        kind = "HasAns" if self.golds else "NoAns"
-        return {"correct": list(self.golds), "attributes": {"kind": kind, "title": self.title}}
-
-
-Questions = Mapping[str, Question]
-
-
 def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Predictions judged by the data set; or the data set, whose questions are a gold."""
     is_data = DATA_SET.search(opened.head) is not None
     rows = LogRows(opened, "squad")
+    if "gold" not in picks and not is_data:
+        example = option("pick", {"gold": "dev-v2.0.json"})
+        raise InputError(f"are predictions; name their data set, as in {example}", opened.name)
     if "gold" not in picks:
-        if not is_data:
-            example = option("pick", {"gold": "dev-v2.0.json"})
-            raise InputError(f"are predictions; name their data set, as in {example}", opened.name)
-        for name, question in _questions(opened).items():
-            rows.add(name, "right", **question.values())
-        return rows.gold("answer")
+        for name, known in _questions(opened).items():
+            rows.add(name, "right", **known)
+        return rows.gold()
     questions = _questions(open_file(picks["gold"]))
-    if is_data:
-        raise InputError("is a data set, expected predictions ({question: text})", opened.name)
     predictions = _by_question(opened, str, questions, what="SQuAD prediction file")
     threshold = number_picked(picks, "threshold")
     if threshold is not None and "na-prob" not in picks:
@@ -221,20 +199,19 @@ def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
         if lacking := [name for name in questions if name not in chances]:
             raise InputError(f"has no probability for question {shown(lacking[0])}", file.name)
     probable = all(0 <= chance <= 1 for chance in chances.values())
-    for name, question in questions.items():
-        text, chance = predictions.get(name), chances.get(name)
+    for name, known in questions.items():
+        text, chance, golds = predictions.get(name), chances.get(name), known["correct"]
         held = bool(text) and threshold is not None and chance is not None and chance > threshold
-        outcome, values = _predicted(text, question.golds, held=held)
+        outcome, values = _predicted(text, golds, held=held)
         values |= {
             "response": text or None,
-            "exact": exact_match(text or "", question.golds),
-            "f1": f1_of_words(text or "", question.golds),
+            "exact": exact_match(text or "", golds),
+            "f1": f1_of_words(text or "", golds),
             "na_prob": chance,
         }
         if chance is not None and probable:  # of its answer, which may be that there is none
-            answers = text and (question.golds or not held)
-            values["confidence"] = 1 - chance if answers else chance
-        rows.add(name, outcome, **question.values(), **values)
+            values["confidence"] = 1 - chance if text and (golds or not held) else chance
+        rows.add(name, outcome, **known, **values)
     if not probable:
         rows.notes.append("the no-answer probabilities are not from 0 to 1: no confidence")
     if silent := len(questions) - len(predictions):
@@ -281,24 +258,25 @@ def _f1(words: list[str], gold: list[str]) -> float:
     return 2 * common / (len(words) + len(gold))
 
 
-def _questions(opened: Opened) -> dict[str, Question]:
-    """The questions of a data set; an answer that normalises to nothing is none, as in SQuAD."""
+def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
+    """What is known of each question; an answer that normalises to nothing is none, as in SQuAD."""
     data = document(opened, DataSet, what="SQuAD 2 data set")
-    questions: dict[str, Question] = {}
+    questions: dict[str, dict[str, Any]] = {}
     for article in data.data:
         for item in (item for paragraph in article.paragraphs for item in paragraph.qas):
-            golds = tuple(answer.text for answer in item.answers if squad(answer.text))
+            golds = [answer.text for answer in item.answers if squad(answer.text)]
             if item.id in questions or (item.is_impossible and golds):
                 what = "twice" if item.id in questions else "with answers, although is_impossible"
                 raise InputError(f"has question {shown(item.id)} {what}", opened.name)
-            questions[item.id] = Question(golds, article.title)
+            kind = {"kind": "HasAns" if golds else "NoAns", "title": article.title}
+            questions[item.id] = {"correct": golds, "attributes": kind}
     if not questions:
         raise InputError("has no questions", opened.name)
     return questions
 
 
 def _by_question(
-    opened: Opened, shape: type[T], questions: Questions, *, what: str
+    opened: Opened, shape: type[T], questions: Mapping[str, Any], *, what: str
 ) -> dict[str, T]:
     """What a file says of each question; a question that the data set lacks is refused."""
     values = document(opened, dict[str, shape], what=what)  # type: ignore[valid-type]
@@ -306,8 +284,9 @@ def _by_question(
         if name not in questions:
             near = nearest(name, list(questions)[:5000])
             hint = f" (nearest: {shown(near[0])})" if near else ""
-            what = f"has question {shown(name)}, which the data set lacks{hint}"
-            raise InputError(what, opened.name)
+            raise InputError(
+                f"has question {shown(name)}, which the data set lacks{hint}", opened.name
+            )
     return values
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -54,7 +53,6 @@ class Case(Struct, rename="camel"):
 class TestRun(Struct, rename="camel"):
     test_cases: list[Case]
     identifier: str | None = None
-    conversational_test_cases: list[Any] = []
 
 
 def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
@@ -65,7 +63,7 @@ def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
     if wanted is not None or threshold is not None:
         one_of(metrics, wanted, what="metric", name=opened.name)
     rows = LogRows(opened, "deepeval")
-    names = Counter(case.name for case in run.test_cases)
+    names = {case.name for case in run.test_cases}
     unique = None not in names and len(names) == len(run.test_cases)
     for number, case in enumerate(run.test_cases):
         measured = case.metrics_data or ()
@@ -80,9 +78,6 @@ def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
             correct=accepted([case.expected_output]),
             metadata={**(case.additional_metadata or {}), **(case.metadata or {})},
         )
-    if run.conversational_test_cases:
-        count = plural(len(run.conversational_test_cases), "conversation")
-        rows.notes.append(f"{count} left out: only single answers are read")
     chosen = [wanted] if wanted else metrics
     return rows.table(run=run.identifier, by_match=all(m in MATCHING_METRICS for m in chosen))
 
@@ -94,7 +89,7 @@ def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> Verdict:
     for metric in metrics:
         value = metric.success if threshold is None else metric.score
         if metric.error or value is None:
-            lacks = "has no 'success'" if threshold is None else "has no 'score'"
+            lacks = f"has no '{'success' if threshold is None else 'score'}'"
             return "unscored", first_line(f"{metric.name}: {metric.error or lacks}")
         passed.append(value if threshold is None else value >= threshold)
     return ("right" if all(passed) else "wrong"), None
@@ -178,8 +173,8 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
         text = plain_text(result.response.output if result.response else None)
         outcome, reason = _tested(result, text, threshold)
         asserts = [a for a in case.asserts or () if isinstance(a, dict)]
-        kinds = [str(a.get("type")).removeprefix("not-") for a in asserts]
-        by_match &= all(kind in MATCHING_ASSERTIONS for kind in kinds)
+        kinds = {str(a.get("type")).removeprefix("not-") for a in asserts}
+        by_match &= kinds <= set(MATCHING_ASSERTIONS)
         rows.add(
             question,
             outcome,
@@ -206,23 +201,20 @@ def _results(opened: Opened) -> list[Result]:
 
 def _column(result: Result) -> tuple[str, str]:
     """The provider and its prompt: by number, which counts the columns of the table, or by text."""
-    provider = result.provider
-    if isinstance(provider, dict):
-        provider = provider.get("label") or provider.get("id")
-    prompt = _label(result) if result.prompt_idx is None else str(result.prompt_idx)
-    return plain_text(provider) or "provider", prompt
+    prompt = _named(result.prompt, "raw") if result.prompt_idx is None else str(result.prompt_idx)
+    return _named(result.provider, "id") or "provider", prompt
 
 
-def _label(result: Result) -> str:
-    prompt = result.prompt
+def _named(item: Any, otherwise: str) -> str:
+    """The label of a provider or of a prompt."""
     return plain_text(
-        (prompt.get("label") or prompt.get("raw")) if isinstance(prompt, dict) else prompt
+        (item.get("label") or item.get(otherwise)) if isinstance(item, dict) else item
     )
 
 
 def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
     """A provider's name; where it has several prompts with their labels, if these are unique."""
-    labels = {_column(result): _label(result) for result in results}
+    labels = {_column(result): _named(result.prompt, "raw") for result in results}
     names: dict[tuple[str, str], str] = {}
     for provider in dict.fromkeys(name for name, _ in labels):
         prompts = [key for key in labels if key[0] == provider]
@@ -264,8 +256,6 @@ PROMPTFOO = Reader(
 # ----------------------------------------------------------------------------- openai/evals
 
 INVALID = "__invalid__"
-CUT_OFF = re.compile("truncated|invalid number")
-"""What the decoder says of JSON that ends too early."""
 VERDICTS = {"choice", "score", "accuracy"}
 """What a `metrics` event says of a sample, where it is a verdict."""
 
@@ -292,7 +282,7 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
     spec = report = None
     samples: dict[str, Sample] = {}
     rows = LogRows(opened, "openai-evals")
-    for line, event in _events(opened, rows.notes):
+    for line, event in records(opened, Event, what="event of openai/evals"):
         spec = event.spec if event.spec is not None else spec
         report = event.final_report if event.final_report is not None else report
         if isinstance(event.sample_id, str):  # others are of the whole run
@@ -311,20 +301,6 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
     model = spec.get("completion_fns") or spec.get("model_name")
     run = ", ".join(map(plain_text, model if isinstance(model, list) else [model]))
     return rows.table(run=run or None, by_match=all("correct" in v for v in verdicts))
-
-
-def _events(opened: Opened, notes: list[str]) -> Iterator[tuple[int, Event]]:
-    """Events; a last line that a killed recorder cut off is left out, with a note."""
-    try:
-        yield from records(opened, Event, what="event of openai/evals")
-    except InputError as error:
-        line = error.place.line if error.place else None
-        if line is None or not CUT_OFF.search(error.message):
-            raise
-        with opened.stream() as file:
-            if next(islice(file, line - 1, None), b"").endswith(b"\n"):
-                raise
-        notes.append("the last line was cut off and is left out")
 
 
 def _take(event: Event, sample: Sample, place: Place) -> None:
@@ -349,8 +325,10 @@ def _texts(sample: Sample) -> dict[str, Any]:
     text = (sample.texts or [""])[0 if "choice" in sample.verdict else -1]
     if isinstance(sampled, str):
         text = plain_text(sampled) or text
-    targets = expected if isinstance(expected, list) else [expected]
-    return {"text": text, "correct": accepted(targets)}
+    return {
+        "text": text,
+        "correct": accepted(expected if isinstance(expected, list) else [expected]),
+    }
 
 
 def _recorded(
@@ -358,9 +336,8 @@ def _recorded(
 ) -> Verdict:
     data = sample.verdict
     if data is None:
-        if sample.failed:
-            return "error", first_line(sample.failed)
-        return "unscored", "the recording has no verdict on it"
+        failed = first_line(sample.failed or "the recording has no verdict on it")
+        return ("error" if sample.failed else "unscored"), failed
     if "correct" in data:
         if not isinstance(data["correct"], bool):
             value = shown(str(data["correct"]))
@@ -386,12 +363,11 @@ def _note_report(rows: LogRows, report: dict[str, Any] | None, verdicts: int) ->
     if report is None:
         rows.notes.append("the recording has no final report: it did not finish")
         return
-    accuracy = report.get("accuracy")
-    right = rows.columns.get("outcome", []).count("right")
+    accuracy, right = report.get("accuracy"), rows.columns.get("outcome", []).count("right")
     if isinstance(accuracy, (int, float)) and verdicts and abs(accuracy - right / verdicts) > 1e-9:
+        of = plural(verdicts, "verdict")
         rows.notes.append(
-            f"its report has the accuracy {accuracy}, but {right:,} of "
-            f"{plural(verdicts, 'verdict')} are right"
+            f"its report has the accuracy {accuracy}, but {right:,} of {of} are right"
         )
 
 

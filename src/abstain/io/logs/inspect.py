@@ -39,8 +39,6 @@ MATCHERS = ("match", "includes", "exact", "f1", "pattern", "answer", "choice")
 
 
 class Score(msgspec.Struct):
-    """The verdict of a scorer."""
-
     value: Any
     answer: Any = None
     explanation: Any = None
@@ -81,8 +79,6 @@ class Config(msgspec.Struct):
 
 
 class Spec(msgspec.Struct):
-    """What the header says of the evaluation."""
-
     task: str = ""
     model: str = ""
     created: Any = None
@@ -94,13 +90,13 @@ class Spec(msgspec.Struct):
 
 
 class Step(msgspec.Struct):
+    """A solver and its parameters, among them prompts."""
+
     solver: str = "solver"
     params: dict[str, Any] | None = None
 
 
 class Solvers(msgspec.Struct):
-    """The solvers with their parameters, among them prompts."""
-
     steps: list[Step] = []
     config: dict[str, Any] | None = None
 
@@ -117,27 +113,23 @@ class Log(Header):
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The samples of a log with their verdicts."""
+    rows = LogRows(opened, "inspect")
     if not opened.head.startswith(b"PK"):
         log = document(opened, Log, what="Inspect log")
         if log.samples is None:
             raise InputError("has no samples, expected a log with them", opened.name)
-        samples = ((Place(opened.name), sample) for sample in log.samples)
-        return _Reader(LogRows(opened, "inspect"), picks, log).table(samples)
+        return _Reader(rows, picks, log).table((Place(opened.name), s) for s in log.samples)
     with open_archive(opened) as archive:
-        reader = _Reader(LogRows(opened, "inspect"), picks, _header(archive))
+        name = next((name for name in HEADERS if name in archive.entries), None)
+        if name is None:
+            what = "is an archive without a header.json, expected one table or log"
+            raise InputError(what, opened.name)
+        place = Place(f"{opened.name} ({name})")
+        header = decode(archive.read(name), Header, place, what="Inspect header")
         if archive.repeated:
             many = plural(archive.repeated, "entry", "entries")
-            reader.rows.notes.append(f"has {many} more than once: the last counts")
-        return reader.table(_samples(archive))
-
-
-def _header(archive: Archive) -> Header:
-    name = next((name for name in HEADERS if name in archive.entries), None)
-    if name is None:
-        what = "is an archive without a header.json, expected one table or log"
-        raise InputError(what, archive.opened.name)
-    place = Place(f"{archive.opened.name} ({name})")
-    return decode(archive.read(name), Header, place, what="Inspect header")
+            rows.notes.append(f"has {many} more than once: the last counts")
+        return _Reader(rows, picks, header).table(_samples(archive))
 
 
 def _samples(archive: Archive) -> Iterator[tuple[Place, Sample]]:
@@ -201,8 +193,8 @@ class _Reader:
     def _add(self, place: Place, sample: Sample) -> None:
         identity = str(sample.id), sample.epoch
         if sample.epoch > 1 and not self.several:
-            what = f"has epoch {sample.epoch} of sample {shown(identity[0])}"
-            raise InputError(f"{what}, but its header announces one epoch", place)
+            what = f"epoch {sample.epoch} of sample {shown(identity[0])}"
+            raise InputError(f"has {what}, but its header announces one epoch", place)
         if identity in self.identities:
             what = f"sample {shown(identity[0])} appears twice in epoch {sample.epoch}"
             raise InputError(what, place)
@@ -235,7 +227,7 @@ class _Reader:
             return "limit", first_line(f"{limit.get('type')} limit {limit.get('limit', '')}")
         if outcome != "unscored":
             return outcome, None
-        reason = plain_text(score.explanation) if score is not None else "there is no score"
+        reason = "there is no score" if score is None else plain_text(score.explanation)
         return outcome, first_line(reason or "the score is not a number (NaN)")
 
     def _verdict(self, value: Any, place: Place) -> str:
@@ -309,7 +301,6 @@ def _facts(header: Header) -> list[tuple[str, str, str]]:
 
 
 def _filled(settings: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
-    """The settings that have a value."""
     return [(k, v) for k, v in (settings or {}).items() if v not in (None, {}, [])]
 
 

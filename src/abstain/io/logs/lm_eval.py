@@ -71,7 +71,10 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     if name is not None:
         moment = f"{name['day']}T{name['time'].replace('-', ':')}"
         facts = [("task", "task", name["task"]), ("time", "time", moment)]
-    return rows.table(run=_run(opened), by_match=True, facts=facts)
+    folder = Path(opened.name).parent.name  # a model's logs are in a folder of its name
+    is_model = folder not in ("", ".", "..") and not os.path.isabs(folder)
+    run = folder if name and is_model else task.get("task")
+    return rows.table(run=run, by_match=True, facts=facts)
 
 
 def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
@@ -85,27 +88,14 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
         name = str(record.get("filter", "none"))
         filters[name] = None
         if wanted in (None, name):
-            kept.append((line, _slim(record)))
+            is_choice = _choices(record["filtered_resps"]) is not None
+            raw = "" if is_choice else _response(record.get("resps"))
+            long = ("doc", "arguments", "resps")  # not needed
+            kept.append((line, {k: v for k, v in record.items() if k not in long} | {"raw": raw}))
     if not filters:
         raise InputError("has no rows", opened.name)
     one_of(list(filters), wanted, what="filter", name=opened.name)
     return kept
-
-
-def _slim(record: Record) -> Record:
-    """A row without what is long and not needed: the document, its prompt."""
-    raw = _response(record.get("resps")) if _choices(record["filtered_resps"]) is None else ""
-    kept = {k: v for k, v in record.items() if k not in ("doc", "arguments", "resps")}
-    return {**kept, "raw": raw}
-
-
-def _run(opened: Opened) -> str | None:
-    """A model's logs are in a folder of its name; else the task names the run."""
-    folder = Path(opened.name).parent.name
-    name = NAME.match(Path(opened.name).stem)
-    if folder not in ("", ".", "..") and name and not os.path.isabs(folder):
-        return folder
-    return name["task"] if name else None
 
 
 def _metric(record: Record, wanted: str | None, name: str) -> str:
@@ -113,10 +103,8 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     if isinstance(listed, list):
         metrics = [m for m in listed if isinstance(m, str) and m in record]
     else:
-        values = {key: value for key, value in record.items() if key not in FIELDS}
-        metrics = [key for key, value in values.items() if isinstance(value, (int, float, list))]
-    if not metrics:
-        raise InputError("has no metric in its rows, expected one such as 'acc'", name)
+        kinds = (int, float, list)
+        metrics = [k for k, v in record.items() if k not in FIELDS and isinstance(v, kinds)]
     usual = [m for m in PREFERRED if m in metrics]
     if wanted is None and len(usual) == 1:
         return usual[0]
@@ -127,16 +115,13 @@ def _judged(
     record: Record, metric: str, threshold: float | None, place: Place
 ) -> tuple[str, dict[str, Any]]:
     """The outcome of a row by its metric, and its values."""
-    if metric not in record:
-        raise InputError(f"has no metric '{metric}', which other rows have", place)
-    score = record[metric]
+    score = record.get(metric, "missing")
     if isinstance(score, list):
         return _judged_pair(score, metric, place)
     values: dict[str, Any] = {"correct": accepted([record.get("target")])}
-    score = math.nan if score is None else score
-    if not isinstance(score, (int, float)):
-        raise InputError(f"the metric {metric} is {shown(str(score))}, expected a number", place)
-    outcome = verdict_of(score, threshold, place=place)
+    if not isinstance(score, (int, float, type(None))):
+        raise InputError(f"the metric '{metric}' is {shown(str(score))}, expected a number", place)
+    outcome = verdict_of(math.nan if score is None else score, threshold, place=place)
     if outcome == "unscored":
         values["reason"] = f"{metric} is not a number (NaN or null)"
     logs = _choices(record["filtered_resps"])
@@ -154,13 +139,12 @@ def _choices(responses: Any) -> list[float] | None:
     """Log probabilities, where responses are (log probability, greedy) pairs; else None."""
     if not isinstance(responses, list) or len(responses) < 2:
         return None
-    pairs = [item for item in responses if isinstance(item, list) and len(item) == 2]
-    if len(pairs) < len(responses) or any(str(p[1]) not in ("True", "False") for p in pairs):
-        return None
     try:
-        return [float(log) for log, _ in pairs]
+        pairs = [(float(log), str(greedy)) for log, greedy in responses]
     except (TypeError, ValueError, OverflowError):
         return None
+    is_choice = all(greedy in ("True", "False") for _, greedy in pairs)
+    return [log for log, _ in pairs] if is_choice else None
 
 
 def _choice(logs: Sequence[float], metric: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ CORRECT. So a grade counts where it is all of the cell, a whole line, a line suc
 
 from __future__ import annotations
 
-import math
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from abstain.io.readers import LogRows, Reader, Verdict, accepted, numbered, pla
 from abstain.io.tables import ROW, Table, read_table
 
 MEANINGS = {"A": "right", "B": "wrong", "C": "declined"}
-WORDS = {"CORRECT": "right", "INCORRECT": "wrong", "NOTATTEMPTED": "declined"}
+MEANINGS |= {"CORRECT": "right", "INCORRECT": "wrong", "NOTATTEMPTED": "declined"}
 LETTER = r"(?P<letter{0}>[ABC])"
 WORD = r"(?P<word{0}>NOT[ _-]?ATTEMPTED|INCORRECT|CORRECT)"
 OPENS, CLOSES = r"[\s\"'“‘(\[{*_`<#>]*", r"[\s\"'”’)\]}*_`>.,;!]*"
@@ -61,24 +61,16 @@ def grade_of(text: str) -> str | None:
     >>> grade_of("not correct"), grade_of("A or B"), grade_of("The correct answer is Lima.")
     (None, None, None)
     """
-    grades = {grade for part in _parts(text) for grade in _graded(part)}
-    return grades.pop() if len(grades) == 1 else None
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Where a grade may stand: in the lines, or in the JSON that a judge was asked for."""
     fenced = FENCE.search(text)
     body = fenced[1] if fenced else text.strip()
-    if not body.startswith("{"):
-        yield from text.splitlines()
-        return
-    try:
-        verdict = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return
-    for key, value in verdict.items():
-        if key.strip().lower() in KEYS and isinstance(value, str):
-            yield value
+    lines = text.splitlines()
+    if body.startswith("{"):  # the JSON that a judge was asked for
+        lines = []
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            items = msgspec.json.decode(body).items()
+            lines = [v for k, v in items if k.strip().lower() in KEYS and isinstance(v, str)]
+    grades = {grade for line in lines for grade in _graded(line)}
+    return grades.pop() if len(grades) == 1 else None
 
 
 def _graded(line: str) -> Iterator[str]:
@@ -88,7 +80,7 @@ def _graded(line: str) -> Iterator[str]:
     if letter := match["letter1"] or match["letter2"]:
         yield MEANINGS[letter.upper()]
     if word := match["word1"] or match["word2"]:
-        yield WORDS[re.sub(r"[ _-]", "", word.upper())]
+        yield MEANINGS[re.sub(r"[ _-]", "", word.upper())]
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
@@ -151,22 +143,20 @@ def _graded_row(row: Mapping[str, Any], column: str | None, flags: list[str]) ->
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
     """The column that was named, or the first of the usual ones."""
     if picked is not None and picked not in raw.columns:
-        near = nearest(picked, raw.columns)
-        hint = f" (nearest: {', '.join(near)})" if near else ""
-        raise InputError(f"has no column {shown(picked)}{hint}", raw.name)
+        near = ", ".join(nearest(picked, raw.columns)) or "none"
+        raise InputError(f"has no column {shown(picked)} (nearest: {near})", raw.name)
     return picked or next((c for c in usual if c in raw.columns), None)
 
 
 def _confidence(row: Mapping[str, Any], raw: Table) -> float | None:
     text = plain_text(row.get("confidence"))
-    try:
-        value = float(text) if text else None
-    except ValueError:
-        value = math.nan
-    if value is not None and not 0 <= value <= 1:
-        what = f"the confidence is {shown(text)}, expected a number from 0 to 1"
-        raise InputError(what, raw.place(row[ROW]))
-    return value
+    if not text:
+        return None
+    with contextlib.suppress(ValueError):
+        if 0 <= (value := float(text)) <= 1:
+            return value
+    what = f"the confidence is {shown(text)}, expected a number from 0 to 1"
+    raise InputError(what, raw.place(row[ROW]))
 
 
 READER = Reader(
