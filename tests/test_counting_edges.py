@@ -19,13 +19,13 @@ from abstain.features.validate.problems import _missing
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.runs import counting, matrix
-from abstain.runs.counting import TooManyError, census_here, count_kinds
+from abstain.runs.counting import Batches, TooManyError, census_here, count_kinds
 from abstain.runs.faults import repeats
 from abstain.runs.gold import Slices, natural, read_gold
 from abstain.runs.grades import fold, judge_rows, numbered, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import together
-from abstain.runs.matrix import Batches, answers_of, binned_matrix, fill, filled, stated
+from abstain.runs.matrix import answers_of, binned_matrix, fill, filled, stated
 from abstain.runs.refusals.detect import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
 from abstain.runs.usual_names import recognised, refuse_pooled

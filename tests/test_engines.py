@@ -17,7 +17,7 @@ import abstain as ab
 from abstain.cli import run
 from abstain.outcomes import OUTCOMES
 from abstain.reading import EngineName
-from abstain.runs import counting, matrix
+from abstain.runs import counting
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
 from tests.snapshots import refuses, says
@@ -120,7 +120,7 @@ def test_every_engine_counts_what_a_loop_counts(
 def test_the_size_of_a_batch_changes_nothing(seed: int, batch: int, bits: int) -> None:
     gold, table = random_runs(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matrix, "BATCH", batch)
+        patch.setattr(counting, "BATCH", batch)
         patch.setattr(counting, "MAX_BITS", bits)
         assert found(ab.score(gold, table.lazy(), by=["topic"])) == slow_counts(gold, table)
 
@@ -242,7 +242,7 @@ def test_repeats_are_counted_in_duckdb(
 
 
 def test_repeats_are_counted_over_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrix, "BATCH", 7)
+    monkeypatch.setattr(counting, "BATCH", 7)
     gold, _ = random_runs(0)
     once = pl.DataFrame({"run": "r", "question": gold["question"], "answer": "a"})
     other = once.with_columns(run=pl.lit("s"))

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 import abstain as ab
 from abstain.io.tables import Table
 from abstain.reading import Reading
-from abstain.runs.counting import refuse_counts
+from abstain.runs.counting import grown, refuse_counts
 from abstain.runs.gold import cluster_numbers, slices_of, spots
-from abstain.runs.matrix import grown
 from abstain.runs.refusals.detect import cleaned
 from abstain.runs.responses import notes_of_tables, read_responses
 from tests.snapshots import refuses, says

@@ -44,7 +44,7 @@ FEATURES = (
         methods={"Evaluation.score": "analysis:score", "Evaluation.several": "several:several"},
         shortcuts={"score": "Evaluation.score", "several": "Evaluation.several"},
         results={
-            "score": ("result:ScoreResult", "view:View"),
+            "score": ("result:ScoreResult", "result:View"),
             "several": ("several:SeveralResult", "several:View"),
         },
     ),

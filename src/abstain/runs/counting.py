@@ -1,11 +1,12 @@
 """Counting: how many responses of each kind every run has, in every slice and of every confidence.
 
-What is held is one bit for every run and question, so that a question answered twice is noticed.
+Responses come in batches of rows. What is held is a batch, the counts, and one bit for every run
+and question, so that a question answered twice is noticed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -13,24 +14,23 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError
+from abstain.errors import InputError, UsageError
 from abstain.io.files import reading
 from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import cells
-from abstain.measures.definition import IntArray
-from abstain.outcomes import KINDS
+from abstain.measures.definition import Array, Codes, IntArray
+from abstain.outcomes import KINDS, Why, blank_kind
 from abstain.runs.gold import BY, slice_numbers, slice_sizes
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, Judged
-from abstain.runs.matrix import (
-    MISSING,
-    UNSURE,
-    Batches,
-    grown,
-    refuse_faults,
-    refuse_runs,
-    streams,
-)
 from abstain.runs.responses import Responses
+
+MISSING = blank_kind(Why.MISSING)
+
+UNSURE = -1
+"""The bin of responses without a confidence."""
+
+BATCH = 1 << 18
+"""Rows that are looked at together."""
 
 MAX_BITS = 8 << 30
 """Runs × questions that are remembered as met or not; beyond, the engine has to tell them apart."""
@@ -103,6 +103,95 @@ def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> 
 
 
 # ------------------------------------------------------------------- counted by batches
+
+
+class Batch(Struct, frozen=True):
+    """Some responses without a fault: the numbers of their runs, their questions, their kinds."""
+
+    run: IntArray
+    index: IntArray
+    kind: Codes
+    confidence: Array | None = None
+    """NaN where there is none; None: nobody asked."""
+
+
+class Batches:
+    """The responses of a frame in batches; runs are numbered as they come."""
+
+    def __init__(
+        self, judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False
+    ) -> None:
+        self.width = len(judged.gold)
+        self.label = judged.sources[0].table.name
+        self.rows = 0
+        """Responses seen so far, without those at fault."""
+        self.faults = 0
+        self.confident = confident
+        stated = "confidence" in frame.collect_schema().names()
+        self._frame = frame.select("run", INDEX, KIND, *["confidence"] * (confident and stated))
+        self._categories = pl.Categories.random()
+        # polars forgets categories of which no column is left, so one is kept
+        self._kept = pl.Series([], dtype=pl.Categorical(self._categories))
+
+    def __iter__(self) -> Iterator[Batch]:
+        run = pl.col("run").cast(pl.Categorical(self._categories))
+        with reading(self.label, engine=True):
+            for frame in _native_batches(self._frame, run):
+                faults = int((frame[KIND] >= KINDS).sum())
+                rows = frame.filter(pl.col(KIND) < KINDS) if faults else frame
+                self.faults += faults
+                self.rows += rows.height
+                if rows.height:
+                    sure = rows.get_column("confidence", default=None)
+                    if sure is not None:
+                        sure = sure.cast(pl.Float64).fill_null(np.nan).to_numpy()
+                    yield Batch(
+                        rows["run"].to_physical().to_numpy().astype(np.int64),
+                        rows[INDEX].to_numpy().astype(np.int64),
+                        rows[KIND].to_numpy().view(np.uint8),
+                        sure,
+                    )
+
+    def names(self) -> list[str]:
+        """The runs by number."""
+        return self._categories.to_series().to_list()
+
+
+def streams(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether the rows of a frame can be brought here in batches at little cost."""
+    return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
+
+
+def _native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
+    """Batches with the run encoded: at once where polars reads, for texts take more memory."""
+    native: Any = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        yield from native.with_columns(run).collect_batches(
+            chunk_size=BATCH, maintain_order=False, engine="streaming"
+        )
+        return
+    if frame.implementation.is_duckdb():
+        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+        parts = read(BATCH)
+    else:  # Spark hands over a table as a whole: here of three narrow columns
+        parts = native.toArrow().to_batches(BATCH)
+    for part in parts:
+        rows = pl.from_arrow(part)
+        assert isinstance(rows, pl.DataFrame)
+        yield rows.with_columns(run)
+
+
+def grown(table: Any, rows: int, empty: float = 0) -> Any:
+    """A table with room for so many rows, twice as many as it had if it had too few.
+
+    Zeros that nobody has written to take no memory.
+    """
+    if rows <= len(table):
+        return table
+    shape = (max(rows, 2 * len(table)), *table.shape[1:])
+    larger = np.full(shape, empty, table.dtype) if empty else np.zeros(shape, table.dtype)
+    larger[: len(table)] = table
+    return larger
 
 
 class Census(Struct, frozen=True):
@@ -283,3 +372,27 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
             whole.select(pl.col("run").cast(pl.String), pl.col(KIND, "bin", "n").cast(pl.Int64))
         )
     return pl.concat(parts)
+
+
+# --------------------------------------------------------------------------------- refusals
+
+
+def refuse_faults(
+    judged: Judged, faults: int, repeated: int, runs: Sequence[str] | None = None
+) -> None:
+    """Refuse so many rows at fault, or so many questions that `runs` have again."""
+    if not faults and not repeated:
+        return
+    from abstain.runs.faults import first_fault, first_repeat
+
+    raise first_fault(judged, faults) if faults else first_repeat(judged, repeated, runs)
+
+
+def refuse_runs(sources: Sequence[Responses], runs: Sequence[str]) -> None:
+    """Refuse a run that two tables have, and a table of which none of the runs came."""
+    if len(set(runs)) < len(runs):
+        name = next(run for run in runs if runs.count(run) > 1)
+        raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
+    for source in sources:
+        if not runs or (source.run is not None and source.run not in runs):
+            raise InputError("has no rows", source.table.name)

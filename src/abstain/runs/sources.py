@@ -22,12 +22,12 @@ from abstain.reading import Reading, Selection
 from abstain.runs.counting import KindCounts, binned, count_kinds
 from abstain.runs.gold import slice_numbers, slice_sizes
 from abstain.runs.judge import Judged, judge
-from abstain.runs.matrix import Filled, binned_matrix, filled
 from abstain.runs.responses import Responses
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
     from abstain.runs.gold import Gold
+    from abstain.runs.matrix import Filled
 
 NAMELESS = "the rows name no question: each row counts as a question"
 
@@ -102,6 +102,8 @@ class Source:
 
     def binned(self, bins: int) -> pl.DataFrame:
         """How many responses of each run and kind have a confidence in each bin."""
+        from abstain.runs.matrix import binned_matrix
+
         return binned_matrix(*self.filled(confident=True), bins)
 
     def published(self, by: Sequence[str]) -> Published | None:
@@ -136,6 +138,8 @@ class _Judged(Source):
         return count_kinds(self.judged(by), by)
 
     def _fill(self, *, confident: bool) -> Filled:
+        from abstain.runs.matrix import filled
+
         return filled(self.judged(), confident=confident)
 
 

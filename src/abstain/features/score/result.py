@@ -1,18 +1,36 @@
-"""Scores of runs as data: a row for each run and slice, with all that it takes to read them."""
+"""Scores of runs as data, a row for each run and slice, and how they look."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from abstain.errors import plural
+from abstain.measures import Measure
 from abstain.outcomes import OUTCOMES, Counts, Undefined
-from abstain.report.grid import Column, frame_of_rows
+from abstain.report import view
+from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
-from abstain.report.view import label, measure_summary
+from abstain.report.view import (
+    count_text,
+    known_measure,
+    label,
+    listed,
+    measure_summary,
+    policy_words,
+    sentence,
+    slice_text,
+    undefined_words,
+)
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from abstain.report.page import Figure, Page, PageTable, Section
 
 Reference: TypeAlias = Literal["answer nothing", "random blanking", "best blanking"]
 ENDS = "the ends of a {level:.4g} % interval of {key}"
@@ -147,3 +165,207 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
             return frame
         blanks = pl.sum_horizontal(OUTCOMES[2:], ignore_nulls=False)
         return frame.with_columns(pl.col("unanswered").fill_null(blanks))
+
+
+class View(view.View[ScoreResult]):
+    """Rank, run, slice, scores, counts."""
+
+    @property
+    def _real(self) -> list[Row]:
+        """The rows of runs, without references."""
+        return [row for row in self.result.rows if not row.reference]
+
+    @property
+    def _runs(self) -> str:
+        return plural(len({row.run for row in self._real}), "run")
+
+    def tables(self, *, candidates: bool = False, **options: Any) -> list[Grid]:
+        """One table; `candidates` shows what the blanks would have been."""
+        grid = self._grid("candidates") if candidates else self._grid()
+        grid.notes = self._notes()
+        return [grid]
+
+    def _grid(self, *more: str) -> Grid:
+        """Every column, in the order of a terminal."""
+        result, rows = self.result, self.result.rows
+        of_measures = ("scores", "intervals", "break_even")
+        head: tuple[Fields, ...] = ("rank", "label", "slice", of_measures, "outcomes")
+        grid = Grid.of_rows(Row, rows, *head, *more, "bar", level=result.percent)
+        grid.dim = {n for n, row in enumerate(rows) if row.reference}
+        slices = [row.slice for row in rows]
+        if len(rows) > len(set(map(slice_text, rows))):
+            grid.breaks = {n for n in range(1, len(rows)) if slices[n] != slices[n - 1]}
+        return grid
+
+    def _notes(self) -> list[str]:
+        """What it takes to read the scores: what was counted, the policy, what is undefined."""
+        result = self.result
+        names = {row.run for row in result.rows}
+        sentences = [sentence(note, names) for note in result.notes]
+        if result.questions is not None:
+            sentences.insert(0, f"{self._runs}, {plural(result.questions, 'question')}.")
+        elif not result.by:
+            sizes = [row.counts.n for row in self._real]
+            covered = f"from {min(sizes):,.0f} to {max(sizes):,.0f} questions"
+            sentences.append(f"The runs cover {covered}.")
+        sentences += self._disagreeing()
+        sentences += self._interval_words()
+        sentences += policy_words(result.policy, result.touched)
+        return [*sentences, *undefined_words(result.rows)]
+
+    def _disagreeing(self) -> list[str]:
+        """Where measures put different runs first, and why."""
+        known = [m for name in self.result.measures if (m := known_measure(name))]
+        credits = [m for m in known if m.definition.kappa is not None]
+        if self.result.by or len(credits) < 2:
+            return []
+        names = {row.run for row in self.result.rows}
+        return [sentence(text, names) for text in _disagreements(self._real, credits)]
+
+    def _interval_words(self) -> list[str]:
+        """How the intervals were made, and why some do not exist."""
+        result, used = self.result, self.result.interval_method
+        if used is None:
+            return []
+        from abstain.stats.intervals import METHODS
+
+        parts = [f"Intervals: {result.percent:g} %, {METHODS.get(used, used)} ({used})"]
+        if result.cluster is not None:
+            parts.append(f"questions clustered by {result.cluster}")
+        if result.resampled_method not in (None, used):
+            parts.append(f"for measures of confidence {result.resampled_method}")
+        if result.trials is not None:
+            parts.append(f"{result.trials:,} trials")
+        if result.seed is not None:
+            parts.append(f"seed {result.seed}")
+        reasons = Counter(why for row in result.rows for why in row.no_interval.values())
+        missing = (f"{plural(n, 'interval')}: {why}." for why, n in reasons.items())
+        return [f"{', '.join(parts)}.", *missing]
+
+    def line(self) -> str:
+        return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
+
+    def charts(self) -> view.Charts:
+        """Scores with their intervals, or a heat map of slices."""
+        from abstain.report.charts import coloured
+
+        return coloured({figure.name: figure.spec for figure in self._figures()})
+
+    def _figures(self) -> list[Figure]:
+        from abstain.report.leaderboard import score_figures
+
+        return list(score_figures(self._real, self.result.measures[0]))
+
+    def page(self) -> Page:
+        """The runs, what the measures reward, the slices."""
+        from abstain.report.leaderboard import first_sentence
+        from abstain.report.page import page_of, policy_and_notes
+
+        result = self.result
+        first, method = result.measures[0], result.interval_method
+        return page_of(
+            result,
+            f"{first} of {self._runs}",
+            first_sentence(self._real, first, level=result.level),
+            self._sections(),
+            ("measures", ", ".join(result.measures)),
+            ("questions", "" if result.questions is None else f"{result.questions:,}"),
+            ("intervals", f"{result.percent:g} %, {method}" if method else ""),
+            how=[*policy_and_notes(result), *self._interval_words()],
+        )
+
+    def _sections(self) -> Iterator[Section]:
+        from abstain.report.leaderboard import rewards_section
+        from abstain.report.page import Section
+
+        yield Section(
+            "leaderboard",
+            "Leaderboard",
+            key=True,
+            sentences=[*self._disagreeing(), *undefined_words(self.result.rows)],
+            tables=[self._page_table()],
+            figures=self._figures(),
+        )
+        known = [m for name in self.result.measures if (m := known_measure(name))]
+        if known:
+            whole = [row for row in self._real if not row.slice and row.counts.n]
+            yield rewards_section([row.run for row in whole], [row.counts for row in whole], known)
+
+    def _page_table(self) -> PageTable:
+        """The first measure and the outcomes first; the others and their intervals when asked."""
+        from abstain.report.page import PageTable
+
+        first, *others = self.result.measures
+        grid = self._grid()
+        names = [column.name for column in grid.columns]
+        slices = tuple(names[2 : 2 + len(self.result.by)])
+        late = [f"{name} {end}" for name in others for end in ("low", "high")]
+        late += [f"p* {name}" for name in self.result.measures]
+        head = ["#", "run", *slices, first, "outcomes", f"{first} low", f"{first} high", *others]
+        return PageTable(
+            "runs",
+            "Runs",
+            "Rows in italics are reference runs for comparison." if grid.dim else "",
+            grid.in_order([*head, *(name for name in names if name not in (*head, *late)), *late]),
+            filters=slices,
+            late=tuple(name for name in late if name in names),
+            beneath=slices,
+        )
+
+
+def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> Iterator[str]:
+    """A sentence for each run that some measure puts first where the first measure does not."""
+    winner, *firsts = [_winner(rows, item) for item in measures]
+    rivals: dict[str, tuple[Row, list[Measure]]] = {}
+    for other, rival in zip(measures[1:], firsts, strict=True):
+        if winner and rival and not _tied(rival, winner, (measures[0], other)):
+            rivals.setdefault(rival.run, (rival, []))[1].append(other)
+    for rival, others in rivals.values():
+        if winner and _blank_share(rival) != _blank_share(winner):
+            yield _disagreement(measures[0], winner, others, rival)
+
+
+def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
+    name = str(item)
+    scored = [row for row in rows if row.scores[name] is not None]
+    best = max if item.higher_is_better else min
+    return best(scored, key=lambda row: row.score(name), default=None)
+
+
+def _tied(a: Row, b: Row, measures: Sequence[Measure]) -> bool:
+    """Whether some measure gives both the same score."""
+    pairs = ((a.score(str(m)), b.score(str(m))) for m in measures)
+    return any(math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12) for x, y in pairs)
+
+
+def _disagreement(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:
+    """Which run is ahead depends on the credit of a blank.
+
+    Two runs with c₁ + κu₁ and c₂ + κu₂ change places at κ = (c₁ − c₂)/(u₂ − u₁): the one with
+    more blanks is ahead wherever a blank is worth more than that.
+    """
+    bold, silent = sorted((a, b), key=_blank_share)
+    k, s = bold.counts, silent.counts
+    worth = (k.right / k.n - s.right / s.n) / (_blank_share(silent) - _blank_share(bold))
+    more = ""
+    if k.n == s.n:
+        right, few = k.right - s.right, "fewer" if k.right >= s.right else "more"
+        blanks = count_text(s.unanswered - k.unanswered)
+        more = f"has {blanks} more blank and {count_text(abs(right))} {few} right, so it "
+    put = f"{listed([str(m) for m in others])} {'puts' if len(others) == 1 else 'put'}"
+    values = ", ".join(f"{m} at {_range(m, a, b)}" for m in others)
+    return (
+        f"{first} puts {a.run} first, {put} {b.run} first: {silent.run} {more}"
+        f"is ahead if a blank is worth more than {worth:.3f} right answers; "
+        f"{first} values a blank at {_range(first, a, b)}, {values}"
+    )
+
+
+def _blank_share(row: Row) -> float:
+    return row.counts.unanswered / row.counts.n
+
+
+def _range(item: Measure, a: Row, b: Row) -> str:
+    """What a measure credits a blank of either run."""
+    low, high = sorted(f"{item.kappa(row.counts):.3f}" for row in (a, b))
+    return low if low == high else f"{low} to {high}"

@@ -29,9 +29,9 @@ from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result, check_rows, defined, ranked, read_as
 from abstain.report.view import measure_summary, policy_words, sentence, undefined_sentences
+from abstain.runs.counting import refuse_faults, refuse_runs
 from abstain.runs.evaluation import Evaluation, refuse_undecided_rows
 from abstain.runs.judge import FILE, INDEX, KIND, Judged
-from abstain.runs.matrix import refuse_faults, refuse_runs
 from abstain.runs.sources import GoldRuns, JudgedRows, Source
 
 MEASURES = ("K", "MRR")

@@ -31,11 +31,10 @@ from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import KINDS, WRONG
 from abstain.reading import LANGUAGES, Reading
-from abstain.runs.counting import refuse_counts, rows_by_run, run_count
+from abstain.runs.counting import MISSING, refuse_counts, rows_by_run, run_count
 from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, repeats
 from abstain.runs.gold import NONE_WORDS, Gold
 from abstain.runs.judge import FILE, INDEX, KIND, YES, Judged
-from abstain.runs.matrix import MISSING
 from abstain.runs.responses import Responses
 from abstain.runs.run_names import parse_run_name
 from abstain.runs.sources import GoldRuns
