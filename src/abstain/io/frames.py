@@ -182,13 +182,25 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 """What others call our columns: a column of such a name is taken where only one fits."""
 
+PREDICTED = (
+    *("pred", "predicted", "prediction", "predictions", "predicted_answer", "extracted_answer"),
+    *("model_answer", "model_output", "model_outputs", "model_response", "generated_answer"),
+)
+"""Certainly a system's answers: an `answer` beside one of them may be the right one."""
+
 USUAL_NAMES = {
-    "question": ("question_id", "qid", *ALIASES["question"], "query", "problem", "problem_id"),
-    "correct": ("gold", "label", "target", "answer", "answers", *ALIASES["correct"]),
-    "answer": ("prediction", "predicted", *ALIASES["answer"], "predicted_answer", "pred"),
-    "outcome": ("grade", "judgement", "judgment", "score", "is_correct", "correct"),
+    "question": (*ALIASES["question"], "query", "problem", "problem_id"),
+    "correct": (*ALIASES["correct"], "label", "answer", "answers"),
+    "answer": (*ALIASES["answer"], *PREDICTED),
+    "outcome": ALIASES["grade"],
 }
 """Names that an error proposes for a missing column, the likeliest first."""
+
+KNOWN = {
+    *("run", "question", "answer", "answered", "candidate", "confidence", "why", "outcome"),
+    *("grade", "reason", "response", "refusal", "correct", "options", "cluster"),
+}
+"""Our columns: others are attributes, or are taken where they have a usual name."""
 
 BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))

@@ -8,7 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError
-from abstain.io.frames import ALIASES, check_mapping
+from abstain.io.frames import ALIASES, KNOWN, check_mapping
+from abstain.io.tables import Table
 from abstain.reading import (
     Align,
     EngineName,
@@ -21,7 +22,6 @@ from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, joined_gold, read_gold
 from abstain.runs.responses import Responses, in_its_engine, opened_runs
 from abstain.runs.sources import GoldRuns, JudgedRows
-from abstain.runs.usual_names import refuse_pooled
 
 
 def read(
@@ -85,12 +85,22 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
 
         standard, responses = with_shared_ids(standard, responses)
         responses = [in_its_engine(item, reading) for item in with_unasked(responses, standard)]
-    check_mapping(reading.columns, [*standard.tables, *(item.table for item in responses)])
-    for item in responses:
-        refuse_pooled(item.table, judged=False)
+    _check(responses, standard.tables, reading, judged=False)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
+
+
+def _check(
+    responses: Sequence[Responses], golds: Sequence[Table], reading: Reading, *, judged: bool
+) -> None:
+    """Refuse names of columns that no table has, and rows of several systems as one run."""
+    check_mapping(reading.columns, [*golds, *(item.table for item in responses)])
+    for item in responses:
+        if not KNOWN.issuperset(item.table.columns):
+            from abstain.runs.usual_names import refuse_pooled
+
+            refuse_pooled(item.table, judged=judged)
 
 
 def read_golds(gold: Any, reading: Reading, *, answers: bool = True) -> Gold:
@@ -160,9 +170,7 @@ def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
         from abstain.runs.log_tasks import with_unasked
 
         responses = [in_its_engine(item, reading) for item in with_unasked(responses, None)]
-    check_mapping(reading.columns, [item.table for item in responses])
-    for item in responses:
-        refuse_pooled(item.table, judged=True)
+    _check(responses, (), reading, judged=True)
     return Evaluation(JudgedRows(responses, reading), reading)
 
 

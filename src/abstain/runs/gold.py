@@ -27,9 +27,7 @@ from abstain.io.frames import (
 from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Table, cells, col, column_of, sniff
 from abstain.measures.definition import Array, IntArray
 from abstain.reading import PLAIN, Reading
-from abstain.runs.responses import OF_A_RUN, Responses, gold_of_folder, is_path
-from abstain.runs.usual_names import GOLD as QUESTIONS
-from abstain.runs.usual_names import recognised
+from abstain.runs.responses import OF_A_RUN, Responses, gold_of_folder, is_path, with_our_names
 
 NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 """Answers that claim that no answer exists: right where the gold has none."""
@@ -132,7 +130,7 @@ def _table(data: Any, reading: Reading) -> Table:
     table = open_table(data, name="gold", format=reading.format, pick=reading.pick)
     if table.verdicts is not None:
         table = questions_of(table)
-    return recognised(rename(table, reading.columns, side="gold"), QUESTIONS)
+    return with_our_names(rename(table, reading.columns, side="gold"), ("question", "correct"))
 
 
 def _texts(table: Table) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -17,7 +17,6 @@ from abstain.io.files import Opened, bare_name, is_bundle, split_name
 from abstain.io.frames import collect, into_lazy, open_table, rename, without
 from abstain.io.tables import Table
 from abstain.reading import PLAIN, Reading
-from abstain.runs.usual_names import JUDGED, RUN, recognised
 
 if TYPE_CHECKING:
     from abstain.runs.gold import Gold
@@ -31,6 +30,13 @@ OF_A_RUN = (
     *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
+
+
+RUN = ("run", "question", "answer", "confidence")
+JUDGED = ("run", "question", "grade", "confidence")
+"""Columns that are recognised by their usual names, in runs and in judged rows."""
+OTHERS = ("answered", "candidate", "why")
+"""Further columns of a run."""
 
 
 class Responses(Struct, frozen=True):
@@ -75,7 +81,7 @@ def read_responses(
     meanings: tuple[str, ...] = JUDGED if judged else RUN
     if judged and reading.detect_refusals and "response" not in table.columns:
         meanings = (*meanings, "answer")  # the text in which refusals are looked for
-    table = recognised(table, meanings, reading.grades)
+    table = with_our_names(table, meanings, reading.grades)
     if table.refusals:
         from abstain.runs.refusals.detect import with_refusals
 
@@ -92,6 +98,17 @@ def read_responses(
     run = run if table.run_id is None else table.run_id[0]
     # a file's name may be no text at all
     return Responses(table, name or run.encode(errors="replace").decode())
+
+
+def with_our_names(
+    table: Table, meanings: Sequence[str], grades: Mapping[str, str] | None = None
+) -> Table:
+    """A table whose columns have our names, as far as their usual names and contents tell."""
+    if {*table.columns} <= {*meanings, *OTHERS}:
+        return table
+    from abstain.runs.usual_names import recognised
+
+    return recognised(table, meanings, grades)
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:

@@ -13,18 +13,16 @@ import narwhals as nw
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, option
-from abstain.io.frames import ALIASES, collect, into_lazy, read_numbers, rename
-from abstain.io.tables import Table, column_of
-
-GOLD = ("question", "correct")
-RUN = ("run", "question", "answer", "confidence")
-JUDGED = ("run", "question", "grade", "confidence")
-
-PREDICTED = (
-    *("pred", "predicted", "prediction", "predictions", "predicted_answer", "extracted_answer"),
-    *("model_answer", "model_output", "model_outputs", "model_response", "generated_answer"),
+from abstain.io.frames import (
+    ALIASES,
+    KNOWN,
+    PREDICTED,
+    collect,
+    into_lazy,
+    read_numbers,
+    rename,
 )
-"""Certainly a system's answers: an `answer` beside one of them may be the right one."""
+from abstain.io.tables import Table, column_of
 
 UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
 """Grades, or right answers, or numbers: grades only where they hold known grades."""
@@ -43,11 +41,6 @@ IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
 REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
 """Words in the names of columns that number the repeats of a question."""
-
-KNOWN = {
-    *("run", "question", "answer", "answered", "candidate", "confidence", "why", "outcome"),
-    *("grade", "reason", "response", "refusal", "correct", "options", "cluster"),
-}
 
 
 def recognised(
