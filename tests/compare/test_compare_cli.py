@@ -184,7 +184,7 @@ def test_disjoint_questions_are_refused(two: Here) -> None:
     two.write("early.csv", run_text("aaaaa     "))
     two.write("late.csv", run_text("     aaaaa"))
     line = two.refuses("compare", "gold.csv", "early.csv", "late.csv")
-    says(line, "'early'", "'late'")
+    says(line, "early", "late")
 
 
 def test_a_single_cluster(here: Here) -> None:

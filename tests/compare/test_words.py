@@ -81,8 +81,6 @@ def test_a_simpson_reversal_is_said_with_its_parts() -> None:
     assert found.pairs[0].difference == pytest.approx(3 / 6 - 4 / 6)
     said = told(found)
     says(said, "−0.1667")
-    assert "y +0.4000" in said
-    assert "x +0.2000" in said
 
 
 def test_parts_that_show_no_difference_are_told_from_a_reversal() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Why, blank_kin
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.report.result import read_as
+from abstain.report.view import first_few
 from abstain.runs.evaluation import Evaluation, part_of
 from abstain.stats.delta_method import few_clusters
 from abstain.stats.intervals import check_method
@@ -97,31 +97,31 @@ def compare(
         power=power,
         progress=progress or (lambda _, __: None),
     )
-    options.check()
     if judge_drawn is not None and judge_error is None:
         raise UsageError(f"{option('judge_drawn')} needs {option('judge_error')}")
+    needs_counts = f"{option('by')} and {option('judge_error')} need a measure of counts"
+    if of_scores and (by or judge_error is not None):
+        raise UsageError(f"{needs_counts}; these are scores")
     if isinstance(asked, Rankings):
         asked, measure = asked.scores(measure or "AP"), None
-    of_counts = f"{option('by')} and {option('judge_error')} need a measure of counts"
     if isinstance(asked, ScoreMatrix):
-        if by or judge_error is not None:
-            raise UsageError(f"{of_counts}; these are scores")
         return compare_scores(asked.single(None if measure is None else str(measure)), options)
     chosen = measure_of(measure or DEFAULT_MEASURE)
     confident = chosen.definition.takes == "confidence"
+    if confident and (by or judge_error is not None):
+        raise UsageError(f"{needs_counts}; {chosen} is a measure of confidence")
     chosen = chosen if confident else count_measure(chosen)
     options = replace(options, method=check_method(options.method))
-    rules = asked.reading.rules(missing="excluded")
-    common = common_questions(asked, rules, attributes=by, confident=confident)
+    common = common_questions(
+        asked, asked.reading.rules(missing="excluded"), attributes=by, confident=confident
+    )
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)
     if test in ("t", "wilcoxon", "sign"):
         raise UsageError(f"{test} is for per-query scores; use randomisation here")
-    if not confident:
-        return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()
-    if by or judge_error is not None:
-        raise UsageError(f"{of_counts}; {chosen} is a measure of confidence")
-    return ConfidenceComparison(common, chosen, options).result()
+    if confident:
+        return ConfidenceComparison(common, chosen, options).result()
+    return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +190,7 @@ def common_questions(
     usable = whole.data.codes != EXCLUDED
     inside = usable.all(axis=0)
     if not inside.any():
-        apart = [
-            f"runs '{runs[i]}' and '{runs[j]}' have no question in common"
-            for i, j in combinations(range(len(runs)), 2)
-            if not (usable[i] & usable[j]).any()
-        ]
-        raise InputError(apart[0] if apart else "there is no question that all runs have")
+        raise InputError(f"there is no question that all runs have: {first_few(runs)}")
     gone = (~usable).sum(axis=1)
     absent = {run: int(n) for run, n in zip(runs, gone, strict=True) if n}
     return Common(whole if inside.all() else part_of(whole, inside), whole, reading, absent)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from abstain.errors import UsageError, check_name, option, plural
-from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow
+from abstain.errors import UsageError, check_name, option
+from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow, units_text
 from abstain.outcomes import Undefined
 from abstain.report.result import ends, finite
 from abstain.stats.hypotheses import LEAST_DIFFERING, adjust
@@ -61,8 +61,7 @@ class Options:
         """The error that the level leaves."""
         return 1 - self.level
 
-    def check(self) -> None:
-        """Refuse unknown names and numbers out of range."""
+    def __post_init__(self) -> None:
         check_name("test", self.test, get_args(Test))
         check_name("correction", self.correction, get_args(Correction))
         if not LEAST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
@@ -155,22 +154,22 @@ class Comparison(ABC):
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """What else a result says."""
+        """Further fields of the result."""
 
     def row(self, run: int) -> dict[str, Any]:
-        """What else a result says of a run."""
+        """Further fields of a run."""
         return {}
 
     def effect(self, i: int, j: int) -> Effect | None:
-        """How large a difference is beside the spread of the topics', where they have scores."""
+        """The effect size of a pair of runs with scores by topic."""
         return None
 
     def errors_to_plan_with(self, errors: Array) -> Array:
-        """The standard errors of differences as the test sees them."""
+        """The standard errors of differences that a plan uses."""
         return errors
 
     def too_few(self, run: int) -> str:
-        """Why a test of this run's score would not hold its level; nothing where it does."""
+        """Why a test of this run's score would not keep its level, else empty."""
         return ""
 
     def result(self) -> CompareResult:
@@ -206,7 +205,11 @@ class Comparison(ABC):
     def pairs(self, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
         """The difference, interval and verdict of each pair; without a difference there is no p."""
         tested, options, gaps = self.tested(), self.options, self.differences
-        few, few_units = [self.too_few(run) for run in range(len(self.runs))], self._too_few_units()
+        few = [self.too_few(run) for run in range(len(self.runs))]
+        units = self.clusters or self.questions
+        what = units_text(units, "cluster" if self.clusters else self.unit)
+        least = LEAST_RESAMPLED if options.test == "bootstrap" else 0
+        few_units = too_few("a bootstrap", f"there are only {what}", units, least)
         no_test = [
             "" if np.isnan(gap) else few_units or few[i] or few[j] or one.why_not
             for (i, j), gap, one in zip(self.wanted, gaps, tested, strict=True)
@@ -233,17 +236,6 @@ class Comparison(ABC):
                 effect=self.effect(i, j),
             )
             for k, (i, j) in enumerate(self.wanted)
-        )
-
-    def _too_few_units(self) -> str:
-        """Why a bootstrap would not hold its level; nothing where it does, or for other tests."""
-        units = self.clusters or self.questions
-        if self.options.test != "bootstrap" or units >= LEAST_RESAMPLED:
-            return ""
-        what = "cluster" if self.clusters else self.unit
-        return (
-            f"with {plural(units, what, 'queries' if what == 'query' else None)} a bootstrap does "
-            f"not keep its significance level; with {LEAST_RESAMPLED} or more it does"
         )
 
     def _groups(self, pairs: Sequence[Pair]) -> dict[str, str] | None:
@@ -291,11 +283,6 @@ class Comparison(ABC):
         )
 
 
-def too_few(measure: str, run: str, has: int, least: int, what: str = "answers") -> str:
-    """Why there is no verdict on a run that has fewer than a test needs; nothing where it has."""
-    if has >= least:
-        return ""
-    return (
-        f"{run} has only {has:,} {what}; a test by {measure} keeps its significance level only if "
-        f"each run has at least {least:,}"
-    )
+def too_few(test: str, seen: str, has: float, least: int) -> str:
+    """Why a test has no verdict, where it needs more than there are; else empty."""
+    return "" if has >= least else f"{seen}; {test} needs {least:,} to keep its significance level"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from abstain.errors import UsageError, option, plural
+from abstain.errors import UsageError, option
 from abstain.features.compare.comparison import Comparison, Options, too_few
 from abstain.measures import Measure
 from abstain.stats.confidence_intervals import (
@@ -81,7 +81,6 @@ class ConfidenceComparison(Comparison):
 
     @property
     def steps(self) -> int:
-        """Resamples of runs and swaps of pairs."""
         resamples = self.options.resamples * len(self.runs) * self.can_resample
         return resamples + self.flips.trials * len(self.swappable)
 
@@ -104,17 +103,13 @@ class ConfidenceComparison(Comparison):
         return np.concatenate([self.answers.resampled(times) for times in parts])
 
     def intervals(self) -> tuple[list[Interval], Array]:
-        """By influence where that is known and nothing else is asked for, or by resamples."""
         values = self.values
         spans = self._by_influence() if self.smooth and values is not None else []
         spans = spans or [self.interval(i, j) for i, j in self.wanted]
         if values is None:
             return spans, np.full(len(self.wanted), np.nan)
-        drawn = (values[:, i] - values[:, j] for i, j in self.wanted)
-        errors = [
-            float(np.std(known, ddof=1)) if len(known := d[~np.isnan(d)]) > 1 else math.nan
-            for d in drawn
-        ]
+        known = [d[~np.isnan(d)] for d in (values[:, i] - values[:, j] for i, j in self.wanted)]
+        errors = [np.std(d, ddof=1) if len(d) > 1 else math.nan for d in known]
         return spans, np.array([0.0 if error < NO_SPREAD else error for error in errors])
 
     def interval(self, i: int, j: int | None = None) -> Interval:
@@ -134,22 +129,19 @@ class ConfidenceComparison(Comparison):
         """Intervals of differences from the influence of each answer; nothing where not known."""
         if not self.answers.has_influence:
             return []
-        scale, spans = Scale.of(self.chosen), []
-        known = ~np.isnan(self.scores)
-        moved = [self.answers.moved(i) if ok else None for i, ok in enumerate(known)]
-        units = [
-            len(np.unique(sample.unit[used]))
-            for sample, used in zip(self.samples, self.used, strict=True)
-        ]
-        for i, j in self.wanted:
-            one, two = moved[i], moved[j]
-            if one is None or two is None:
-                spans.append(Interval.none(OF_INFLUENCE, "the value is undefined"))
-                continue
-            values, both = (self.scores[i], self.scores[j]), np.stack([one, two])
-            level, pair = self.options.level, (units[i], units[j])
-            spans.append(difference_interval(scale, values, both, pair, level=level))
-        return spans
+        scale, known = Scale.of(self.chosen), ~np.isnan(self.scores)
+        moved = {i: self.answers.moved(i) for i in np.flatnonzero(known).tolist()}
+        both = zip(self.samples, self.used, strict=True)
+        units = [len(np.unique(sample.unit[used])) for sample, used in both]
+
+        def span(i: int, j: int) -> Interval:
+            if not (known[i] and known[j]):
+                return Interval.none(OF_INFLUENCE, "the value is undefined")
+            values, pair = (self.scores[i], self.scores[j]), np.stack([moved[i], moved[j]])
+            level = self.options.level
+            return difference_interval(scale, values, pair, (units[i], units[j]), level=level)
+
+        return [span(i, j) for i, j in self.wanted]
 
     def _swapped(self) -> tuple[IntArray, IntArray]:
         """For each pair, how many swaps show as large a difference, and how many have no value."""
@@ -171,7 +163,6 @@ class ConfidenceComparison(Comparison):
         return hits, lost
 
     def tested(self) -> list[PValue]:
-        """By swaps; or by resamples, where one unit shows no spread and has a p of 1."""
         if self.options.test != "bootstrap":
             exact, (hits, lost) = self.flips.exact, self._swapped()
             p = np.asarray(p_of(hits.astype(np.float64), self.flips.trials, exact=exact))
@@ -189,23 +180,20 @@ class ConfidenceComparison(Comparison):
         return [used_by(self.chosen, sample.answers) for sample in self.samples]
 
     def too_few(self, run: int) -> str:
-        """By the answers that the measure takes; a biased one needs as many of each run."""
         known, sizes = self.chosen.definition, [int(used.sum()) for used in self.used]
         name, size = self.runs[run], sizes[run]
         right = int(np.count_nonzero(self.samples[run].answers.right & self.used[run]))
-        rarer = "right answers" if 2 * right < size else "wrong answers"
+        kind, test = "right" if 2 * right < size else "wrong", f"a test by {self.measure}"
         fewer, least = min(right, size - right), math.ceil(RARER * known.least)
-        why = too_few(self.measure, name, size, known.least)
-        why = why or too_few(self.measure, name, fewer, least, rarer)
-        if why or not known.bootstrap_biased or size >= ALIKE * max(sizes):
-            return why
+        like_most = math.ceil(ALIKE * max(sizes)) if known.bootstrap_biased else 0
+        seen = f"{name} has only {size:,} answers"
         return (
-            f"{name} has {plural(size, 'answer')}, but another run has {max(sizes):,}: with fewer "
-            f"answers {self.measure} is larger by chance"
+            too_few(test, seen, size, known.least)
+            or too_few(test, f"{name} has only {fewer:,} {kind} answers", fewer, least)
+            or too_few(test, f"{seen}, another run {max(sizes):,}", size, like_most)
         )
 
     def row(self, run: int) -> dict[str, Any]:
-        """Its counts, and its answers that say nothing of how sure they are."""
         answers = self.samples[run].answers
         gone = answers.count(~answers.stated)
         return {
@@ -215,7 +203,6 @@ class ConfidenceComparison(Comparison):
         }
 
     def facts(self) -> dict[str, Any]:
-        """What a result says of how a sequence was tested."""
         return {
             **self.common.facts(),
             "studentised": self.answers.studentised,
@@ -225,15 +212,11 @@ class ConfidenceComparison(Comparison):
 
 
 def _check_test(chosen: Measure, options: Options) -> None:
-    """Refuse what a measure of confidence cannot be asked."""
     if options.test == "mcnemar":
+        raise UsageError("McNemar's test is for right and wrong; use randomisation")
+    resampled = options.test == "bootstrap" or options.detect is not None
+    if chosen.definition.bootstrap_biased and resampled:
         raise UsageError(
-            f"McNemar's test compares right and wrong, not {chosen}; use randomisation"
-        )
-    if chosen.definition.bootstrap_biased and (
-        options.test == "bootstrap" or options.detect is not None
-    ):
-        raise UsageError(
-            f"{chosen.name} is biased upwards in any sample, and more so in a resample: it takes "
-            f"neither {option('test', 'bootstrap')} nor {option('detect')}"
+            f"{chosen.name} is biased upwards in any sample: it takes neither "
+            f"{option('test', 'bootstrap')} nor {option('detect')}"
         )

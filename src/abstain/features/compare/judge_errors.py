@@ -32,8 +32,7 @@ _ALSO = {"correct": "right", "incorrect": "wrong", "unanswered": "blank", "not_a
 def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, float]:
     """The worst and the best score over all ways in which unknown responses could have gone.
 
-    `counts` are the six counts of the responses that are known. Each unknown one may be right,
-    wrong or any kind of blank.
+    `counts` are the six counts of the known responses; unknown ones may be any outcome.
     """
     spots = _spots(measure)
     known = np.asarray(counts, np.float64)
@@ -114,16 +113,16 @@ def read_confusion(source: Any) -> Array:
     confusion = np.full((3, 3), np.nan)
     for at, cells in enumerate(frame.rows()):
         place, row = table.place(at), dict(zip(heads, cells, strict=True))
-        counts = [(head, cell) for head, cell in zip(heads, cells, strict=True) if head != "true"]
+        true, counts = _verdict(row["true"], place), zip(heads, cells, strict=True)
         if {"judged", "count"} <= row.keys():
-            counts = [(row["judged"], row["count"])]
-        true = _verdict(row["true"], place)
-        for word, cell in counts:
-            judged = _verdict(word, place)
-            if not np.isnan(confusion[true, judged]):
-                verdicts = f"true = {VERDICTS[true]}, judged = {VERDICTS[judged]}"
-                raise InputError(f"{verdicts} appears twice, expected once", place)
-            confusion[true, judged] = _number(cell, place)
+            counts = zip([row["judged"]], [row["count"]], strict=True)
+        for judged, cell in counts:
+            if judged == "true":
+                continue
+            here = true, _verdict(judged, place)
+            if not np.isnan(confusion[here]):
+                raise InputError(f"{shown(str(judged))} appears twice, expected once", place)
+            confusion[here] = _number(cell, place)
     if not np.nansum(confusion):
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return np.asarray(np.nan_to_num(confusion))
@@ -136,10 +135,7 @@ def never_checked(confusion: Array, drawn: JudgeDrawn = "random") -> tuple[str, 
 
 
 def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
-    """How the checked responses were drawn: at random unless the table shows otherwise.
-
-    As many checked of each verdict are no random sample.
-    """
+    """How the checked responses were drawn: at random unless the table shows otherwise."""
     if drawn is not None:
         check_name("kind of sample", drawn, get_args(JudgeDrawn))
         return cast("JudgeDrawn", drawn)
@@ -148,8 +144,7 @@ def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
     if by_verdict:
         raise UsageError(
             f"the judge's table has {totals[0][0]:.0f} responses of each verdict, as no random "
-            f"sample has: say how it was drawn, {option('judge_drawn', 'verdict')}, "
-            f"{option('judge_drawn', 'truth')} or {option('judge_drawn', 'random')}"
+            f"sample has: say how it was drawn, {option('judge_drawn', 'verdict')}, truth or random"
         )
     return "truth" if by_truth else "random"
 
@@ -170,9 +165,7 @@ def _verdict(cell: Any, place: Place) -> int:
 def _number(cell: Any, place: Place) -> float:
     text = str(cell or 0).strip()
     if not re.fullmatch(r"\d{1,15}(\.0*)?", text):
-        raise InputError(
-            f"{shown(text)} is not a count of responses, expected a whole number", place
-        )
+        raise InputError(f"{shown(text)} is not a count, expected a whole number", place)
     return float(text)
 
 
@@ -189,13 +182,11 @@ def correct_for_judge(
 ) -> tuple[float, Interval]:
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
-    Where the checked responses were drawn by the judge's verdict, their numbers say nothing of
-    P(judged | true): there p = q · P(true | judged), without anything to solve. A verdict that was
-    never checked has no rates: the judge is taken at its word there. The interval draws the rates
-    and the judged shares from their posteriors; clustered questions count by their effective
-    number. Half a verdict added to each rate would by itself explain away an outcome rarer than
-    that, and next to none takes errors never seen for impossible: the interval holds what either
-    says.
+    Where checked responses were drawn by the judge's verdict, p = q · P(true | judged). A verdict
+    that was never checked has no rates: there the judge is taken as right. The interval draws rates
+    and judged shares from their posteriors, with the effective number of clustered questions, and
+    holds the values under two priors: ½ of each verdict explains away a rare outcome, next to none
+    takes errors never seen for impossible.
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")

@@ -32,7 +32,6 @@ from abstain.report.result import ends, finite
 from abstain.stats import proportions
 from abstain.stats.delta_method import (
     THREE,
-    beta,
     cells_of,
     difference,
     effective,
@@ -62,7 +61,7 @@ AT_ONCE = 1 << 16
 """Questions whose joint counts are taken at once."""
 BLOCK = 1 << 21
 LEAST_RARER = 10
-"""Of the responses that a ratio divides by, rarer ones that a bootstrap needs of a run."""
+"""Responses with the rarer outcome that a bootstrap of a proportion needs of a run."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -96,6 +95,9 @@ class OutcomeComparison(Comparison):
         self.widest = chosen.bounds[1] - chosen.bounds[0]
         self.cluster_of = view.data.clusters()
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
+        self.shows_spread = self.questions > 1 and self.clusters != 1
+        known = chosen.definition
+        self.is_proportion_of_answers = known.studentised and known.proportion is not None
         self.drawing: Any = {
             "level": options.level,
             "trials": options.resamples,
@@ -120,7 +122,7 @@ class OutcomeComparison(Comparison):
         return whole[other, :, run, :]
 
     def by_unit(self, run: int) -> Array:
-        """One row a question: 1 in the cell of its outcome; or a row a cluster."""
+        """The cell counts of each cluster, or without clusters of each question."""
         cells, kinds = self.cells.of(self.codes[run]), len(self.cells)
         clustered = self._by_cluster(cells, kinds)
         return np.eye(kinds)[cells] if clustered is None else clustered
@@ -131,7 +133,6 @@ class OutcomeComparison(Comparison):
         return self._by_cluster(one.astype(np.int64) * k + two, k * k)
 
     def _by_cluster(self, cells: npt.NDArray[np.integer], kinds: int) -> Array | None:
-        """How often each kind of cell stands in each cluster (clusters, kinds)."""
         if self.cluster_of is None or self.clusters is None:
             return None
         bins = np.bincount(self.cluster_of * kinds + cells, minlength=self.clusters * kinds)
@@ -147,26 +148,17 @@ class OutcomeComparison(Comparison):
             tables: list[Any] = [self.clustered_joint(*self.wanted[number]) for number in some]
             yield some, cells, None if self.clusters is None else np.stack(tables)
 
-    @property
-    def shows_spread(self) -> bool:
-        """Whether there is more than one question, and more than one cluster."""
-        return self.questions > 1 and self.clusters != 1
-
     @cached_property
     def worth(self) -> Array:
-        """How many independent questions a question of each run is worth: 1 without clusters."""
+        """The effective sample size of each run, as a share of its questions."""
         if self.cluster_of is None:
             return np.ones(len(self.runs))
         f, level = one_run(self.chosen), self.options.level
         tables = [self.by_unit(run) for run in range(len(self.runs))]
-        worth = [
-            float(effective(f, table.sum(axis=0), table, level=level)) / self.questions
-            for table in tables
-        ]
+        worth = [effective(f, t.sum(axis=0), t, level=level) / self.questions for t in tables]
         return np.minimum(np.nan_to_num(worth, nan=1.0), 1.0)
 
     def intervals(self) -> tuple[list[Interval], Array]:
-        """An interval and a standard error for each pair's difference, many pairs at a time."""
         options, f, enough = self.options, difference(self.chosen), self.shows_spread
         method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
         name = "mover" if method == DEFAULT and self.is_proportion_of_answers else method
@@ -175,40 +167,33 @@ class OutcomeComparison(Comparison):
         for some, cells, groups in self.joint_cells(range(len(self.joint))):
             error = standard_error(f, cells, groups) if enough else np.full(len(cells), np.nan)
             errors += [0.0 if e < NO_SPREAD else float(e) for e in error]
-            if not enough or options.method not in SMOOTH:
-                tables = [None] * len(cells) if groups is None else list(groups)
-                spans += [
-                    cell_interval(f, joint, clusters=table, method=method, **self.drawing)
-                    for joint, table in zip(cells, tables, strict=True)
-                ]
+            if enough and options.method in SMOOTH:
+                limits = self._limits(method, some, cells, groups, options.level)
+                spans += [Interval(float(a), float(b), name) for a, b in zip(*limits, strict=True)]
                 continue
-            if method == DEFAULT:
-                limits = self._default_limits(some, cells, groups, options.level)
-            else:
-                limits = SMOOTH[method](f, cells, groups, level=options.level)
-            spans += [Interval(float(a), float(b), name) for a, b in zip(*limits, strict=True)]
+            tables = [None] * len(cells) if groups is None else groups
+            spans += [
+                cell_interval(f, joint, clusters=table, method=method, **self.drawing)
+                for joint, table in zip(cells, tables, strict=True)
+            ]
         return spans, np.array(errors)
-
-    @property
-    def is_proportion_of_answers(self) -> bool:
-        """Whether the measure is a proportion whose denominator differs from run to run."""
-        known = self.chosen.definition
-        return known.studentised and known.proportion is not None
 
     def too_few(self, run: int) -> str:
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
             return ""
-        name, of = self.runs[run], "responses that the measure counts"
-        has = int(summed(self.counts, known.divides_by)[run])
+        seen, has = f"{self.runs[run]} has only", int(summed(self.counts, known.divides_by)[run])
+        counted = f"{seen} {has:,} responses that count"
         if test != "bootstrap":
-            return too_few(self.measure, name, has, known.least, of)
-        by, fewer = f"a bootstrap of {self.measure}", has
-        if known.proportion is not None:
-            right = int(summed(self.counts, known.proportion.successes)[run])
-            fewer = min(right, has - right)
-        why = too_few(by, name, has, max(known.least, LEAST_RESAMPLED), of)
-        return why or too_few(by, name, fewer, LEAST_RARER, "responses with the rarer outcome")
+            return too_few(f"a test by {self.measure}", counted, has, known.least)
+        name = f"a bootstrap of {self.measure}"
+        why = too_few(name, counted, has, max(known.least, LEAST_RESAMPLED))
+        if why or known.proportion is None:
+            return why
+        right = int(summed(self.counts, known.proportion.successes)[run])
+        rarer = min(right, has - right)
+        seen = f"{seen} {rarer:,} responses with the rarer outcome"
+        return too_few(name, seen, rarer, LEAST_RARER)
 
     def interval(self, run: int) -> Interval:
         return interval(
@@ -220,7 +205,6 @@ class OutcomeComparison(Comparison):
         )
 
     def errors_to_plan_with(self, errors: Array) -> Array:
-        """Of a ratio, not below those with pseudo-counts."""
         if not self.chosen.definition.studentised:
             return errors
         f = difference(self.chosen)
@@ -232,31 +216,29 @@ class OutcomeComparison(Comparison):
         """The p of each pair; not below that of its interval where that shows no difference.
 
         Swaps and resamples err where runs of equal score answer unlike parts of few questions or
-        clusters, or where an outcome that was not seen would weigh much. The interval allows for
-        both. Of many pairs it is looked at where their correction does, far out.
+        clusters, or where an outcome that was not seen would weigh much. Of many pairs the interval
+        has the level that the first of them needs after correction.
         """
         tested, options = self._tested(), self.options
-        sound = options.test == "mcnemar" or (
-            self.is_proportion_of_answers and self.cluster_of is None
-        )
-        if sound or not self.shows_spread:
+        by_score = self.is_proportion_of_answers and self.cluster_of is None
+        if options.test == "mcnemar" or by_score or not self.shows_spread:
             return tested
-        loud = [k for k, pair in enumerate(tested) if pair.p <= options.alpha + CLOSE]
-        for some, cells, groups in self.joint_cells(loud):
-            low, high = self._default_limits(some, cells, groups, 1 - self.aim)
+        low_p = [k for k, pair in enumerate(tested) if pair.p <= options.alpha + CLOSE]
+        for some, cells, groups in self.joint_cells(low_p):
+            low, high = self._limits(DEFAULT, some, cells, groups, 1 - self.aim)
             for at in np.flatnonzero((low <= 0) & (high >= 0)):
                 one = slice(at, at + 1)
                 pair = some[one], cells[one], None if groups is None else groups[one]
-                p = max(tested[some[at]].p, interval_p(partial(self._default_limits, *pair)))
+                p = max(tested[some[at]].p, interval_p(partial(self._limits, DEFAULT, *pair)))
                 tested[some[at]] = replace(tested[some[at]], p=p, of_interval=True)
         return tested
 
-    def _default_limits(
-        self, some: Sequence[int], cells: Array, groups: Array | None, level: float
+    def _limits(
+        self, method: str, some: Sequence[int], cells: Array, groups: Array | None, level: float
     ) -> tuple[Array, Array]:
-        """The ends of the default interval of some pairs; of proportions made of one of each."""
-        if not self.is_proportion_of_answers:
-            return beta(difference(self.chosen), cells, groups, level=level)
+        """The ends of the intervals of some pairs; of proportions by MOVER."""
+        if method != DEFAULT or not self.is_proportion_of_answers:
+            return SMOOTH[method](difference(self.chosen), cells, groups, level=level)
         k = len(self.cells)
 
         def tables(of: Array) -> Array:
@@ -272,9 +254,8 @@ class OutcomeComparison(Comparison):
         drawing: Any = {"trials": options.resamples, "seed": options.seed}
         if options.test == "mcnemar":
             self.step(len(wanted))
-            only_run, only_other = joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1)
-            both = zip(only_run.tolist(), only_other.tolist(), strict=True)
-            return [PValue(mcnemar(a, b), exact=True) for a, b in both]
+            both = zip(joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1), strict=True)
+            return [PValue(mcnemar(int(a), int(b)), exact=True) for a, b in both]
         if options.test == "bootstrap":
             return [self._bootstrapped(k) for k in range(len(wanted))]
         if self.clusters is not None:
@@ -319,12 +300,11 @@ class OutcomeComparison(Comparison):
         return row
 
     def facts(self) -> dict[str, Any]:
-        view, pair = self.common.evaluation, self.wanted[0]
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
         if len(self.runs) == 2:
+            view, pair = self.common.evaluation, self.wanted[0]
             facts["origin"] = origin_of(self.chosen, view, pair, self.by)
         if self.confusion is not None:
-            facts["judge_sample"] = int(self.confusion.sum())
-            facts["judge_drawn"] = self.drawn
+            facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
             facts["never_checked"] = never_checked(self.confusion, self.drawn)
         return facts

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
+from abstain.errors import plural
 from abstain.outcomes import Counts
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, written
@@ -40,6 +41,11 @@ def p_text(p: float | None) -> str:
     if p is None:
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def units_text(count: int, unit: str) -> str:
+    """So many questions, topics, queries or clusters."""
+    return plural(count, unit, "queries" if unit == "query" else None)
 
 
 class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -233,9 +239,12 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def moves(self) -> dict[str, Move]:
         """The transitions that change the outcome of some question, the largest worth first."""
-        made = [item for item in self.transitions.items() if item[1].questions]
-        made.sort(key=lambda item: -abs(item[1].worth or 0))
-        return {name: move for name, move in made if not _stays(name)}
+        made = [
+            (name, move)
+            for name, move in self.transitions.items()
+            if move.questions and not _stays(name)
+        ]
+        return dict(sorted(made, key=lambda item: -abs(item[1].worth or 0)))
 
 
 def _stays(transition: str) -> bool:
@@ -299,12 +308,13 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def check(self) -> None:
         """Runs have a score by the measure and the same counts, and pairs are of them."""
-        numbers, known = list(self.rows[0].numbers), {row.run for row in self.rows}
         for row in self.rows:
             _ = row.counts
-            if [*row.scores, *row.intervals] != [self.measure] * 2 or list(row.numbers) != numbers:
-                raise ValueError(f"run {row.run} has another score or other counts than expected")
-        if any({pair.run, pair.against} - known for pair in self.pairs):
+            if [*row.scores, *row.intervals] != [self.measure] * 2:
+                raise ValueError(f"run {row.run} has another score than {self.measure}")
+            if list(row.numbers) != list(self.rows[0].numbers):
+                raise ValueError("has runs with other counts")
+        if any({pair.run, pair.against} - {row.run for row in self.rows} for pair in self.pairs):
             raise ValueError("has a pair of a run that has no result")
         if len({pair.effect is None for pair in self.pairs}) > 1:
             raise ValueError("has pairs with an effect size and others without")

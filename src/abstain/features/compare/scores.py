@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.errors import UsageError, check_name
-from abstain.features.compare.comparison import Comparison, Options
-from abstain.features.compare.result import Effect
+from abstain.features.compare.comparison import Comparison, Options, too_few
+from abstain.features.compare.result import Effect, units_text
 from abstain.measures import measure
 from abstain.rankings.scores import ScoreMatrix
 from abstain.report.result import finite, read_as
@@ -53,9 +53,7 @@ def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
     method = HALL if options.method in ("", "default", "auto") else options.method
     check_name("interval method of scores", method, METHODS)
     if options.test == "mcnemar":
-        raise UsageError(
-            "McNemar's test is for right and wrong; for scores use t, wilcoxon or sign"
-        )
+        raise UsageError("McNemar's test is for right and wrong; use t, wilcoxon or sign")
     if options.test in ("wilcoxon", "sign") and matrix.cluster is not None:
         raise UsageError(f"{options.test} does not support clusters; use t or randomisation")
     return ScoreComparison(matrix, replace(options, method=method)).result()
@@ -180,26 +178,16 @@ class ScoreComparison(Comparison):
         return PValue(p, exact=False, of_interval=by_interval, why_not=why_not)
 
     def _too_few(self, i: int, j: int) -> str:
-        """Why a test of means would not hold its level, or cannot be; nothing where it does.
-
-        Runs that differ nowhere need no test.
-        """
+        """Why there is no test of means, else empty; runs that differ nowhere need none."""
         pair = self.paired(i, j)
         if not pair.whole.varies:
             alike = "Student's t needs differences that vary, but they are all equal: use the "
             return f"{alike}randomisation test" if pair.whole.value and self.groups > 1 else ""
-        if pair.differing >= LEAST_DIFFERING:
-            return ""
-        units = "queries" if self.unit == "query" else f"{self.unit}s"
-        return (
-            f"the scores differ on fewer than {LEAST_DIFFERING} "
-            f"{units if self.clusters is None else 'clusters of equal size'}: too few to show "
-            "whether the differences are skewed, which a test of means must know; the "
-            "randomisation test has a verdict, but not one on means"
-        )
+        what = units_text(2, self.unit if self.clusters is None else "cluster")[2:]
+        seen = f"the scores differ on too few {what} to show whether differences are skewed"
+        return too_few("a test of means", seen, pair.differing, LEAST_DIFFERING)
 
     def effect(self, i: int, j: int) -> Effect:
-        """How large the difference is beside the spread of the topics' differences."""
         gaps = self.each[i] - self.each[j]
         signed = signed_gaps(gaps)
         better, worse = int((signed > 0).sum()), int((signed < 0).sum())
@@ -217,7 +205,6 @@ class ScoreComparison(Comparison):
         )
 
     def facts(self) -> dict[str, Any]:
-        """What was there before topics that not all runs have were left out."""
         return {
             **read_as(self.matrix),
             "questions_in_all": len(self.matrix.topics),

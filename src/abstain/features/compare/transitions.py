@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,26 +40,25 @@ NO_DIFFERENCE = 1e-12
 RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
 
 
-@dataclass(frozen=True, slots=True)
-class Moves:
+class Moves(NamedTuple):
     """What a difference is made of; each sum of contributions is the difference."""
 
     transitions: Array
     """Questions by outcome of the other run (rows) and of the run itself: right, wrong, blank."""
     worth: Array
-    """What the moves of each cell contribute."""
+    """The contribution of each cell."""
     contributions: Array
-    """What each question contributes."""
+    """The contribution of each question."""
     knowing: float
     abstaining: float
     without_candidate: int
-    """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
+    """Questions whose outcomes differ, one of them a blank without a candidate."""
 
 
 def origin_of(
     measure: Measure, common: Evaluation, pair: tuple[int, int], by: Sequence[str]
 ) -> Origin:
-    """Where the difference of two runs comes from; nothing has a worth where there is none."""
+    """Where the difference of two runs comes from."""
     ours, other = (common.data.codes[run] for run in pair)
     parts = moves(measure, other, ours)
     slices, reversals = in_slices(
@@ -70,16 +68,11 @@ def origin_of(
     order = order[np.abs(parts.contributions[order]) > 0]
     ids = common.data.with_attributes(())["question"].gather(order).to_list()
     known = 2 * parts.without_candidate <= np.count_nonzero(ours != other)
+    cells = zip(parts.transitions.ravel().tolist(), parts.worth.ravel().tolist(), strict=True)
+    kept = [Move(questions=int(count), worth=finite(worth)) for count, worth in cells]
+    names = [f"{a} → {b}" for a, b in product(THREE.names, repeat=2)]
     return Origin(
-        transitions={
-            f"{a} → {b}": Move(questions=int(count), worth=finite(worth))
-            for (a, b), count, worth in zip(
-                product(THREE.names, repeat=2),
-                parts.transitions.ravel(),
-                parts.worth.ravel(),
-                strict=True,
-            )
-        },
+        transitions=dict(zip(names, kept, strict=True)),
         knowing=finite(parts.knowing) if known else None,
         abstaining=finite(parts.abstaining) if known else None,
         without_candidate=parts.without_candidate,
@@ -92,8 +85,8 @@ def origin_of(
 def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
     """φ of each of the five outcomes, by Gauss–Legendre quadrature along the way.
 
-    There is none where one of the runs has no score. What a kink on the way leaves over is added by
-    the least change of φ, so that the worths add up.
+    NaN where a run has no score. What a kink on the way leaves over is added by the least change
+    of φ, so that the worths add up.
 
     >>> from abstain.measures import measure
     >>> phi = path_gradient(measure("accuracy"), np.array([1, 3, 0, 0, 0]), np.eye(5)[0] * 4)
@@ -147,8 +140,8 @@ def moves(measure: Measure, other: Codes, ours: Codes) -> Moves:
 def _knowing(phi: Array) -> Array:
     """The part of each move that is knowing: the candidate changes its rightness.
 
-    Of a move that changes both, the mean over both orders (Shapley). A blank without a candidate
-    says nothing about knowing: such a move is abstaining.
+    Of a move that changes both, the mean over both orders (Shapley); a move to or from a blank
+    without a candidate is abstaining.
     """
     knowing = np.zeros((5, 5))
     states = list(product((0, 1), repeat=2))  # silent?, wrong?: the code is 2·silent + wrong
@@ -160,11 +153,7 @@ def _knowing(phi: Array) -> Array:
 
 
 def in_slices(
-    measure: Measure,
-    other: Codes,
-    ours: Codes,
-    contributions: Array,
-    slices: Sequence[Slices],
+    measure: Measure, other: Codes, ours: Codes, contributions: Array, slices: Sequence[Slices]
 ) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
     """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
     total = _value(measure, ours) - _value(measure, other)

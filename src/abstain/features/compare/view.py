@@ -9,7 +9,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.compare.charts import differences_figure, moves_figure, scores_chart
 from abstain.features.compare.result import (
     OF_SLICES,
     CompareResult,
@@ -19,19 +18,22 @@ from abstain.features.compare.result import (
     RunRow,
     SliceShare,
     p_text,
+    units_text,
 )
 from abstain.report import view
-from abstain.report.charts import coloured
+from abstain.report.charts import cells, chart, coloured, points
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure, measure_facts
-from abstain.report.page import Page, PageTable, Section, page_of
+from abstain.report.page import Figure, Page, PageTable, Section, page_of
 from abstain.report.view import (
+    count_text,
     first_few,
     known_measure,
     policy_words,
     sentence,
     undefined_sentences,
 )
+from abstain.stats.delta_method import THREE
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.intervals import DRAWS, METHODS, RANDOM
 from abstain.stats.planning import least_units
@@ -39,31 +41,27 @@ from abstain.stats.planning import least_units
 MOST_SLICES = 12
 MOST_QUESTIONS = 5
 SAME = 1e-12
-"""Contributions and differences nearer than this are equal."""
+"""Contributions nearer than this are equal."""
+MOST_PAIRS = 60
+"""Pairs that a chart holds."""
 RARE, SEEN = 20, 60
 """What one topic in 20 decides is seen in 95 % of samples of 60."""
-BY_RESAMPLES = ("randomisation", "bootstrap")
-"""Tests by random draws, where they are not exact."""
 TESTS = {
     "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap (p: the smaller share of resamples on one side of 0, doubled)",
+    "bootstrap": "paired bootstrap",
     "mcnemar": "McNemar's exact test of right against not right",
     "t": "paired t-test, corrected for skewness (Hall 1992)",
     "wilcoxon": "Wilcoxon's signed-rank test (of symmetric differences, not of means)",
-    "sign": "exact sign test, ties left out (of being ahead, not of means)",
+    "sign": "exact sign test (of being ahead, not of means)",
 }
 OF_SCORES = METHODS | {
     "delta": "Student's t",
     "hall": "Student's t, widened where scores are skewed",
 }
-OF_DIFFERENCES = {
-    "logit": "the influence of each answer on the logit scale (logit)",
-    "mover": "the two intervals combined (mover)",
-}
 DRAWN = {
     "random": "drawn at random",
-    "truth": "drawn by true outcome (a fixed number of each)",
-    "verdict": "drawn by the judge's verdict (a fixed number of each)",
+    "truth": "a fixed number of each true outcome",
+    "verdict": "a fixed number of each verdict",
 }
 
 
@@ -92,7 +90,11 @@ class View(view.View[CompareResult]):
         return [
             *compared(c),
             *verdict(c),
-            *(text for part in FURTHER for text in part(c)),
+            *origin_words(c),
+            *unknown_words(c),
+            *judge_words(c),
+            *plan_words(c),
+            *method_words(c),
             *(sentence(note, names) for note in notes(c)),
             *policy_words(c.policy, c.touched),
         ]
@@ -157,13 +159,21 @@ class View(view.View[CompareResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Scores with their intervals, differences, and of two runs the moves."""
-        figures = [*differences_figure(self.result), *moves_figure(self.result)]
-        return coloured(scores_chart(self.result) | {f.name: f.spec for f in figures})
+        c = self.result
+        rows = [(row.run, row.score, *row.interval) for row in c.rows]
+        dots = list(dot_figure("scores", rows, c.measure, most=len(rows)))
+        for figure in dots:
+            spanned = f" with {100 * c.level:g} % intervals" if c.interval_method else ""
+            figure.spec["title"] = c.measure + spanned
+        figures = [*dots, *differences_figure(c), *moves_figure(c)]
+        return coloured({figure.name: figure.spec for figure in figures})
 
     def page(self) -> Page:
         """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
-        lead, *rest = [*best(c), *verdict(c)]
+        (lead, *rest), first = verdict(c), c.rows[0]
+        if len(c.rows) > 2 and first.score is not None:
+            lead, rest = _best(c, first.run, first.score), [lead, *rest]
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
@@ -211,6 +221,71 @@ class View(view.View[CompareResult]):
             yield Section("measure", "What is rewarded", facts=measure_facts(item))
 
 
+# ----------------------------------------------------------------------------------------- charts
+
+
+def differences_figure(c: CompareResult) -> Iterator[Figure]:
+    """Every pair with its interval, unless there are too many to read."""
+    data = [
+        {
+            "pair": f"{p.run} − {p.against}",
+            "difference": p.difference,
+            "low": p.interval[0],
+            "high": p.interval[1],
+            "p": p.p_adjusted,
+        }
+        for p in c.pairs
+        if p.difference is not None
+    ]
+    if not 0 < len(data) <= MOST_PAIRS:
+        return
+    axis = {"y_type": "nominal", "y_title": " ", "x_title": "difference"}
+    pairs = [str(row["pair"]) for row in data]
+    dots = points("difference", "pair", sort=pairs, **axis)
+    dots["mark"] |= {"size": 55, "opacity": 1}
+    span = points("low", "pair", sort=pairs, **axis)
+    span["mark"] = {"type": "rule", "strokeWidth": 3, "color": "#56b4e9"}
+    span["encoding"]["x2"] = {"field": "high"}
+    dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
+    zero = {
+        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
+        "encoding": {"x": {"datum": 0}},
+    }
+    spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
+    caption = f"{plural(len(data), 'difference')}, with intervals where there are some."
+    yield Figure("differences", caption, spec, title=f"Differences in {c.measure}")
+
+
+def moves_figure(c: CompareResult) -> Iterator[Figure]:
+    """How many questions went from which outcome to which, of two runs."""
+    o = c.origin
+    if o is None:
+        return
+    data = [
+        dict(zip(("was", "is"), name.split(" → "), strict=True)) | {"questions": move.questions}
+        for name, move in o.transitions.items()
+    ]
+    pair, total = c.pairs[0], [move.questions for move in o.transitions.values()]
+    titles = {"x_title": f"outcome of {pair.run}", "y_title": f"outcome of {pair.against}"}
+    layer = cells("is", "was", "questions", sort=THREE.names, **titles)
+    layer["encoding"]["x"]["axis"] = {"labelAngle": 0}
+    layer["encoding"]["color"]["scale"] = {"scheme": "blues"}
+    dark = {"test": f"datum.questions > {max(total, default=0) / 2}", "value": "white"}
+    text = {
+        "mark": {"type": "text", "fontSize": 13},
+        "encoding": {
+            **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
+            "text": {"field": "questions", "type": "quantitative"},
+            "color": {"condition": dark, "value": "#17202b"},
+        },
+    }
+    caption = (
+        f"From {pair.against} to {pair.run}, {count_text(o.same)} of {count_text(sum(total))} "
+        "questions keep their outcome."
+    )
+    yield Figure("moves", caption, chart("", data, [layer, text], height=180), title="Moves")
+
+
 # ------------------------------------------------------------------------------------ the finding
 
 
@@ -218,20 +293,16 @@ def compared(c: CompareResult) -> list[str]:
     """What was compared, and what was left out for it."""
     text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on "
     if c.questions == c.questions_in_all:
-        text += _units(c.questions, c.unit)
+        text += units_text(c.questions, c.unit)
     else:
         why = [f"{run} lacks {gone:,}" for run, gone in c.absent.items()]
         name = c.measure.removeprefix("mean ")
         why += [f"{name} is undefined for {run} on {n:,}" for run, n in c.undefined_on.items()]
-        every = _units(c.questions_in_all, c.unit)
+        every = units_text(c.questions_in_all, c.unit)
         text += f"the {c.questions:,} of {every} that all of them have ({first_few(why)})"
     if c.clusters is not None:
         text += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
     return [f"{text}.", *undefined_sentences((row.run, row.undefined) for row in c.rows)]
-
-
-def _units(count: int, unit: str) -> str:
-    return plural(count, unit, "queries" if unit == "query" else None)
 
 
 def _independent(c: CompareResult) -> tuple[int, str]:
@@ -248,15 +319,13 @@ def verdict(c: CompareResult) -> list[str]:
     tested = [p for p in c.pairs if p.differs is not None]
     untested = [p.no_test for p in c.pairs if p.no_test]
     sentences = []
-    if tested:
-        alone = c.against is None and len(c.rows) == 2
-        sentences += [_two(c)] if alone else _several(c, tested)
     if untested:
         count = plural(len(untested), "pair has", "pairs have")
         sentences.append(f"{count} no verdict: {first_few(untested)}.")
-    if not sentences:
-        sentences.append("Where a score is undefined there is no difference to test.")
-    return [*sentences, *_resolution(c, len(tested))]
+    if not tested:
+        return sentences or ["Where a score is undefined there is no difference to test."]
+    alone = c.against is None and len(c.rows) == 2
+    return [*([_two(c)] if alone else _several(c, tested)), *sentences, *_floor(c, len(tested))]
 
 
 def _two(c: CompareResult) -> str:
@@ -292,33 +361,30 @@ def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
     return sentences
 
 
-def _resolution(c: CompareResult, tested: int) -> list[str]:
-    """That so few clusters, questions or resamples have no smaller p."""
-    if not tested or c.test == "t":
-        return []
+def _floor(c: CompareResult, tested: int) -> list[str]:
+    """That no p can be small enough, or hardly one after correction."""
     many, unit = _independent(c)
-    floor, source = 2.0 ** (1 - min(many, 1000)), _units(many, unit)
-    cure = f"at least {_units(least_units(c.alpha), unit)} are needed"
-    drawn = c.test == "bootstrap" or not all(p.exact for p in c.pairs)
+    times = tested if c.correction == "holm" else 1
+    floor, source = 2.0 ** (1 - min(many, 1000)), units_text(many, unit)
+    cure = f"at least {units_text(least_units(c.alpha / times), unit)} are needed"
     by_resamples = (2 if c.test == "bootstrap" else 1) / (c.resamples + 1)
-    if drawn and c.test in BY_RESAMPLES and by_resamples > floor:
+    if _is_random(c) and by_resamples > floor:
         floor, source, cure = by_resamples, f"{c.resamples:,} resamples", "use more resamples"
-    text = f"With {source} no p is below {floor:.3g}"
-    if floor > c.alpha:
-        return [f"{text}: no difference can be significant {_at_level(c)}; {cure}."]
-    # of clusters only a run that is ahead in nearly all of them reaches the smallest p
-    near = c.alpha / 10 if c.clusters is not None else c.alpha
-    if c.correction != "holm" or tested == 1 or floor * tested <= near:
+    if c.test == "t" or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
         return []
-    return [f"{text}, or {min(1.0, floor * tested):.3g} after Holm's correction."]
+    after = f" ({min(1.0, floor * times):.3g} after Holm's correction)" if times > 1 else ""
+    none = f": no difference can be significant {_at_level(c)}; {cure}"
+    return [f"With {source} no p is below {floor:.3g}{after}{none * (floor * times > c.alpha)}."]
 
 
-def best(c: CompareResult) -> list[str]:
-    """The best of several runs, and from how many others it can be told apart."""
-    row = c.rows[0]
-    if len(c.rows) < 3 or row.score is None:
-        return []
-    return [f"The best run is {row.run} ({c.measure} {row.score:.4f}){distinct_from(c, row.run)}."]
+def _is_random(c: CompareResult) -> bool:
+    """Whether the p-values depend on random draws."""
+    exact = all(p.exact for p in c.pairs if p.p is not None)
+    return c.test in ("randomisation", "bootstrap") and not exact
+
+
+def _best(c: CompareResult, run: str, score: float) -> str:
+    return f"The best run is {run} ({c.measure} {score:.4f}){distinct_from(c, run)}."
 
 
 def distinct_from(c: CompareResult, run: str) -> str:
@@ -342,23 +408,19 @@ def origin_words(c: CompareResult) -> list[str]:
         f"answers and {signed(o.abstaining)} from the choice of when to abstain."
     )
     if o.knowing is None:
-        text = (
-            "The difference cannot be split into knowing and abstaining: there is no candidate "
-            f"for {plural(o.without_candidate, 'blank')} (column candidate)."
-        )
-    sentences = [text]
+        blanks = plural(o.without_candidate, "blank has", "blanks have")
+        text = f"{blanks} no candidate (column candidate) that tells knowing from abstaining."
     first = list(o.contributions.items())[: MOST_QUESTIONS + 1]
+    most = []
     if len(first) <= MOST_QUESTIONS or abs(first[0][1]) - abs(first[-1][1]) > SAME:
-        questions = ", ".join(f"{name} ({signed(value)})" for name, value in first[:MOST_QUESTIONS])
-        sentences.append(f"The questions that contribute most: {questions}.")
-    for attribute in o.reversals:
-        slices = [s for s in o.slices if s.attribute == attribute and abs(s.difference or 0) > SAME]
-        listed = first_few((f"{s.name} {signed(s.difference)}" for s in slices), most=4)
-        sentences.append(
-            f"Simpson's reversal by {attribute}: {difference} over all questions, but the other "
-            f"way in every slice that shows a difference ({listed})."
-        )
-    return sentences
+        names = ", ".join(f"{name} ({signed(value)})" for name, value in first[:MOST_QUESTIONS])
+        most = [f"The questions that contribute most: {names}."]
+    reversals = (
+        f"Simpson's reversal by {attribute}: {difference} over all questions, but the other way in "
+        "every slice that shows a difference."
+        for attribute in o.reversals
+    )
+    return [text, *most, *reversals]
 
 
 def signed(value: float | None) -> str:
@@ -375,24 +437,20 @@ def unknown_words(c: CompareResult) -> list[str]:
     text = f"{responses} unknown (unparseable, failed or missing)"
     if not all(row.bounds for row in c.rows):
         return [f"{text}."]
-    sentences = [f"{text}: worst and best are the scores over all ways."]
-    if len(c.rows) == 2:
-        above, below = c.rows if c.higher_is_better else c.rows[::-1]
-        low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
-        if low is None or high is None or low <= high:
-            sentences.append("The unknown responses could reverse the order of the two runs.")
-    return sentences
+    above, below = (c.rows if c.higher_is_better else c.rows[::-1])[:: len(c.rows) - 1]
+    low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
+    reverse = len(c.rows) == 2 and (low is None or high is None or low <= high)
+    why = " and could reverse the order of the two runs" if reverse else ""
+    return [f"{text}{why}: worst and best are the scores over all ways."]
 
 
 def judge_words(c: CompareResult) -> list[str]:
     """What was corrected of a judge's errors."""
     if not c.judge_sample:
         return []
-    text = (
-        "The corrected scores remove the judge's errors, as a sample of "
-        f"{plural(c.judge_sample, 'checked response')} shows them, "
-        f"{DRAWN.get(c.judge_drawn, c.judge_drawn)}."
-    )
+    checked = plural(c.judge_sample, "checked response")
+    text = f"Corrected scores remove the judge's errors, estimated from {checked} ("
+    text += f"{DRAWN.get(c.judge_drawn, c.judge_drawn)})."
     if c.never_checked:
         verdicts = " or ".join(c.never_checked)
         text += f" {verdicts.capitalize()} was never checked: there the judge is taken as right."
@@ -418,7 +476,7 @@ def plan_words(c: CompareResult) -> list[str]:
         sentences.append(
             f"This test set has a power of {100 * p.power:.0f} % to find a difference of "
             f"{p.detect:g}; a power of {100 * p.power_asked:g} % needs "
-            f"{_units(p.needed, c.unit)}{span}."
+            f"{units_text(p.needed, c.unit)}{span}."
         )
     return sentences
 
@@ -428,40 +486,26 @@ def plan_words(c: CompareResult) -> list[str]:
 
 def method_words(c: CompareResult) -> list[str]:
     """How intervals and p-values were made, where there are some."""
-    sentences = []
+    sentences, drawn = [], f"{c.resamples:,} resamples, seed {c.seed}"
     if (method := c.interval_method) is not None:
         by = (OF_SCORES if c.of_scores else METHODS).get(method, method)
-        drawn = f"{DRAWS:,} draws" if method == "jeffreys" else f"{c.resamples:,} resamples"
-        random = f"; {drawn}, seed {c.seed}" if method in RANDOM else ""
+        draws = f"{DRAWS:,} draws, seed {c.seed}" if method == "jeffreys" else drawn
+        random = f"; {draws}" if method in RANDOM else ""
         other = c.interval_method_of_differences
-        of_pairs = f"; for differences: {OF_DIFFERENCES.get(other, other)}" if other else ""
+        of_pairs = f"; of differences: {other}" if other else ""
         sentences.append(f"Intervals: {100 * c.level:g} %, {by} ({method}{random}){of_pairs}.")
     if any(p.p is not None for p in c.pairs):
-        sentences.append(f"Test: {_test(c)}{_drawn(c)}.")
-        many, unit = _independent(c)
+        test, (many, unit) = TESTS.get(c.test, c.test), _independent(c)
+        if c.test == "randomisation":
+            test += " (not of means alone)" if c.of_scores else ""
+            test += " of the studentised difference" if c.studentised else ""
+        if c.test in ("randomisation", "wilcoxon") and all(p.exact for p in c.pairs if p.p):
+            test += ", exact"
+        sentences.append(f"Test: {test}{f'; {drawn}' if _is_random(c) else ''}.")
         if c.of_scores and c.test in ("t", "bootstrap") and many < SEEN:
-            few = f"Fewer than {_units(SEEN, unit)} may not show a large difference on 1 in {RARE}."
-            sentences.append(few)
+            few = units_text(SEEN, unit)
+            sentences.append(f"Fewer than {few} may not show a large difference on 1 in {RARE}.")
     return [" ".join(sentences)] if sentences else []
-
-
-def _drawn(c: CompareResult) -> str:
-    if all(p.exact for p in c.pairs if p.p is not None):
-        return "" if c.test in ("mcnemar", "sign") else ", exact"
-    return f"; {c.resamples:,} resamples, seed {c.seed}" if c.test in BY_RESAMPLES else ""
-
-
-def _test(c: CompareResult) -> str:
-    text = TESTS.get(c.test, c.test)
-    if c.test != "randomisation":
-        return text
-    if c.of_scores:
-        return f"{text} (of runs that could be exchanged, not of means alone)"
-    item = known_measure(c.measure)
-    proportion = item is not None and item.definition.proportion is not None
-    if c.studentised and c.clusters is None and proportion:
-        return f"random draws in which both runs have the same true {c.measure}"
-    return f"{text} of the difference divided by its standard error" if c.studentised else text
 
 
 def notes(c: CompareResult) -> list[str]:
@@ -470,16 +514,10 @@ def notes(c: CompareResult) -> list[str]:
     odd += [pair.no_interval for pair in c.pairs]
     counted = Counter(filter(None, odd)).most_common(3) if c.interval_method is not None else []
     texts = [f"{plural(n, 'interval')}: {why}" for why, n in counted]
-    texts += [
-        f"run '{row.run}': {plural(row.unstated, 'answer')} without a confidence"
-        for row in c.rows
-        if row.unstated
-    ]
+    if unstated := sum(row.unstated for row in c.rows):
+        texts.append(f"{plural(unstated, 'answer')} without a confidence")
     if c.biased:
-        texts.append(
-            f"{c.measure} is biased upwards, the more so the fewer answers a run has: there is no "
-            "interval, and p is for runs that differ in nothing"
-        )
+        texts.append(f"{c.measure} is biased upwards, more so with fewer answers: no interval")
     if lost := max(pair.undefined_swaps for pair in c.pairs):
         texts.append(
             f"{c.measure} is undefined in up to {lost:,} of {c.swaps or 0:,} swaps, which count as "
@@ -490,6 +528,3 @@ def notes(c: CompareResult) -> list[str]:
     if c.reading is not None and c.reading.detect_refusals:
         texts.append("the errors of the rules that find refusals: `abstain refusals --check`")
     return [*texts, *c.notes]
-
-
-FURTHER = (origin_words, unknown_words, judge_words, plan_words, method_words)
