@@ -218,7 +218,7 @@ def gate_table(gates: Sequence[Mapping[str, Any]], tests: Sequence[str] = ()) ->
         rows.append([*row, gate["bound"], gate["questions"], *tests[at : at + 1]])
     passed = sum(bool(gate["passed"]) for gate in gates)
     title = f"{passed} of {len(gates)} gates passed"
-    return Grid(columns, rows, title=title, wrap=bool(tests))
+    return Grid(columns, rows, title=title)
 
 
 class Gates(list["Gate"]):

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 PROPERTY = "abstain"
-WIDTH = 140
-"""Columns of the table of gates, at least: a row and its test stay together in a log."""
+WIDTH = 10_000
+"""Columns of the table of gates: a row and its test stay together in a log."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,7 +96,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     table = gate_table([gate for _, gate in gates], [test for test, _ in gates])
     terminalreporter.section("abstain gates")
-    for line in terminal_text(table, width=max(WIDTH, terminalreporter._tw.fullwidth)).splitlines():
+    for line in terminal_text(table, width=WIDTH).splitlines():
         terminalreporter.write_line(line)
     if path := config.getoption("--abstain-summary"):
         from abstain.report.text_formats import to_github

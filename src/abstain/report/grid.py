@@ -99,10 +99,6 @@ class Grid(Struct):
     """Rows that stand back: references, totals."""
     breaks: set[int] = field(default_factory=set)
     """Rows before which a group begins."""
-    wrap: bool = False
-    """A long text in the last column runs over several lines instead of being cut."""
-    stack: bool = False
-    """On a narrow terminal the cells of a row stand one below another."""
 
     @classmethod
     def of(cls, columns: Iterable[tuple[Column, Sequence[Cell]]], **more: Any) -> Grid:

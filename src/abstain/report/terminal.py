@@ -11,17 +11,17 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile, zip_longest
-from operator import attrgetter
 from typing import IO, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.report.grid import LONGEST, UNDEFINED, Cell, Column, Grid, clean
+from abstain.report.grid import UNDEFINED, Cell, Column, Grid, clean
 
 Line: TypeAlias = list[tuple[str, str]]
+Signs: TypeAlias = tuple[tuple[str, str], ...]
 """Pieces of a line: a text and its style."""
 
 BAR = 16
@@ -44,9 +44,12 @@ class Strip(Struct, frozen=True):
     column: Column
     head: str
     texts: list[str]
-    cells: list[Cell]
+    cells: Sequence[Cell]
     width: int
-    is_text: bool
+
+    @property
+    def is_text(self) -> bool:
+        return self.column.kind == "text"
 
 
 def print_grid(
@@ -54,14 +57,28 @@ def print_grid(
 ) -> None:
     """Print a table and its notes, within a width: by default the terminal's."""
     stream = file or sys.stdout
-    terminal = stream.isatty()
-    write = _coloured(stream) if terminal or os.environ.get("FORCE_COLOR") else _plain(stream)
-    cut = terminal or width is not None
-    width = width or shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
-    if not cut and not os.environ.get("COLUMNS", "").isdecimal():
-        width = PIPE_WIDTH
-    for line in _lines(grid, _laid_out(grid, digits), width, cut=cut, blocks=_blocks_for(stream)):
-        write(line)
+    cut = stream.isatty() or width is not None
+    if width is None and (cut or os.environ.get("COLUMNS", "").isdecimal()):
+        width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+    unicode = encoding.startswith("utf") and not os.environ.get("ABSTAIN_ASCII")
+    signs = BLOCKS if unicode else PLAIN_BLOCKS
+    lines = _lines(grid, _laid_out(grid, digits), width or PIPE_WIDTH, cut=cut, signs=signs)
+    if stream.isatty() or os.environ.get("FORCE_COLOR"):
+        _print_coloured(lines, stream)
+    else:
+        stream.writelines("".join([text for text, _ in line]).rstrip(" ") + "\n" for line in lines)
+
+
+def _print_coloured(lines: Iterable[Line], stream: IO[str]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream, highlight=False, emoji=False)
+    for line in lines:
+        text = Text.assemble(*line)
+        text.rstrip()
+        console.print(text, no_wrap=True, overflow="ignore", crop=False)
 
 
 def terminal_text(grid: Grid, digits: int = 4, width: int | None = None) -> str:
@@ -75,72 +92,33 @@ def _laid_out(grid: Grid, digits: int) -> list[Strip]:
     strips = []
     every = zip(*grid.rows, strict=True) if grid.rows else [()] * len(grid.columns)
     for column, texts, cells in zip(grid.columns, grid.texts(digits), every, strict=True):
-        joined = "".join(texts)
-        if len(joined) > LONGEST or not joined.isprintable():
-            texts = list(map(clean, texts))
-        head = column.short or column.shown or column.name
-        if not head.isprintable():
-            head = clean(head)
+        head, *texts = map(clean, (column.short or column.heading, *texts))
         least = BAR if column.kind == "bar" and texts else 0
-        width = max(map(len if (head + joined).isascii() else _len, (head, *texts)))
-        is_text = column.kind == "text"
-        strips.append(Strip(column, head, texts, list(cells), max(least, width), is_text))
+        strips.append(Strip(column, head, texts, cells, max(least, *_widths([head, *texts]))))
     return strips
 
 
 def _lines(
-    grid: Grid,
-    strips: list[Strip],
-    width: int,
-    *,
-    cut: bool,
-    blocks: Sequence[tuple[str, str]],
+    grid: Grid, strips: list[Strip], width: int, *, cut: bool, signs: Signs
 ) -> Iterator[Line]:
     """Title, table and notes."""
     if grid.title:
         yield from ([(clean(grid.title), "bold")], [])
-    wide, texts = _width(strips) > width, all(map(attrgetter("is_text"), strips))
+    wide, texts = _width(strips) > width, all(strip.is_text for strip in strips)
     # names as long as a file's path leave other texts no room beside them
-    cramped = texts and wide and width - strips[0].width < NARROW // 2
-    if grid.rows and (cramped or (grid.stack and width < NARROW)):
+    if grid.rows and texts and wide and width < max(NARROW, strips[0].width + NARROW // 2):
         yield from _stacked(strips, width)
     elif grid.rows:
-        wraps = grid.wrap or texts
         parts = _in_blocks(strips, width, cut=cut) if wide and not texts else [strips]
         for number, part in enumerate(parts):
             yield from [[]] if number else []
             if wide:
-                part = _narrowed(part, width, wraps=wraps, cut=cut)
-            yield from _block(grid, part, blocks, wraps=wraps)
+                part = _narrowed(part, width, wraps=texts, cut=cut)
+            yield from _block(grid, part, signs, wraps=texts)
     yield from [[]] if grid.rows and grid.notes else []
     for note in grid.notes:
         for text in textwrap.wrap(clean(note), min(width, NOTE_WIDTH), break_long_words=False):
             yield [(text, "dim")]
-
-
-def _plain(stream: IO[str]) -> Callable[[Line], object]:
-    return lambda line: stream.write("".join([text for text, _ in line]).rstrip(" ") + "\n")
-
-
-def _coloured(stream: IO[str]) -> Callable[[Line], object]:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, highlight=False, emoji=False)
-
-    def write(line: Line) -> None:
-        text = Text.assemble(*line)
-        text.rstrip()
-        console.print(text, no_wrap=True, overflow="ignore", crop=False)
-
-    return write
-
-
-def _blocks_for(stream: IO[str]) -> Sequence[tuple[str, str]]:
-    """The blocks of a bar, in signs that the stream can write."""
-    encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
-    unicode = encoding.startswith("utf") and not os.environ.get("ABSTAIN_ASCII")
-    return BLOCKS if unicode else PLAIN_BLOCKS
 
 
 def _width(strips: Sequence[Strip]) -> int:
@@ -195,14 +173,12 @@ def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip
     return blocks
 
 
-def _block(
-    grid: Grid, strips: Sequence[Strip], blocks: Sequence[tuple[str, str]], *, wraps: bool
-) -> Iterator[Line]:
+def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) -> Iterator[Line]:
     """The heading, a rule and the rows of columns that stand side by side."""
     yield [("  ".join([_padded(strip, [strip.head])[0] for strip in strips]), "bold")]
-    sign = "─" if blocks is BLOCKS else "-"
-    yield [("  ".join([sign * strip.width for strip in strips]), "dim")]
-    cells = [_cells(strip, blocks, wraps=wraps) for strip in strips]
+    rule = "─" if signs is BLOCKS else "-"
+    yield [("  ".join([rule * strip.width for strip in strips]), "dim")]
+    cells = [_cells(strip, signs, wraps=wraps) for strip in strips]
     for number, row in enumerate(zip(*cells, strict=True)):
         if number and number in grid.breaks:
             yield []
@@ -216,10 +192,10 @@ def _block(
             yield line
 
 
-def _cells(strip: Strip, blocks: Sequence[tuple[str, str]], *, wraps: bool) -> list[list[Line]]:
+def _cells(strip: Strip, signs: Signs, *, wraps: bool) -> list[list[Line]]:
     """The cells of a column, each in lines."""
     if strip.column.kind == "bar":
-        return [[_bar(cell, blocks)] for cell in strip.cells]
+        return [[_bar(cell, signs)] for cell in strip.cells]
     if wraps and strip.is_text:
         wrapped = [_padded(strip, _wrap(text, strip.width)) for text in strip.texts]
         return [[[(line, "")] for line in lines] for lines in wrapped]
@@ -258,19 +234,23 @@ def _padded(strip: Strip, texts: Sequence[str]) -> list[str]:
     """Texts of their column's width; what is longer is cut."""
     left = strip.column.kind in ("text", "bar")
     result = []
-    for text in texts:
-        room = strip.width - (len(text) if text.isascii() else _len(text))
-        if room < 0:
+    for text, size in zip(texts, _widths(texts), strict=True):
+        if size > strip.width:
             from rich.cells import set_cell_size
 
             text = set_cell_size(text, strip.width - 1).rstrip() + "…"
-            room = strip.width - _len(text)
-        result.append(text + " " * room if left else " " * room + text)
+            size = _len(text)
+        room = " " * (strip.width - size)
+        result.append(text + room if left else room + text)
     return result
 
 
+def _widths(texts: Sequence[str]) -> Iterable[int]:
+    """The columns that texts take on a terminal."""
+    return map(len if "".join(texts).isascii() else _len, texts)
+
+
 def _len(text: str) -> int:
-    """The columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -278,7 +258,7 @@ def _len(text: str) -> int:
     return cell_len(text)
 
 
-def _bar(cell: Cell, blocks: Sequence[tuple[str, str]]) -> Line:
+def _bar(cell: Cell, signs: Signs) -> Line:
     """Right, wrong and blank as a bar; what rounding leaves over goes to the largest part."""
     if not isinstance(cell, tuple) or sum(cell) <= 0:
         return [(" " * BAR, "")]
@@ -286,4 +266,4 @@ def _bar(cell: Cell, blocks: Sequence[tuple[str, str]]) -> Line:
     sizes = [int(value) for value in exact]
     for i in sorted(range(3), key=lambda i: sizes[i] - exact[i])[: BAR - sum(sizes)]:
         sizes[i] += 1
-    return [(sign * size, colour) for size, (sign, colour) in zip(sizes, blocks, strict=True)]
+    return [(sign * size, colour) for size, (sign, colour) in zip(sizes, signs, strict=True)]

@@ -23,7 +23,7 @@ def measures_grid() -> Grid:
     ]
     rows += [[name, f"{', '.join(s.measures)}: {s.summary}", "–", "–"] for name, s in SETS.items()]
     names = ("measure", "formula", "κ", "p*")
-    grid = Grid([Column(name) for name in names], rows, stack=True)
+    grid = Grid([Column(name) for name in names], rows)
     grid.notes = [
         "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
         "unanswered, the candidate was right).",

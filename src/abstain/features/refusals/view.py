@@ -46,7 +46,7 @@ class View(view.View[RefusalsResult]):
                 f"{len(hits) - len(first):,} more; --most 0 (in Python: most=0) shows all."
             )
         heads = [Column(name) for name in ("run", "question", "rule", "text")]
-        return Grid(heads, rows, notes=notes, wrap=True)
+        return Grid(heads, rows, notes=notes)
 
     def _rules(self) -> Grid:
         rules = self.result.rules

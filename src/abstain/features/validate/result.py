@@ -109,7 +109,7 @@ class View(view.View[ValidateResult]):
         if more := len(result.warnings) - len(odd):
             odd.append(f"{plural(more, 'more thing')} like this: -f json lists all")
         notes += [sentence(note) for note in (*odd, *result.notes)]
-        return [Grid([Column("place"), Column("problem")], rows, notes=notes, wrap=bool(problems))]
+        return [Grid([Column("place"), Column("problem")], rows, notes=notes)]
 
     def title(self) -> str:
         return f"Problems of {plural(self.result.runs, 'file')}"
