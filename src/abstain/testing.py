@@ -30,7 +30,6 @@ from abstain.runs import evaluate, evaluate_judged, merged
 from abstain.runs.gold import read_gold
 
 if TYPE_CHECKING:
-    from abstain.features.score.result import Row
     from abstain.runs.evaluation import Evaluation
     from abstain.runs.gold import Gold
     from abstain.stats.intervals import IntervalMethod
@@ -121,54 +120,48 @@ class Gate:
         name = f"{self.measure} of {shown(self.run)}"
         sure = f"with {100 * self.confidence:g} % confidence"
         if self.side == "not worse":
-            if self.difference is None or math.isnan(self.bound):
+            if math.isnan(self.bound):
                 return f"the difference of {name} from the baseline is undefined"
-            by = f"{name} differs from the baseline by {signed(self.difference[0])}"
+            by = f"{name} differs from the baseline by {signed((self.difference or [0])[0])}"
             worse = f"{'not' if self.passed else 'may be'} worse by more than {-self.threshold:g}"
             return f"{by}, {sure} by at least {signed(self.bound)}: {worse}"
-        if math.isnan(self.score):
-            head = f"{name} is undefined ({getattr(self.score, 'reason', 'no value')})"
-        elif math.isnan(self.low):
-            head = f"{name} is {number(self.score)}, with no interval ({self.why_no_interval})"
-        else:
-            head = f"{name} is {number(self.score)}, {sure} {self.side} {number(self.bound)}"
+        bound = f"{sure} {self.side} {number(self.bound)}"
+        if math.isnan(self.bound):
+            bound = f"with no interval ({getattr(self.score, 'reason', self.why_no_interval)})"
         reaches, reach = ("stays within", "stay within") if self.sign < 0 else ("reaches", "reach")
         verdict = f"surely {reaches}" if self.passed else f"does not surely {reach}"
-        return f"{head}: {verdict} {self.threshold:g}"
+        score = "undefined" if math.isnan(self.score) else number(self.score)
+        return f"{name} is {score}, {bound}: {verdict} {self.threshold:g}"
 
     def explanation(self) -> str:
         """Why it did not pass, in a few lines."""
-        k, beyond = self.counts, f"{'above' if self.sign < 0 else 'below'} {self.threshold:g}"
+        k = self.counts
         counts = f"{k.right:,} right, {k.wrong:,} wrong, {k.unanswered:,} blank"
         lines = [str(self), f"{plural(int(k.n), 'question')}: {counts}"]
         if not math.isnan(self.low):
             level = f"({100 * (2 * self.confidence - 1):g} %, both sides)"
             lines.append(f"interval: {number(self.low)} to {number(self.high)} {level}")
-            lines += [self._verdict(beyond)] if self.side != "not worse" else []
+            lines += [self._verdict()] if self.side != "not worse" else []
         if self.difference is not None:
             value, low, high = map(signed, self.difference)
             lines.append(f"against the baseline: {value} ({low} to {high})")
         if self.parts:
-            changed = "rose" if self.sign < 0 else "dropped"
-            what = f"is {beyond}" if self.parts[0].before is None else changed
+            dropped = "rose" if self.sign < 0 else "dropped"
+            what = "misses the threshold" if self.parts[0].before is None else dropped
             lines.append(f"slices whose score {what}, the most costly first:")
             lines += [f"  {part}" for part in self.parts]
         return "\n  ".join(lines)
 
-    def _verdict(self, beyond: str) -> str:
+    def _verdict(self) -> str:
         """Whether more questions would help."""
-        best = self.low if self.sign < 0 else self.high
-        if self.sign * best < self.sign * self.threshold:
-            return f"surely {beyond}: the whole interval is"
         if self.sign * self.score <= self.sign * self.threshold:
             return "more questions would not help: the score itself is not beyond the threshold"
+        units = "questions" if self.cluster is None else f"clusters ({shown(self.cluster)})"
         enough = "more are needed"
-        if self.cluster is not None:
-            enough = f"they are clustered by {shown(self.cluster)}, so more clusters are needed"
-        elif self.needed is not None:
+        if self.needed is not None:
             shares = "with the same shares of right, wrong and blank"
             enough = f"{shares}, about {self.needed:,} would be enough"
-        return f"too few questions to be sure: {enough} (there are {int(self.counts.n):,})"
+        return f"too few {units} to be sure: {enough}"
 
 
 class GateError(AssertionError):
@@ -196,9 +189,6 @@ ERRORS: dict[Side, type[GateError]] = {
     "at most": TooHighError,
     "not worse": WorseError,
 }
-
-
-FAILED = "FAILED"
 BOUND = "lower bound of a score or of the difference from a baseline; upper bound for `at most`"
 
 
@@ -209,16 +199,14 @@ def gate_table(gates: Sequence[Mapping[str, Any]], tests: Sequence[str] = ()) ->
     columns += [Column("questions", "count"), *([Column("test")] if tests else [])]
     rows: list[list[Cell]] = []
     for at in sorted(range(len(gates)), key=lambda at: bool(gates[at]["passed"])):
-        gate, wanted = gates[at], gates[at]["wanted"]
-        asked = f"{gate['side']} {wanted:g}"
-        if gate["side"] == "not worse":
-            asked = f"not worse by more than {abs(wanted):g}"
+        gate = gates[at]
+        more = "not worse by more than" if gate["side"] == "not worse" else gate["side"]
+        asked = f"{more} {abs(gate['wanted']):g}"
         scored = (gate[name] for name in ("run", "measure", "score"))
-        row = ["passed" if gate["passed"] else FAILED, *scored, asked]
+        row = ["passed" if gate["passed"] else "FAILED", *scored, asked]
         rows.append([*row, gate["bound"], gate["questions"], *tests[at : at + 1]])
     passed = sum(bool(gate["passed"]) for gate in gates)
-    title = f"{passed} of {len(gates)} gates passed"
-    return Grid(columns, rows, title=title)
+    return Grid(columns, rows, title=f"{passed} of {len(gates)} gates passed")
 
 
 class Gates(list["Gate"]):
@@ -340,13 +328,13 @@ class _Asked:
         self.measure = item = measure_named(measure)
         by = options.pop("by", None)
         self.by = [by] if isinstance(by, str) else by
-        self.of_counts = item.definition.takes == "counts"
         self.interval = options.pop("interval", None)
         self.level = 2 * confidence - 1
         self.reading = Reading.of(**options)  # type: ignore[misc]
+        self.of_counts = item.definition.takes == "counts"
+        better, end = ("higher", "least") if item.higher_is_better else ("lower", "most")
         if item.definition.takes not in ("counts", "confidence"):
             raise UsageError(f"{item} is no measure of counts or confidence, which gates take")
-        better, end = ("higher", "least") if item.higher_is_better else ("lower", "most")
         if side not in (f"at {end}", "not worse"):
             raise UsageError(f"for {item}, {better} is better: use assert_at_{end}")
         if not math.isfinite(threshold):
@@ -358,14 +346,7 @@ class _Asked:
         """The gate, reported to every listener; one that does not pass is an error."""
         __tracebackhide__ = True
         try:
-            standard = None if gold is None else read_gold(gold, self.reading)
-            item = self._read(run, standard, "run")
-            # a passing gate needs no baseline, but says that it is broken
-            before = None if baseline is None else self._read(baseline, standard, "baseline")
-            gate = self._gate(item)
-            if before is not None and (self.side == "not worse" or not gate.passed):
-                gate = replace(gate, difference=self._difference(item, before))
-            gate = gate if gate.passed else self._explained(gate, item, before)
+            gate = self._gate(run, gold, baseline)
         except AbstainError as error:
             raise error.with_traceback(None) from None  # one line, not the inside of the library
         for listener in listeners:
@@ -376,23 +357,36 @@ class _Asked:
             raise ERRORS[self.side](gate)
         return gate
 
+    def _gate(self, run: Any, gold: Any, baseline: Any) -> Gate:
+        gold = None if gold is None else read_gold(gold, self.reading)
+        item = self._read(run, gold, "run")
+        # a passing gate needs no baseline, but says that it is broken
+        before = None if baseline is None else self._read(baseline, gold, "baseline")
+        method = self.interval or ("beta" if self.of_counts else True)
+        result = item.score([self.measure], interval=method, level=self.level)
+        (row,), name = result.rows, str(self.measure)
+        low, high = (math.nan if end is None else end for end in row.intervals[name])
+        gate = Gate(
+            *(row.run, name, self.threshold, self.confidence, row.score(name), low, high),
+            counts=row.counts,
+            side=self.side,
+            cluster=result.cluster,
+            why_no_interval=row.no_interval.get(name, ""),
+        )
+        if before is not None and (self.side == "not worse" or not gate.passed):
+            gate = replace(gate, difference=self._difference(item, before))
+        if gate.passed:
+            return gate
+        alone = gate.cluster is None and self.of_counts and self.side != "not worse"
+        needed = self._needed(gate) if alone else None
+        return replace(gate, needed=needed, parts=self._blamed(item, before))
+
     def _read(self, run: Any, gold: Gold | None, what: str) -> Evaluation:
         how = self.reading
         item = evaluate_judged(run, how) if gold is None else evaluate(gold, run, how)
         if len(item.runs) != 1:
             raise UsageError(f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}")
         return item
-
-    def _gate(self, item: Evaluation) -> Gate:
-        """The score of the run, held against the threshold."""
-        method = self.interval or ("beta" if self.of_counts else True)
-        result = item.score([self.measure], interval=method, level=self.level)
-        (row,), name = result.rows, str(self.measure)
-        low, high = (math.nan if end is None else end for end in row.intervals[name])
-        asked = (row.run, name, self.threshold, self.confidence)
-        why, cluster = row.no_interval.get(name, ""), result.cluster
-        scored = Gate(*asked, row.score(name), low, high, row.counts, side=self.side)
-        return replace(scored, cluster=cluster, why_no_interval=why)
 
     def _difference(self, item: Evaluation, before: Evaluation) -> tuple[float, float, float]:
         """The paired difference from the baseline with its bounds.
@@ -407,30 +401,28 @@ class _Asked:
             return -value, -high, -low
         return value, low, high
 
-    def _explained(self, gate: Gate, item: Evaluation, before: Evaluation | None) -> Gate:
-        """With the slices that are to blame, and how many questions would be enough."""
+    def _blamed(self, item: Evaluation, before: Evaluation | None) -> tuple[Part, ...]:
+        """The slices below the threshold or, beside a baseline, those that got worse."""
         sign = 1 if self.measure.higher_is_better else -1
         costs = []
-        for part in self._parts(item, before):
-            wanted = gate.threshold if before is None else part.before
-            cost = 0.0 if wanted is None else sign * (part.score - wanted) * part.questions
-            costs += [(cost, part)] if cost < 0 else []
-        parts = [part for _, part in sorted(costs, key=itemgetter(0))]
-        alone = gate.cluster is None and self.of_counts and self.side != "not worse"
-        needed = self._needed(gate) if alone else None
-        return replace(gate, needed=needed, parts=tuple(parts[:MOST_SLICES]))
-
-    def _parts(self, item: Evaluation, before: Evaluation | None) -> Iterator[Part]:
         for name in _attributes(item) if self.by is None else self.by:
-            then = {} if before is None else self._by_slice(before, name)
-            for value, row in self._by_slice(item, name).items():
-                score, earlier = row.score(str(self.measure)), then.get(value)
-                if not math.isnan(score):
-                    old = None if earlier is None else earlier.score(str(self.measure))
-                    yield Part(f"{name} {shown(value or '–')}", score, int(row.counts.n), old)
+            then = {} if before is None else self._scores(before, name)
+            for value, (score, questions) in self._scores(item, name).items():
+                old = then.get(value, (None, 0))[0]
+                wanted = self.threshold if before is None else old
+                cost = 0.0 if wanted is None else sign * (score - wanted) * questions
+                if cost < 0:
+                    part = Part(f"{name} {shown(value or '–')}", score, questions, old)
+                    costs.append((cost, part))
+        return tuple(part for _, part in sorted(costs, key=itemgetter(0))[:MOST_SLICES])
 
-    def _by_slice(self, item: Evaluation, name: str) -> dict[str | None, Row]:
-        return {row.slice[name]: row for row in item.score([self.measure], by=[name]).rows}
+    def _scores(self, item: Evaluation, name: str) -> dict[str | None, tuple[float, int]]:
+        """The score of every slice that has one, with its questions."""
+        rows = item.score([self.measure], by=[name]).rows
+        scores = [
+            (row.slice[name], row.score(str(self.measure)), int(row.counts.n)) for row in rows
+        ]
+        return {value: (score, n) for value, score, n in scores if not math.isnan(score)}
 
     def _needed(self, gate: Gate) -> int | None:
         """The fewest questions, at the shares seen, whose bound reaches the threshold."""

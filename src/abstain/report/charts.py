@@ -57,6 +57,7 @@ CONFIG: dict[str, Any] = {
     "axisY": {"titlePadding": 8, "tickCount": 7},
     "title": {"anchor": "start", "fontSize": 14, "subtitleColor": "#5b6675"},
     "mark": {"color": PALETTE[0]},
+    "tooltipFormat": {"numberFormat": ",.4~f"},
     "range": {"category": list(PALETTE)},
     "view": {"stroke": None},
 }
@@ -120,7 +121,7 @@ def cells(x: str, y: str, value: str, **more: Any) -> dict[str, Any]:
 def tips(names: Sequence[str], numbers: Sequence[str]) -> list[dict[str, Any]]:
     """What a mark says under a pointer: columns of names, then columns of numbers."""
     kinds = dict.fromkeys(names, "nominal") | dict.fromkeys(numbers, "quantitative")
-    return [{"field": _field(name), "type": kind} for name, kind in kinds.items()]
+    return [{"field": _field(name), "title": name, "type": kind} for name, kind in kinds.items()]
 
 
 def _layer(
@@ -179,22 +180,23 @@ def run_colours(specs: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) -
     """
     kinds: dict[str, list[str]] = {"line": [], "point": []}
     for spec in specs:
-        for layer in _by_run(spec):
-            kinds.get(_kind(layer), []).extend(_runs_of(layer, spec))
+        for layer, runs in _by_run(spec):
+            kinds.get(_kind(layer), []).extend(runs)
     drawn = dict.fromkeys(kinds["line"] or kinds["point"])
     drawn.pop(NOT_A_RUN, None)
-    runs = dict.fromkeys([*(run for run in order if run in drawn), *drawn])
-    return dict(zip(runs, cycle(RUN_COLOURS), strict=False))
+    first = [run for run in order if run in drawn]
+    return dict(zip(dict.fromkeys([*first, *drawn]), cycle(RUN_COLOURS), strict=False))
 
 
 def in_run_colours(spec: Mapping[str, Any], colours: Mapping[str, str]) -> dict[str, Any]:
     """The chart with each run in its colour, those without one in grey."""
-    names = list(dict.fromkeys(run for layer in _by_run(spec) for run in _runs_of(layer, spec)))
+    result = dict(msgspec.to_builtins(spec))
+    layers = list(_by_run(result))
+    names = list(dict.fromkeys(run for _, runs in layers for run in runs))
     scale = {"domain": names, "range": [colours.get(name, NO_RUN) for name in names]}
-    result = msgspec.to_builtins(spec)
-    for layer in _by_run(result):
+    for layer, _ in layers:
         layer["encoding"]["color"]["scale"] = scale
-    return dict(result)
+    return result
 
 
 def coloured(charts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -203,17 +205,13 @@ def coloured(charts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: in_run_colours(spec, colours) for name, spec in charts.items()}
 
 
-def _runs_of(layer: Mapping[str, Any], spec: Mapping[str, Any]) -> list[str]:
-    rows = layer.get("data", spec["data"])["values"]
-    return [row["run"] for row in rows if row.get("run") is not None]
-
-
-def _by_run(spec: Mapping[str, Any]) -> Iterator[Layer]:
-    """The layers of a chart that have a colour for each run."""
+def _by_run(spec: Mapping[str, Any]) -> Iterator[tuple[Layer, list[str]]]:
+    """The layers of a chart that have a colour for each run, with their runs."""
     for layer in spec.get("layer", ()):
         colour = layer.get("encoding", {}).get("color", {})
         if colour.get("field") == "run" and colour.get("type") == "nominal":
-            yield layer
+            rows = layer.get("data", spec["data"])["values"]
+            yield layer, [row["run"] for row in rows if row.get("run") is not None]
 
 
 def check_ending(path: Path) -> None:
@@ -246,9 +244,6 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
             draft.write_bytes(picture)
 
 
-ADDRESS_SPACE = 80 << 30
-
-
 def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
@@ -256,7 +251,6 @@ def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
         from abstain.report.html import render_chart
 
         return render_chart(spec).encode()
-    _refuse_little_space()
     import vl_convert
 
     if ending == ".svg":
@@ -264,52 +258,27 @@ def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
     return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))
 
 
-def _refuse_little_space() -> None:
-    """The drawing library reserves addresses, not memory; without them it aborts the process."""
-    with suppress(ImportError):  # Windows has no such limit
-        import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit != resource.RLIM_INFINITY and limit < ADDRESS_SPACE:
-            raise UsageError(
-                f"a picture needs {ADDRESS_SPACE >> 30} GiB of address space, more than "
-                "`ulimit -v` allows (a chart as .json or .html needs none)"
-            )
-
-
 # ---------------------------------------------------------------------------- on a page
-#
-# A line answers from anywhere near it: a layer of points, unseen until one is the nearest, holds
-# what there is to say. Pictures that are saved leave that layer out.
 
 
 NEAREST = "nearest"
-"""How the names of the layers begin that only a pointer needs."""
-
-READABLE = ",.4~f"
+"""How the names of the layers begin that only a pointer needs: saved pictures leave them out."""
 
 
 def interactive(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The chart with a tooltip on everything that stands for data.
+    """The chart with unseen points on its lines, which a pointer reads from anywhere near.
 
     >>> made = interactive(chart("", [{"t": 0, "S": 1}], [lines("t", "S")]))
     >>> [layer.get("name", "") for layer in made["layer"]]
     ['', 'nearest_0']
-    >>> [tip["field"] for tip in made["layer"][1]["encoding"]["tooltip"]]
-    ['t', 'S']
     """
     if "layer" not in spec:
         return dict(spec)
-    spans = [end for layer in spec["layer"] for end in _ends(layer)]
-    tooltips = [_tooltip(layer, spans) for layer in spec["layer"]]
     layers: list[Layer] = []
-    for n, (layer, tips) in enumerate(zip(spec["layer"], tooltips, strict=True)):
-        if not tips and _kind(layer) == "rule" and _ends(layer):
-            tips = next(filter(None, tooltips), [])
-        tooltip = {"tooltip": tips} if tips else {}
-        layers.append({**layer, "encoding": {**layer.get("encoding", {}), **tooltip}})
-        if tips and _kind(layer) == "line":
-            layers.append(_nearest(layer, f"{NEAREST}_{n}", tips))
+    for n, layer in enumerate(spec["layer"]):
+        layers.append(layer)
+        if _kind(layer) == "line" and layer["mark"].get("tooltip"):
+            layers.append(_nearest(layer, f"{NEAREST}_{n}"))
     return {**spec, "layer": layers}
 
 
@@ -318,40 +287,7 @@ def _kind(layer: Layer) -> str:
     return str(mark["type"] if isinstance(mark, Mapping) else mark)
 
 
-def _ends(layer: Layer) -> list[str]:
-    """The two ends of what a layer spans, as an interval or a band does."""
-    encoding = layer.get("encoding", {})
-    if _kind(layer) not in ("rule", "area"):
-        return []
-    for axis in ("x", "y"):
-        start, stop = encoding.get(axis, {}), encoding.get(f"{axis}2", {})
-        if "field" in start and "field" in stop:
-            return [start["field"], stop["field"]]
-    return []
-
-
-def _tooltip(layer: Layer, spans: Sequence[str]) -> list[dict[str, Any]]:
-    """What a mark has to say: what it was given, or its names first and then its numbers."""
-    encoding, mark = layer.get("encoding", {}), layer["mark"]
-    if "tooltip" in encoding:
-        return [_readable(tip) for tip in encoding["tooltip"]]
-    if not (isinstance(mark, Mapping) and mark.get("tooltip")):
-        return []
-    shown = [encoding[name] for name in ("x", "y", "color") if "field" in encoding.get(name, {})]
-    kinds = [(item["field"], item.get("type", "quantitative")) for item in shown]
-    names = {field: kind for field, kind in reversed(kinds) if kind == "nominal"}
-    numbers = {field: kind for field, kind in kinds if kind != "nominal"}
-    both = names | numbers | dict.fromkeys(spans, "quantitative")
-    return [_readable({"field": field, "type": kind}) for field, kind in both.items()]
-
-
-def _readable(tip: Mapping[str, Any]) -> dict[str, Any]:
-    heading = re.sub(r"\\(.)", r"\1", str(tip["field"]))
-    number = {"format": READABLE} if tip.get("type") == "quantitative" else {}
-    return {"title": heading, **number, **tip}
-
-
-def _nearest(line: Layer, name: str, tips: list[dict[str, Any]]) -> Layer:
+def _nearest(line: Layer, name: str) -> Layer:
     seen = {"condition": {"param": name, "empty": False, "value": 1}, "value": 0}
     clip = {"clip": True} if line["mark"].get("clip") else {}
     select = {"type": "point", "nearest": True, "on": "pointerover", "clear": "pointerout"}
@@ -359,8 +295,8 @@ def _nearest(line: Layer, name: str, tips: list[dict[str, Any]]) -> Layer:
         **{key: line[key] for key in ("data", "transform") if key in line},
         "name": name,
         "params": [{"name": name, "select": select}],
-        "mark": {"type": "point", "filled": True, "size": 70, **clip},
-        "encoding": {**line["encoding"], "tooltip": tips, "opacity": seen},
+        "mark": {"type": "point", "filled": True, "size": 70, "tooltip": True, **clip},
+        "encoding": {**line["encoding"], "opacity": seen},
     }
 
 

@@ -27,6 +27,7 @@ second, and the descriptions in the manual's schema of results from the declarat
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -64,8 +65,6 @@ class Column(Struct, frozen=True):
     kind: Kind = "text"
     joined: bool = False
     """Whether it says nothing without the column before it: they stay in one block."""
-    shown: str = ""
-    """Its heading for people, where that is not its name in a file."""
     short: str = ""
     """A heading that is enough in a terminal, beside the column before it."""
     means: str | Callable[[str], str] = ""
@@ -74,13 +73,6 @@ class Column(Struct, frozen=True):
     """Whether its heading needs no line in a legend."""
     empty: str | None = None
     """The text of a cell without a value."""
-    if_any: bool = False
-    """Whether it is left out of a table in which no row has a value."""
-
-    @property
-    def heading(self) -> str:
-        """What stands above it where people read it."""
-        return self.shown or self.name
 
     @property
     def meaning(self) -> str:
@@ -231,13 +223,10 @@ def _parts(
     types = (*get_args(type_), *[type_] * len(columns)) if several else (type_,)
     for at, column in enumerate(columns):
         part = [None if cell is None else cell[at] for cell in cells] if several else cells
-        if column.if_any and part.count(None) == len(part):
-            continue
         means = column.means
         worded = replace(
             column,
             name=column.name.format_map(words),
-            shown=column.shown.format_map(words),
             means=means.format_map(words) if isinstance(means, str) else means(key or name),
         )
         yield _Filled(worded, part, types[at], worded.name if several or by_key else name)
@@ -295,6 +284,10 @@ def cell_texts(cells: Iterable[Cell], kind: Kind, digits: int) -> list[str]:
             text = "" if kind == "text" else UNDEFINED
         elif isinstance(cell, tuple):
             text = ""
+        elif kind == "text" and isinstance(cell, float):
+            # 0.999998 is not 1: a run may give most of its answers between the two
+            near = 1 - math.floor(math.log10(1 - cell)) if 0.999 < cell < 1 else 0
+            text = f"{cell:.{max(4, near)}g}"
         elif kind == "text" or isinstance(cell, str):
             text = str(cell)
         elif kind == "count":
@@ -314,22 +307,13 @@ def legend(columns: Sequence[Column]) -> list[tuple[str, str]]:
     alike: dict[str, list[str]] = {}
     for column in columns:
         if column.meaning and not column.plain:
-            name = column.heading.rpartition(": ")[2]
+            name = column.name.rpartition(": ")[2]
             names = alike.setdefault(column.meaning, [])
             names += [] if name in names else [name]
     return [
         (" / ".join([*names[:3], *(["…"] if names[3:] else [])]), means)
         for means, names in alike.items()
     ]
-
-
-def legend_sentence(columns: Sequence[Column]) -> str:
-    """The legend as a note below a table.
-
-    >>> legend_sentence([Column("low", means="an end"), Column("n", means="how many")])
-    'Columns: low: an end; n: how many.'
-    """
-    return "Columns: " + "; ".join(f"{names}: {means}" for names, means in legend(columns)) + "."
 
 
 LONGEST = 4_000

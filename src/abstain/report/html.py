@@ -186,8 +186,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
 
 
 def _column(column: Column) -> dict[str, str]:
-    key = column.name if column.shown else ""
-    facts = {"name": column.heading, "kind": column.kind, "key": key, "means": column.meaning}
+    facts = {"name": column.name, "kind": column.kind, "means": column.meaning}
     return {name: clean(text) for name, text in facts.items() if text or name in ("name", "kind")}
 
 
@@ -235,7 +234,7 @@ def _numbered(svg: str) -> str:
 def _table(grid: Grid) -> str:
     bare = grid.without_bars()
     shown = replace(bare, rows=bare.rows[:MOST_ROWS])
-    head = "".join(f'<th style="{STYLE[1]}">{html.escape(c.heading)}</th>' for c in shown.columns)
+    head = "".join(f'<th style="{STYLE[1]}">{html.escape(c.name)}</th>' for c in shown.columns)
     cells = []
     for column, texts in zip(shown.columns, shown.texts(4), strict=True):
         align = "left" if column.kind == "text" else "right"

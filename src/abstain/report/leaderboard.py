@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from abstain.report.charts import NOT_A_RUN, cells, chart, lines, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, PageTable, Section
 from abstain.report.view import count_text, number, slice_text
-from abstain.stats.orderings import Lead, leads, same
+from abstain.stats.orderings import Lead, leads
 
 if TYPE_CHECKING:
     from abstain.measures.definition import Array
@@ -30,13 +31,7 @@ REWARDS = (
 )
 
 
-def first_sentence(
-    rows: Sequence[ScoredRow],
-    name: str,
-    *,
-    level: float | None = None,
-    test: str = "`abstain compare`",
-) -> str:
+def first_sentence(rows: Sequence[ScoredRow], name: str, *, test: str = "`abstain compare`") -> str:
     """Which run is best and whether that is sure; `test` is the command that tests it.
 
     The rows of a slice have the best score first.
@@ -44,11 +39,9 @@ def first_sentence(
     scored = [row for row in rows if row.scores[name] is not None]
     if not scored:
         return f"No run has a {name}."
-    slices: dict[str, str | None] = {slice_text(row): None for row in rows}
-    slices |= {slice_text(row): row.run for row in reversed(scored)}
-    if len(slices) > 1:
-        run, most = Counter(filter(None, slices.values())).most_common(1)[0]
-        return f"{run} is first by {name} in {most} of {plural(len(slices), 'slice')}."
+    if best_of := {slice_text(row): row.run for row in reversed(scored) if row.slice}:
+        run, most = Counter(best_of.values()).most_common(1)[0]
+        return f"{run} is first by {name} in {most} of {plural(len(best_of), 'slice')}."
     best, *others = scored
     figures = f"{name} {number(best.scores[name])}"
     if any(outcomes := getattr(best, "outcomes", ())):
@@ -56,28 +49,16 @@ def first_sentence(
         figures += f": {right} right, {wrong} wrong, {blank} blank"
     if not others:
         return f"{best.run} has {figures}."
-    second = others[0].scores[name]
-    level_with = same([best.scores[name] or 0.0], second or 0.0)[0]
-    beside = f"{'level with' if level_with else 'before'} {others[0].run} ({number(second)})"
-    return (
-        f"The best run is {best.run} ({figures}), {beside}{_sure(best, others, name, level, test)}."
-    )
-
-
-def _sure(
-    best: ScoredRow, others: Sequence[ScoredRow], name: str, level: float | None, test: str
-) -> str:
-    """Whether the best run's interval overlaps that of another, or what tests it."""
+    first, second, *_ = (row.scores[name] or 0.0 for row in scored)
+    place = "level with" if math.isclose(first, second, rel_tol=1e-12) else "before"
+    place += f" {others[0].run} ({number(second)})"
+    sure = f"{test} tests the difference"
     low, high = best.intervals.get(name, (None, None))
-    if low is None or high is None:
-        return f"; {test} tests the difference"
-    ends = [row.intervals.get(name, (None, None)) for row in others]
-    overlapping = sum(a is None or b is None or (a <= high and low <= b) for a, b in ends)
-    whose = "its interval" if level is None else f"its {100 * level:g} % interval"
-    if not overlapping:
-        return f", and {whose} overlaps that of no other run"
-    runs = plural(overlapping, "other run")
-    return f", but {whose} overlaps that of {runs} ({test} tests the difference)"
+    if low is not None and high is not None:
+        ends = [row.intervals.get(name, (None, None)) for row in others]
+        overlapping = sum(a is None or b is None or (a <= high and low <= b) for a, b in ends)
+        sure = f"its interval overlaps that of {plural(overlapping, 'other run')} ({sure})"
+    return f"The best run is {best.run} ({figures}), {place}; {sure}."
 
 
 def score_figures(rows: Sequence[ScoredRow], name: str) -> Iterator[Figure]:
@@ -121,8 +102,7 @@ def dot_figure(
     scores = [score for _, score, _, _ in shown if score is not None]
     drawn = "All runs" if len(shown) == len(rows) else f"{len(shown)} of {len(rows)} runs"
     caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}."
-    height = max(80, (20 if len(shown) <= 25 else 16) * len(shown))
-    spec = chart("", data, layers, height=height)
+    spec = chart("", data, layers, height=max(80, 18 * len(shown)))
     return [Figure(name, caption, spec, title=f"{measure} by run")]
 
 
@@ -184,9 +164,9 @@ def rewards_section(
 
 def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
     """Measures by what they credit a blank, and the run that each puts first."""
-    columns = [Column("measure"), Column("formula"), Column("κ"), Column("p*")]
-    columns += [Column("puts first"), Column("score", "score")]
-    columns += [Column("κ there", "score"), Column("p* there", "score"), Column("second")]
+    columns = [Column(name) for name in ("measure", "formula", "κ", "p*", "puts first")]
+    columns += [Column(name, "score") for name in ("score", "κ there", "p* there")]
+    columns.append(Column("second"))
     items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
     rows: list[list[Cell]] = []
     for item in items:
@@ -196,9 +176,8 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         scores = item(counts)
         if np.isnan(scores).all():
             continue
-        falling = -scores if item.higher_is_better else scores
-        order = np.lexsort((np.arange(len(runs)), np.nan_to_num(falling, nan=np.inf)))
-        first = int(order[0])
+        falling = np.nan_to_num(-scores if item.higher_is_better else scores, nan=np.inf)
+        first, *others = np.argsort(falling, kind="stable").tolist()
         best = counts[first]
         rows.append(
             [
@@ -206,7 +185,7 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
                 float(scores[first]),
                 item.kappa(best) if d.kappa is not None else None,
                 item.break_even(best) if d.break_even is not None else None,
-                runs[int(order[1])] if len(order) > 1 else "",
+                runs[others[0]] if others else "",
             ]
         )
     return PageTable(
@@ -230,7 +209,7 @@ def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
     rows: list[list[Cell]] = []
     for lead in leads(right, wrong):
         at = lead.run
-        shares = [0.0 if at is None else 100 * float(part[at]) for part in (right, wrong)]
+        shares = [0.0, 0.0] if at is None else [100 * float(right[at]), 100 * float(wrong[at])]
         rows.append([lead.start, lead.stop, _name(runs, lead), *shares])
     return PageTable(
         "leads",
@@ -263,54 +242,18 @@ def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int
         for i in shown
     ]
     rows += [{"t": t, "S": 0.0, "run": NOT_A_RUN} for t in (0.0, HIGHEST_T)]
-    changes = [lead for lead in result[1:] if lead.start < HIGHEST_T]
-    for lead in changes:
-        odds = lead.start / (1 - lead.start)
-        height = 0.0 if lead.run is None else float(right[lead.run] - odds * wrong[lead.run])
-        rows.append({"t": lead.start, "crossover": height, "takes the lead": _name(runs, lead)})
     top = float(np.nan_to_num(right).max())
-    layer = lines(
-        "t",
-        "S",
-        colour="run",
-        x_title=T_AXIS,
-        y_title=S_AXIS,
-        x_domain=(0, HIGHEST_T),
-        y_domain=(-0.6 * top - 0.05, 1.1 * top + 0.01),
-    )
+    shape = {"x_domain": (0, HIGHEST_T), "y_domain": (-0.6 * top - 0.05, 1.1 * top + 0.01)}
+    layer = lines("t", "S", colour="run", x_title=T_AXIS, y_title=S_AXIS, **shape)
     layer["mark"] |= {"clip": True, "strokeWidth": 2}
-    layer["transform"] = [{"filter": "isValid(datum.S)"}]
     layer["encoding"]["color"] |= {"sort": None, "title": None}
-    layers = [layer]
-    if changes:
-        mark = points("t", "crossover", x_title=T_AXIS, y_title=S_AXIS)
-        mark["mark"] |= {"size": 90, "filled": False, "strokeWidth": 2, "clip": True}
-        mark["encoding"]["color"] = {"value": "#7f7f7f"}
-        mark["encoding"]["tooltip"] = [
-            {"field": "takes the lead", "type": "nominal"},
-            {"field": "t", "type": "quantitative", "format": ".3f"},
-        ]
-        for axis in ("x", "y"):
-            mark["encoding"][axis].pop("scale")
-        mark["transform"] = [{"filter": "isValid(datum.crossover)"}]
-        layers.append(mark)
+    words = ", ".join(
+        f"{_name(runs, lead)} is best from t = {lead.start:.2f} to {lead.stop:.2f}"
+        for lead in result
+    )
     return Figure(
         "decision",
-        decision_words(runs, result, len(shown)),
-        chart("", rows, layers, height=340),
+        f"{words}. {plural(len(shown), 'run')} drawn.",
+        chart("", rows, [layer], height=340),
         title="If a wrong answer cost more",
     )
-
-
-def decision_words(runs: Sequence[str], result: Sequence[Lead], shown: int) -> str:
-    """Where the leader changes as wrong answers grow dearer."""
-    text = "Scores fall as a wrong answer costs more."
-    for lead in result:
-        since = f"From t = {lead.start:.2f}" if lead.start > 0 else ""
-        until = f"to {lead.stop:.2f}" if since else f"Up to t = {lead.stop:.2f}"
-        where = " ".join(filter(None, (since, until if lead.stop < 1 else ""))) or "At every t"
-        best = "it is best to answer nothing" if lead.run is None else f"{runs[lead.run]} is best"
-        text += f" {where} {best}."
-    drawn = f"{text} {plural(shown, 'run is', 'runs are')} drawn"
-    marked = any(lead.start < HIGHEST_T for lead in result[1:])
-    return f"{drawn}; a circle marks a change of lead." if marked else f"{drawn}."

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
@@ -43,9 +42,6 @@ SCHEMA = 1
 
 MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
-
-LONG = re.compile(rb"\d{19}")
-"""What a whole number of more than 64 bits has at least."""
 
 KINDS = sorted(RESULTS)
 """Every kind of result."""
@@ -267,32 +263,23 @@ def load(path: str | os.PathLike[str]) -> Result:
         text = file.read(MOST_BYTES + 1)
     if len(text) > MOST_BYTES:
         raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
-    kind = _kind_of(text, name)
+    what = "the JSON of a saved result"
     try:
-        result = msgspec.json.decode(text, type=result_class(kind))
-        if LONG.search(text):
-            _check_numbers(msgspec.to_builtins(result))
+        head = msgspec.json.decode(text, type=_Head)
+        if head.kind not in KINDS:
+            known = ", ".join(KINDS)
+            raise InputError(f"is a result of kind {shown(head.kind)}, expected {known}", name)
+        if head.schema > SCHEMA:
+            later = f"written by a later abstain; this one reads up to version {SCHEMA}"
+            raise InputError(f"has schema version {head.schema}, {later}", name)
+        what = f"a complete result of `abstain {head.kind}`"
+        result = msgspec.json.decode(text, type=result_class(head.kind))
         result.check()
+    except InputError:
+        raise
     except (msgspec.MsgspecError, ValueError, RecursionError, AbstainError) as error:
-        raise InputError(
-            f"is not a complete result of `abstain {kind}`: {_reason(error)}", name
-        ) from None
+        raise InputError(f"is not {what}: {_reason(error)}", name) from None
     return result
-
-
-def _check_numbers(value: Any) -> None:
-    """Refuse a whole number that no table can hold."""
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError("has a whole number of more than 64 bits")
-    if isinstance(value, (dict, list, tuple)):
-        for item in value.values() if isinstance(value, dict) else value:
-            _check_numbers(item)
-
-
-def result_class(kind: str) -> type[Result]:
-    """The struct of a kind of result."""
-    struct: type[Result] = part(RESULTS[kind][0])
-    return struct
 
 
 class _Head(msgspec.Struct):
@@ -303,20 +290,10 @@ class _Head(msgspec.Struct):
     schema: int = 1
 
 
-def _kind_of(text: bytes, name: str) -> str:
-    try:
-        head = msgspec.json.decode(text, type=_Head)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        expected = "expected what `abstain score --format json` or `abstain cut --rule-file` writes"
-        why = f"is not the JSON of a result, {expected}: {_reason(error)}"
-        raise InputError(why, name) from None
-    if head.kind not in KINDS:
-        known = ", ".join(KINDS)
-        raise InputError(f"is a result of kind {shown(head.kind)}, expected {known}", name)
-    if head.schema > SCHEMA:
-        later = "written by a later abstain; this one reads up to version"
-        raise InputError(f"has schema version {head.schema}, {later} {SCHEMA}", name)
-    return head.kind
+def result_class(kind: str) -> type[Result]:
+    """The struct of a kind of result."""
+    struct: type[Result] = part(RESULTS[kind][0])
+    return struct
 
 
 def _reason(error: BaseException) -> str:

@@ -92,7 +92,7 @@ def _laid_out(grid: Grid, digits: int) -> list[Strip]:
     strips = []
     every = zip(*grid.rows, strict=True) if grid.rows else [()] * len(grid.columns)
     for column, texts, cells in zip(grid.columns, grid.texts(digits), every, strict=True):
-        head, *texts = map(clean, (column.short or column.heading, *texts))
+        head, *texts = map(clean, (column.short or column.name, *texts))
         least = BAR if column.kind == "bar" and texts else 0
         strips.append(Strip(column, head, texts, cells, max(least, *_widths([head, *texts]))))
     return strips
@@ -128,7 +128,7 @@ def _width(strips: Sequence[Strip]) -> int:
 
 def _stacked(strips: Sequence[Strip], width: int) -> Iterator[Line]:
     """Every row as a block: its name, and below it what there is to say."""
-    names = [strip.column.heading for strip in strips[1:]]
+    names = [strip.column.name for strip in strips[1:]]
     indent = " " * (max(map(_len, names)) + 4)
     for number, (first, *texts) in enumerate(zip(*(strip.texts for strip in strips), strict=True)):
         yield from [[]] if number else []

@@ -111,7 +111,7 @@ def to_markdown(grid: Grid, *, digits: int = 4) -> str:
     grid = grid.without_bars()
     columns = []
     for column, texts in zip(grid.columns, grid.texts(digits), strict=True):
-        cells = [markdown_text(text) for text in (column.heading, *texts)]
+        cells = [markdown_text(text) for text in (column.name, *texts)]
         width = max(3, *map(len, cells))
         if column.kind == "text":
             head, *padded = [cell.ljust(width) for cell in cells]
@@ -132,7 +132,7 @@ def to_latex(grid: Grid, *, digits: int = 4) -> str:
     grid = grid.without_bars()
     spec = "".join("l" if column.kind == "text" else "r" for column in grid.columns)
     lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
-    lines.append(" & ".join(latex_text(column.heading) for column in grid.columns) + r" \\")
+    lines.append(" & ".join(latex_text(column.name) for column in grid.columns) + r" \\")
     lines.append("\\midrule")
     for number, row in enumerate(zip(*grid.texts(digits), strict=True)):
         if number and number in grid.breaks:

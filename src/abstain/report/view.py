@@ -120,16 +120,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-class _Level(float):
-    """A threshold: in full where machines read it, short where people do."""
-
-    def __str__(self) -> str:
-        return threshold_text(self)
-
-
 def threshold_cell(value: float | None) -> Cell:
-    """A threshold in a table."""
-    return threshold_text(value) if value is None or math.isinf(value) else _Level(value)
+    """A threshold in a table: a number is whole where machines read it, short where people do."""
+    if value is None:
+        return NONE
+    return NOTHING if math.isinf(value) else value
 
 
 def threshold_text(value: float | None) -> str:
@@ -138,13 +133,7 @@ def threshold_text(value: float | None) -> str:
     >>> threshold_text(0.5), threshold_text(0.999998), threshold_text(math.inf)
     ('0.5', '0.999998', 'nothing')
     """
-    if value is None:
-        return NONE
-    if math.isinf(value):
-        return NOTHING
-    # 0.999998 is not 1: a run may give most of its answers between the two.
-    digits = 4 if value <= 0.999 or value >= 1 else max(4, 1 - math.floor(math.log10(1 - value)))
-    return f"{value:.{digits}g}"
+    return cell_texts([threshold_cell(value)], "text", 0)[0]
 
 
 def few(notes: Sequence[str], most: int = 5) -> list[str]:

@@ -24,7 +24,7 @@ from abstain.features.campaign.team import Revealed, Teams
 from abstain.io.output import whole_folder
 from abstain.report import view
 from abstain.report.charts import coloured
-from abstain.report.grid import Grid, legend_sentence
+from abstain.report.grid import Grid, legend
 from abstain.report.html import render
 from abstain.report.page import PageTable
 from abstain.report.text_formats import markdown_text
@@ -59,8 +59,9 @@ class View(view.View[CampaignResult]):
         wanted |= {"right", "wrong", "unanswered"}
         grid = self.whole()
         grid = grid.chosen([i for i, c in enumerate(grid.columns) if c.name in wanted])
+        meanings = legend(grid.without_bars().columns)
         notes = [
-            legend_sentence(grid.without_bars().columns),
+            f"Columns: {'; '.join(f'{names}: {means}' for names, means in meanings)}.",
             *sentences(self.overview),
             *(sentence(note) for note in self.result.notes),
             *policy_words(self.result.policy, self.result.touched),

@@ -138,7 +138,7 @@ class View(view.View[CompareResult]):
         """Each kind of move, how many questions made it, what it is worth."""
         pair = self.result.pairs[0]
         columns = [
-            Column("from → to", shown=f"{pair.against} → {pair.run}", means="first → second"),
+            Column(f"{pair.against} → {pair.run}", means="first → second"),
             Column("questions", "count", plain=True),
             Column("worth", "score", means="how much these questions add to the difference"),
         ]

@@ -69,7 +69,7 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Blanks by their reason, before the policy."""
     excluded: int = 0
     """Responses that the policy excludes."""
-    reference: Annotated[Reference | None, Column(if_any=True)] = None
+    reference: Reference | None = None
 
     @property
     def counts(self) -> Counts:
@@ -155,12 +155,9 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
         """One row a run and slice: rank, run, slice attributes, scores, counts."""
         import polars as pl
 
-        frame = frame_of_rows(
-            Row,
-            self.rows,
-            *("rank", "run", "slice", ("scores", "intervals"), "numbers", "reference"),
-            level=self.percent,
-        )
+        names = ("rank", "run", "slice", ("scores", "intervals"), "numbers")
+        more = ("reference",) if any(row.reference for row in self.rows) else ()
+        frame = frame_of_rows(Row, self.rows, *names, *more, level=self.percent)
         if "unanswered" not in frame.columns:
             return frame
         blanks = pl.sum_horizontal(OUTCOMES[2:], ignore_nulls=False)
@@ -266,7 +263,7 @@ class View(view.View[ScoreResult]):
         return page_of(
             result,
             f"{first} of {self._runs}",
-            first_sentence(self._real, first, level=result.level),
+            first_sentence(self._real, first),
             self._sections(),
             ("measures", ", ".join(result.measures)),
             ("questions", "" if result.questions is None else f"{result.questions:,}"),

@@ -148,7 +148,7 @@
       const columns = table.columns.map((column, i) => i).filter((i) => table.columns[i].kind !== "bar" && !untold(i));
       const slice = state.variant === null ? [] : [[state.variant.group, state.variant.name]];
       const rows = wanted().map(({ cells }) => [...slice.map(([, value]) => value), ...columns.map((i) => cells[i])]);
-      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].key ?? table.columns[i].name)];
+      const headings = [...slice.map(([group]) => group), ...columns.map((i) => table.columns[i].name)];
       save(`${[name, ...slice.flat().map(fileName)].join("-")}.csv`, "text/csv", csvLines([headings, ...rows]));
     });
     const heads = table.columns.map((column, index) => {
