@@ -154,10 +154,10 @@ def tooltip_near(seen: Any, chart: str) -> str:
 @pytest.mark.parametrize(
     ("page", "chart", "says"),
     [
-        ("campaign", "decision", ("run", "t", "S")),
-        ("curve", "risk", ("run", "coverage", "risk")),
-        ("curve", "along", ("run", "coverage", "c@1")),
-        ("meta", "chart_stability", ("measure", "ties", "error", "low", "high")),
+        ("campaign", "decision", ("run", "t:", "S(t)")),
+        ("curve", "risk", ("run", "answered", "wrong")),
+        ("curve", "along", ("run", "answered", "c@1")),
+        ("meta", "chart_stability", ("measure", "ties", "error")),
         ("meta", "chart_swap", ("measure", "difference", "swap rate")),
     ],
 )
