@@ -26,7 +26,7 @@ from abstain.runs.grades import fold, judge_rows, numbered, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import together
 from abstain.runs.matrix import answers_of, binned_matrix, fill, filled, stated
-from abstain.runs.refusals.detect import with_refusals
+from abstain.runs.refusals import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
 from abstain.runs.usual_names import recognised, refuse_pooled
 from tests.snapshots import refuses, says

@@ -14,7 +14,7 @@ from abstain.io.tables import Table
 from abstain.reading import Reading
 from abstain.runs.counting import grown, refuse_counts
 from abstain.runs.gold import cluster_numbers, slices_of, spots
-from abstain.runs.refusals.detect import cleaned
+from abstain.runs.refusals import cleaned
 from abstain.runs.responses import notes_of_tables, read_responses
 from tests.snapshots import refuses, says
 

@@ -212,7 +212,7 @@ def test_every_option_is_taken_or_refused_in_one_line(
         assert told(tmp_path, out) == ELSE.get((command, option), expected)
         return
     files = files_of(command, tmp_path, lambda f, path: write(f, path.with_suffix(".csv")))
-    (flag, *_), _, _ = OPTIONS[option]
+    flag = OPTIONS[option][0].split()[0]
     also = ["--engine", "polars"] if (command, option) == ("rank", "master") else []
     code = run([command, *files, *more, flag, SAMPLES[option], *also])
     out, err = capsys.readouterr()

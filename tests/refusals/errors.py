@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from abstain.reading import languages_of
-from abstain.runs.refusals.detect import rule_of
+from abstain.runs.refusals import rule_of
 
 TEXTS = Path(__file__).parent / "data" / "texts.tsv"
 

@@ -9,7 +9,7 @@ import pytest
 
 from abstain.errors import UnknownNameError, UsageError
 from abstain.reading import LANGUAGES, languages_of
-from abstain.runs.refusals.detect import Rule, language, refuses, rule_of
+from abstain.runs.refusals import Rule, language, refuses, rule_of
 from tests.helpers import ROOT
 from tests.refusals.errors import SETS, errors, labelled, summary
 

@@ -1,16 +1,27 @@
-"""What a command is made of: arguments and options with their help, and checks before it begins."""
+"""What a command is made of: arguments and options with help, checks, and how it shows a result."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+import msgspec
 
 from abstain.errors import AbstainError, UsageError, nearest
+from abstain.registry import view_of
+
+if TYPE_CHECKING:
+    from abstain.report.grid import Grid
+    from abstain.report.result import Result
+    from abstain.report.view import Format
 
 READING, COMPUTING, SHOWING = "Reading", "What to compute", "How to show it"
 SECTIONS = (COMPUTING, READING, SHOWING)
@@ -248,3 +259,163 @@ def typed(args: Sequence[str]) -> str:
             kept.append(text)
     line = shlex.join(["abstain", *kept]) if kept else ""
     return line.encode("utf-8", "replace").decode()  # a file's name may be any bytes
+
+
+# -------------------------------------------------------------------------- how it shows a result
+
+
+class Showing(msgspec.Struct, frozen=True):
+    """Where a result goes and how it looks, with the command that asked for it."""
+
+    format: Format | None = None
+    output: Path | None = None
+    digits: int = 4
+    chart: Path | None = None
+    command: str = ""
+
+    @property
+    def chosen(self) -> Format:
+        """The look: as asked for, as the file's name says, or a table."""
+        from abstain.report.view import ENDINGS
+
+        by_name = None if self.output is None else ENDINGS.get(self.output.suffix.lower())
+        return self.format or by_name or "table"
+
+    def show(self, result: Result, **options: Any) -> None:
+        """Print a result or write it, and draw its chart where one was asked for."""
+        view = view_of(msgspec.structs.replace(result, command=self.command))
+        if self.chart is not None:
+            view.draw(self.chart, **options)
+        if self._on_screen:
+            self._print(view.on_terminal(digits=self.digits, **options))
+        else:
+            self._write(view.text(self.chosen, digits=self.digits, **options))
+
+    def show_grid(self, grid: Grid, data: Any) -> None:
+        """Print a table that is no result, or write it; `data` is what JSON holds."""
+        from abstain.io.output import json_of
+        from abstain.report.view import grid_text
+
+        if self._on_screen:
+            self._print([grid])
+        else:
+            as_json = self.chosen == "json"
+            self._write(json_of(data) if as_json else grid_text(grid, self.chosen, self.digits))
+
+    @property
+    def _on_screen(self) -> bool:
+        return self.chosen == "table" and self.output is None
+
+    def _print(self, grids: Iterable[Grid]) -> None:
+        from abstain.report.terminal import print_grid
+
+        for number, grid in enumerate(grids):
+            sys.stdout.write("\n" if number else "")
+            print_grid(grid, digits=self.digits)
+
+    def _write(self, text: str) -> None:
+        if self.output is None:
+            sys.stdout.write(text)
+        else:
+            from abstain.io.output import write_text
+
+            write_text(self.output, text)
+
+
+def shows(
+    *,
+    digits: bool = True,
+    chart: bool = False,
+    page: bool = True,
+    also: Sequence[Format] = (),
+    output: str = "Write the result to a file. If that fails, no partial file is left.",
+    any_name: bool = False,
+) -> Callable[[F], F]:
+    """A decorator: give a command the options of showing; it gets an `out`.
+
+    What is no result has no `page` (`--format html`); `also` names further looks. With `any_name`
+    the command itself says what a file of another ending holds.
+    """
+    from abstain.report.view import FORMATS
+
+    looks = (*(name for name in FORMATS if page or name != "html"), *also)
+
+    def decorate(function: F) -> F:
+        @wraps(function)
+        @click.pass_context
+        def with_showing(context: click.Context, /, **values: Any) -> Any:
+            showing = Showing(
+                format=values.pop("format"),
+                output=values.pop("output"),
+                digits=values.pop("digits", 4),
+                chart=values.pop("chart", None),
+                command=context.obj or "",
+            )
+            _check(showing, looks, any_name=any_name)
+            return function(out=showing, **values)
+
+        made: Any = _chart(with_showing) if chart else with_showing
+        made = _digits(made) if digits else made
+        how = "How to show it (default: by the ending of -o, or table)."
+        made = option("-o --output FILE", output, type=NEW_FILE, writes=True, section=SHOWING)(made)
+        return cast(F, option("-f --format", how, type=click.Choice(looks), section=SHOWING)(made))
+
+    return decorate
+
+
+_digits = option(
+    "--digits N",
+    "Decimals in tables (CSV and JSON have them all).",
+    type=click.IntRange(0, 15),
+    default=4,
+    section=SHOWING,
+)
+_chart = option(
+    "--chart FILE",
+    "Draw it too: .svg, .png, .html or .json; a name without an ending is a folder for all of its "
+    "charts.",
+    type=NEW_FILE,
+    folder=True,
+    section=SHOWING,
+)
+
+
+def _check(showing: Showing, looks: Sequence[Format], *, any_name: bool) -> None:
+    """Refuse a name that promises what is not going to be in the file."""
+    from abstain.report.view import ENDINGS
+
+    output, chart = showing.output, showing.chart
+    if output is not None and showing.format is None and not any_name:
+        ending = output.suffix.lower()
+        known = [name for name, look in ENDINGS.items() if look in looks]
+        if ending in OTHERS and ending not in known:
+            raise UsageError(f"-o {output}: expected a name that ends in {', '.join(known)}")
+    if chart is not None and chart.suffix:
+        from abstain.report.charts import check_ending
+
+        check_ending(chart)
+
+
+OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png")
+"""Endings that promise a form which a result may not have; any other name holds a table."""
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Say what is going on, on a terminal's stderr, once it has taken over a second.
+
+    Work that knows how much of it is done may say so.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(what)
+    timer = threading.Timer(1.0, status.start)
+    timer.start()
+    try:
+        yield lambda done, total: status.update(f"{what} {done:,} of {total:,}")
+    finally:
+        timer.cancel()
+        status.stop()

@@ -112,75 +112,64 @@ interval_of_scores_too = _interval(
 KINDS_TEXT = ", ".join(Why)
 EFFECTS_TEXT = ", ".join([effect for effect in Effect if effect is not Effect.STOP])
 
-OPTIONS: dict[str, tuple[tuple[str, ...], str, str]] = {
+OPTIONS: dict[str, tuple[str, str]] = {
     "format": (
-        ("--from",),
-        "FORMAT",
+        "--from FORMAT",
         "The format, where it cannot be detected: csv, tsv, jsonl, json, parquet or qa4mre; or the "
         "log of a tool: lm-eval, inspect, simpleqa, pan, squad, abstentionbench, promptfoo, "
         "openai-evals, deepeval.",
     ),
     "pick": (
-        ("--pick",),
-        "NAME=VALUE",
+        "--pick NAME=VALUE",
         "The part of a tool's log to read: filter=strict-match (lm-eval), scorer=match (inspect). "
         "Repeatable.",
     ),
     "columns": (
-        ("--column", "-c"),
-        "NAME=COLUMN",
+        "--column -c NAME=COLUMN",
         "The column that holds question, answer, …: question=id; gold:correct=label for the gold "
         "only, run:answer=output for the runs only. Repeatable.",
     ),
     "policy": (
-        ("--policy",),
-        "KIND=EFFECT",
+        "--policy KIND=EFFECT",
         f"What a kind of blank becomes. Kinds: {KINDS_TEXT}. Effects: {EFFECTS_TEXT}. Repeatable.",
     ),
     "match": (
-        ("--match",),
-        "WAY",
+        "--match WAY",
         "How an answer is matched: id (exactly), text (ignoring case, width and punctuation) or "
         "squad (ignoring English articles too).",
     ),
-    "align": (("--align",), "HOW", "Pair responses with questions by id, or by position."),
+    "align": ("--align HOW", "Pair responses with questions by id, or by position."),
     "detect_refusals": (
-        ("--detect-refusals",),
-        "LANGUAGES",
+        "--detect-refusals LANGUAGES",
         "Detect refusals in the text of responses by rules: en,de,es,fr,it or all. A column or a "
         "judge's label takes precedence. `abstain refusals` lists what is found.",
     ),
     "grades": (
-        ("--grade",),
-        "WORD=OUTCOME",
+        "--grade WORD=OUTCOME",
         "With --judged: what an unusual grade means, such as meh=wrong. Repeatable.",
     ),
     "cluster": (
-        ("--cluster",),
-        "ATTR",
+        "--cluster ATTR",
         "Questions with the same value are clustered (a test, a document).",
     ),
     "engine": (
-        ("--engine",),
-        "NAME",
+        "--engine NAME",
         "The engine that reads and counts the runs: polars (the default, in batches), duckdb or "
         "spark.",
     ),
-    "master": (
-        ("--master",),
-        "URL",
-        "Where Spark runs: spark://host:7077 (default: local[*]).",
-    ),
+    "master": ("--master URL", "Where Spark runs: spark://host:7077 (default: local[*])."),
     "names": (
-        ("--name",),
-        "NAME",
+        "--name NAME",
         "The name of a run. Repeat it once for each RUN, in order. NAME=PATH names one RUN.",
     ),
 }
-"""For each field its option, what stands for its value, and its help."""
+"""For each field of `Reading` its option, as its help writes it, and that help."""
 
-REPEATED: tuple[str, ...] = ("pick", "columns", "policy", "grades", "names")
+REPEATED = ("pick", "columns", "policy", "grades", "names")
 """Fields whose option may be given several times."""
+
+COMPLETED = {"match": get_args(Match), "align": get_args(Align), "engine": get_args(EngineName)}
+"""Values that a shell completes."""
 
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
@@ -205,13 +194,6 @@ COLUMNS = (
 
 RANKED = ("query", "doc", "rel", "score", "rank", "run")
 """The same, of judgments and rankings."""
-
-COMPLETED: dict[str, tuple[str, ...]] = {
-    "match": get_args(Match),
-    "align": get_args(Align),
-    "engine": get_args(EngineName),
-}
-"""Values that a shell completes."""
 
 KINDS: dict[str, str] = {
     "judged": "The rows carry an outcome or a grade; there is no gold.",
@@ -324,58 +306,62 @@ class RankedInput(Struct, frozen=True):
         )
 
 
-LISTS = {
+LISTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nil": (
         "--nil ID",
         "The document id that ends a list, such as NIL or -1. It is never relevant.",
+        {},
     ),
     "limit": (
         "--limit N",
         "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
+        {"type": click.IntRange(min=1)},
     ),
     "nil_as_answer": (
         "--nil-as-answer",
         "As in TREC 2001: the id of --nil is a document, relevant only if no other document is.",
+        {},
     ),
     "missing": (
         "--missing WHAT",
         "What to do with a query that a run lacks: empty (score an empty list, the default), error "
         "or skip.",
+        {"type": Words(("empty", "error", "skip"))},
     ),
     "ties": (
         "--ties HOW",
         "trec: by score, ties by document id in descending order; rank: by the rank column.",
+        {"type": Words(("trec", "rank")), "default": "trec"},
     ),
     "trec_eval": (
         "--trec-eval",
         "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
+        {},
     ),
     "relevance_level": (
         "-l --relevance-level GRADE",
         "The lowest grade that counts as relevant, for every measure with a parameter rel, unless "
         "the name of the measure sets it: 'P(rel=2)@10'.",
+        {"type": float},
     ),
     "judged_only": (
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
+        {},
     ),
-    "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
-    "queries": ("--queries FILE", "A table of queries and their attributes."),
+    "top": (
+        "--top GRADE",
+        "The grade that counts as a gain of 1 (default: the largest).",
+        {"type": float},
+    ),
+    "queries": ("--queries FILE", "A table of queries and their attributes.", {"type": FILE}),
     "all_queries": (
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
+        {},
     ),
 }
-"""How lists are read, as options: the usage of each, with its help."""
-
-TYPES: dict[str, dict[str, Any]] = {
-    "limit": {"type": click.IntRange(min=1)},
-    "missing": {"type": Words(("empty", "error", "skip"))},
-    "ties": {"type": Words(("trec", "rank")), "default": "trec"},
-    "relevance_level": {"type": float},
-    "top": {"type": float},
-    "queries": {"type": FILE},
-}
+"""How lists are read, as options: the usage of each, its help, and what values it takes."""
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
@@ -390,8 +376,8 @@ def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) ->
 
         made: Any = with_input
         for name in reversed(lists):
-            usage, help = LISTS[name]
-            made = option(usage, help, section=READING, **TYPES.get(name, {}))(made)
+            usage, help, attrs = LISTS[name]
+            made = option(usage, help, section=READING, **attrs)(made)
         made = reading_options(
             *("format", "columns", "engine", "master"),
             otherwise="rankings hold documents, not answers",
@@ -422,8 +408,8 @@ def reading_options(
     fields mean nothing there, `help` what an option is good for where that differs.
     """
     without = {
-        field: f"{names[0]}: {otherwise}"
-        for field, (names, _, _) in OPTIONS.items()
+        field: f"{usage.split()[0]}: {otherwise}"
+        for field, (usage, _) in OPTIONS.items()
         if field not in wanted
     }
     if "names" in without:
@@ -441,9 +427,9 @@ def _with_options(
         return function(reading=read_options(values, without, columns), **values)
 
     made: Any = with_reading
-    for field, (names, metavar, usual) in reversed(OPTIONS.items()):
+    for field, (usage, usual) in reversed(OPTIONS.items()):
         made = option(
-            " ".join((*names, metavar)),
+            usage,
             help.get(field, usual),
             to=f"reading_{field}",
             default=getattr(Reading(), field) or None,

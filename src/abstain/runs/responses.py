@@ -83,7 +83,7 @@ def read_responses(
         meanings = (*meanings, "answer")  # the text in which refusals are looked for
     table = with_our_names(table, meanings, reading.grades)
     if table.refusals:
-        from abstain.runs.refusals.detect import with_refusals
+        from abstain.runs.refusals import with_refusals
 
         table = with_refusals(table, table.refusals)
     if (

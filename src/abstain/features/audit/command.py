@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from abstain.cli import EXIT_NO, options
-from abstain.cli.command import FILE, READING, argument, command, option
+from abstain.cli.command import FILE, READING, Showing, argument, command, option, shows, working
 from abstain.cli.options import OPTIONS
-from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 
@@ -40,7 +39,7 @@ from abstain.errors import UsageError
     multiple=True,
     section=READING,
 )
-@option("--from FORMAT", OPTIONS["format"][2], to="from_format", section=READING)
+@option("--from FORMAT", OPTIONS["format"][1], to="from_format", section=READING)
 @option("--ignore COLUMN", "A column to leave out. Repeatable.", multiple=True)
 @options.most("How many findings a table shows (0: all of them).")
 @shows(digits=False)

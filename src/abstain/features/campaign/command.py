@@ -9,9 +9,8 @@ import click
 from msgspec import structs
 
 from abstain.cli import EXIT_NO, options
-from abstain.cli.command import SHOWING, command, option
+from abstain.cli.command import SHOWING, Showing, command, option, working
 from abstain.cli.options import Input, reads
-from abstain.cli.showing import Showing, working
 from abstain.errors import UsageError, plural, shown
 from abstain.report.view import FORMATS, Format
 

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from abstain.cli import options
-from abstain.cli.command import Words, command, option
+from abstain.cli.command import Showing, Words, command, option, shows, working
 from abstain.cli.options import Input, reads
-from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 

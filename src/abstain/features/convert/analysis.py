@@ -20,7 +20,7 @@ from abstain.io.tables import ROW, Table, format_of_name, write_table
 from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.log_tasks import together
-from abstain.runs.refusals.detect import blanked, with_refusals
+from abstain.runs.refusals import blanked, with_refusals
 from abstain.runs.responses import CLUSTER, RULE, Responses, open_sources
 
 

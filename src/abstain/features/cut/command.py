@@ -10,9 +10,8 @@ from click.core import ParameterSource
 from msgspec.structs import replace
 
 from abstain.cli import options
-from abstain.cli.command import NEW_FILE, SHOWING, Words, command, option
+from abstain.cli.command import NEW_FILE, SHOWING, Showing, Words, command, option, shows, working
 from abstain.cli.options import RankedInput, reads_rankings
-from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError, shown
 
 if TYPE_CHECKING:

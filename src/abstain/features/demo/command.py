@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from abstain.cli import options
-from abstain.cli.command import command
-from abstain.cli.showing import Showing, working
+from abstain.cli.command import Showing, command, working
 
 
 @command

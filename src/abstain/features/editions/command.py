@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from abstain.cli import options
-from abstain.cli.command import argument, command, option
+from abstain.cli.command import Showing, argument, command, option, shows
 from abstain.cli.options import pairs
-from abstain.cli.showing import Showing, shows
 
 
 @command

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abstain.cli.command import command
-from abstain.cli.showing import Showing, shows
+from abstain.cli.command import Showing, command, shows
 from abstain.measures import definitions
 from abstain.measures.registry import SETS
 from abstain.report.grid import Cell, Column, Grid

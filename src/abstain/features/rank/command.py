@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abstain.cli import options
-from abstain.cli.command import command, option
+from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import LISTS, RankedInput, reads_rankings
-from abstain.cli.showing import Showing, shows, working
 
 
 @command

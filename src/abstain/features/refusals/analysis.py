@@ -18,7 +18,7 @@ from abstain.report.result import Facts, Result
 from abstain.runs.evaluation import refuse_undecided_rows
 from abstain.runs.grades import grade_rows
 from abstain.runs.judge import KIND
-from abstain.runs.refusals.detect import language
+from abstain.runs.refusals import language
 from abstain.runs.responses import RULE, Responses, open_sources
 
 EXCLUDED = "excluded"

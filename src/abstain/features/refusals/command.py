@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from abstain.cli import options
-from abstain.cli.command import FILE, argument, command, option
+from abstain.cli.command import FILE, Showing, argument, command, option, shows, working
 from abstain.cli.options import reading_options
-from abstain.cli.showing import Showing, shows, working
 from abstain.reading import Reading
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from abstain.cli import options
-from abstain.cli.command import SHOWING, argument, command, option
-from abstain.cli.showing import working
+from abstain.cli.command import SHOWING, argument, command, option, working
 from abstain.errors import UsageError
 
 

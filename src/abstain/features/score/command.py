@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from abstain.cli import options
-from abstain.cli.command import command, option
+from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import Input, reads
-from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 LEVEL = 0.95

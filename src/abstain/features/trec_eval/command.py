@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from abstain.cli.command import FILE, READING, argument, command, option
-from abstain.cli.showing import working
+from abstain.cli.command import FILE, READING, argument, command, option, working
 from abstain.errors import UsageError
 
 

@@ -144,7 +144,7 @@ def _without_refusals(
     rows: pl.DataFrame, questions: pl.DataFrame | None, align: str
 ) -> pl.DataFrame:
     """Refusals as blanks, but for those that the gold accepts, however they are written."""
-    from abstain.runs.refusals.detect import blanked
+    from abstain.runs.refusals import blanked
 
     if questions is None or align != "id":
         return blanked(rows)

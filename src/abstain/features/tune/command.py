@@ -9,9 +9,8 @@ import click
 from click.core import ParameterSource
 
 from abstain.cli import options
-from abstain.cli.command import FILE, NEW_FILE, SHOWING, command, option
+from abstain.cli.command import FILE, NEW_FILE, SHOWING, Showing, command, option, shows, working
 from abstain.cli.options import Input, reads
-from abstain.cli.showing import Showing, shows, working
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ import os
 import click
 
 from abstain.cli import EXIT_NO, options
-from abstain.cli.command import command, option
+from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import Input, reads
-from abstain.cli.showing import Showing, shows, working
 from abstain.errors import InputError
 
 

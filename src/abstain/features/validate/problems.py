@@ -392,7 +392,7 @@ def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
 
 def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
     """Runs some of whose wrong answers, the most frequent ones, say that they are none."""
-    from abstain.runs.refusals.detect import rule_of
+    from abstain.runs.refusals import rule_of
 
     texts = wrong["answer"].drop_nulls().value_counts(sort=True).head(MOST_TEXTS)
     texts = texts.filter(pl.col("answer").str.len_chars() >= SHORTEST).select("answer")
