@@ -10,7 +10,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
-from abstain.features.curve.view import SHOWN
+from abstain.features.curve.command import SHOWN
 from abstain.measures import definitions
 from abstain.registry import COMMANDS
 from tests.helpers import GOLD, RUN, Here, abstain

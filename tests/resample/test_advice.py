@@ -16,7 +16,7 @@ from tests.snapshots import says
 
 
 def advice(tables: dict[str, Any], **options: Any) -> str:
-    return advice_of(judged(tables, **options))
+    return " ".join(advice_of(judged(tables, **options)))
 
 
 def judged(tables: dict[str, Any], **options: Any) -> MetaResult:
@@ -36,7 +36,7 @@ def test_each_measure_has_its_required_difference() -> None:
     result = judged({"loss": scores(-100, -1), "ap": scores(0, 1)}, subsets=200)
     assert [row.relative is None for row in result.sensitivity] == [True, False]
     loss, ap = (row.required for row in result.sensitivity)
-    says(advice_of(result), f"{loss:g}", f"{ap:g}")
+    says(" ".join(advice_of(result)), f"{loss:g}", f"{ap:g}")
 
 
 def test_what_was_not_tried_is_said_to_be_reckoned() -> None:

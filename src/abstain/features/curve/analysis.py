@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -74,13 +73,29 @@ def curve(
     check_points(points)
     check_level(level)
     summed, along = split_measures([measures] if isinstance(measures, (str, Measure)) else measures)
-    evaluation.data.require_confidence()
-    confidence, codes = evaluation.data.confidence, evaluation.data.codes
-    should, label = evaluation.data.nothing_right, WITHOUT_ANSWER
+    data = evaluation.data
+    data.require_confidence()
+    confidence, codes = data.confidence, data.codes
+    should = {} if data.nothing_right is None else {WITHOUT_ANSWER: data.nothing_right}
     if should_abstain is not None:
-        should, label = _should_abstain(evaluation, should_abstain), should_abstain
-    asked = Asked(summed, along, bins, equal_mass, points, should, label)
-    runs = [asked.of(*run) for run in zip(evaluation.runs, codes, confidence, strict=True)]
+        should = {should_abstain: _should_abstain(evaluation, should_abstain)}
+    runs = []
+    for run, of_run, sure in zip(evaluation.runs, codes, confidence, strict=True):
+        answers = answers_of(of_run, sure)
+        scores, undefined = defined({str(item): item(answers) for item in summed})
+        counts = np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist()
+        runs.append(
+            RunCurve(
+                run=run,
+                numbers=dict(zip(OUTCOMES, counts, strict=True)),
+                answers=int(answers.size),
+                scores=scores,
+                undefined=undefined,
+                reliability=tuple(reliability(answers, bins, mass=equal_mass)),
+                blanks=tuple(_blanks(of_run, should)),
+                **_followed(answers, Counts(*counts), along, points),
+            )
+        )
     sign = -1 if along.higher_is_better else 1
     curves = None
     if decision is not False:
@@ -89,7 +104,7 @@ def curve(
     return CurveResult(
         **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
-        touched=evaluation.data.touched,
+        touched=data.touched,
         questions=len(evaluation),
         measures=tuple(str(item) for item in summed),
         along=str(along),
@@ -104,18 +119,16 @@ def curve(
 def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ...], Measure]:
     """Measures of confidence, and the one measure of counts to follow along the curve."""
     chosen = list(dict.fromkeys(measure(item) for item in measures))
-    of_counts = [m for m in chosen if m.definition.takes == "counts"]
-    others = [m for m in chosen if m.definition.takes != "counts"]
-    for item in others:
-        if item.definition.takes != "confidence":
+    for item in chosen:
+        if item.definition.takes not in ("counts", "confidence"):
             raise UsageError(
                 f"{item} is a measure of rankings, expected one of counts or confidence"
             )
+    of_counts = [m for m in chosen if m.definition.takes == "counts"]
+    others = [m for m in chosen if m not in of_counts]
     if len(of_counts) > 1:
-        raise UsageError(
-            f"only one measure of counts can be followed along the curve (got {of_counts[0]} and "
-            f"{of_counts[1]})"
-        )
+        both = f"{of_counts[0]} and {of_counts[1]}"
+        raise UsageError(f"only one measure of counts can be followed along the curve (got {both})")
     summed = others or [measure(name) for name in DEFAULT_MEASURES]
     return tuple(summed), of_counts[0] if of_counts else measure("c@1")
 
@@ -133,68 +146,33 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
     return answers.is_in(YES).to_numpy()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked of every run."""
+def _followed(answers: Answers, submitted: Counts, measure: Measure, points: int) -> dict[str, Any]:
+    """A measure of counts along a run's curve, with its best point: fields of `RunCurve`."""
+    facts: dict[str, Any] = dict.fromkeys(("best", "threshold", "coverage"))
+    facts["as_submitted"] = number(measure(submitted))
+    facts["stated"] = int(np.count_nonzero(answers.stated))
+    parts = [decompose("as submitted", submitted, measure)]
+    if facts["stated"]:
+        curve = Curve.of(answers)
+        counts = curve.counts
+        scores = measure(counts)
+        facts["points"] = held_points(curve, scores, points)
+        facts["penalised"] = tuple(curve.penalised(np.array(PENALISED_AT)).tolist())
+        if (at := top(scores, measure)) is not None:
+            facts |= {"best": float(scores[at]), "coverage": float(curve.coverage[at])}
+            facts["threshold"] = finite(curve.thresholds[at])
+            facts["even_without_confidence"] = math.isnan(curve.thresholds[at])
+            parts.append(decompose("best in hindsight", counts[at], measure))
+    return facts | {"parts": tuple(parts)}
 
-    measures: tuple[Measure, ...]
-    along: Measure
-    bins: int
-    equal_mass: bool
-    points: int
-    should_abstain: BoolArray | None
-    label: str
-    """What says that a question should be left blank."""
 
-    def of(self, run: str, codes: Codes, confidence: Array) -> RunCurve:
-        """A run's curve and what there is to say of it: one sort of its answers."""
-        answers = answers_of(codes, confidence)
-        numbers = np.bincount(codes, minlength=EXCLUDED + 1)[:EXCLUDED].tolist()
-        system = Counts(*numbers)
-        scores, undefined = defined({str(item): item(answers) for item in self.measures})
-        parts = [decompose("as submitted", system, self.along)]
-        best = even = threshold = coverage = points = None
-        penalised: tuple[float, ...] = ()
-        stated = int(np.count_nonzero(answers.stated))
-        if stated:
-            curve = Curve.of(answers)
-            counts = curve.counts
-            along = self.along(counts)
-            points = held_points(curve, along, self.points)
-            penalised = tuple(curve.penalised(np.array(PENALISED_AT)).tolist())
-            if (at := top(along, self.along)) is not None:
-                best, coverage = float(along[at]), float(curve.coverage[at])
-                threshold = finite(curve.thresholds[at])
-                even = math.isnan(curve.thresholds[at])
-                parts.append(decompose("best in hindsight", counts[at], self.along))
-        return RunCurve(
-            run=run,
-            numbers=dict(zip(OUTCOMES, numbers, strict=True)),
-            answers=int(answers.size),
-            stated=stated,
-            scores=scores,
-            undefined=undefined,
-            best=best,
-            threshold=threshold,
-            coverage=coverage,
-            even_without_confidence=bool(even),
-            as_submitted=number(self.along(system)),
-            points=points,
-            penalised=penalised,
-            reliability=tuple(reliability(answers, self.bins, mass=self.equal_mass)),
-            parts=tuple(parts),
-            blanks=tuple(self._blanks(codes)),
-        )
-
-    def _blanks(self, codes: Codes) -> list[Blanks]:
-        """The quality of a run's blanks, against its candidates and against a label."""
-        kept = codes < EXCLUDED
-        blank = kept & (codes >= 2)
-        hopeless = kept & ((codes & 1 == 1) | (codes == EMPTY))
-        quality = [blank_quality("its own candidates", blank, hopeless, kept)]
-        if self.should_abstain is not None:
-            quality.append(blank_quality(self.label, blank, kept & self.should_abstain, kept))
-        return quality
+def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> list[Blanks]:
+    """The quality of a run's blanks, against its candidates and against a label."""
+    kept = codes < EXCLUDED
+    blank = kept & (codes >= 2)
+    hopeless = (codes & 1 == 1) | (codes == EMPTY)
+    labels = {"its own candidates": hopeless, **should}
+    return [blank_quality(name, blank, kept & due, kept) for name, due in labels.items()]
 
 
 def check_points(points: int) -> None:
@@ -247,14 +225,15 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     )
 
 
+def share(part: int, whole: int) -> float | None:
+    """A part of a whole, where there is one."""
+    return part / whole if whole else None
+
+
 def blank_quality(against: str, blank: BoolArray, should: BoolArray, kept: BoolArray) -> Blanks:
     """How well blanks hit the questions that should be left blank."""
     silent, due, both = int(blank.sum()), int(should.sum()), int((blank & should).sum())
     answerable = int((kept & ~should).sum())
-
-    def share(part: int, whole: int) -> float | None:
-        return part / whole if whole else None
-
     return Blanks(
         judged_against=against,
         blanks=silent,
@@ -273,17 +252,21 @@ def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list
     rated = answers.calibrated
     if not rated.size:
         return []
-    place = mass_bins(rated.confidence, bins) if mass else width_bins(rated.confidence, bins)
+    sure = rated.confidence
+    place = mass_bins(sure, bins) if mass else width_bins(sure, bins)
     sizes = np.bincount(place, minlength=bins)
-    confidence = np.bincount(place, rated.confidence, minlength=bins)
+    confidence = np.bincount(place, sure, minlength=bins)
     right = np.bincount(place, rated.right, minlength=bins)
     full = []
     for b in np.flatnonzero(sizes).tolist():
-        low, high = b / bins, (b + 1) / bins
-        if mass:
-            inside = rated.confidence[place == b]
-            low, high = float(inside.min()), float(inside.max())
-        size = int(sizes[b])
-        mean, share = float(confidence[b] / size), float(right[b] / size)
-        full.append(Bin(low=low, high=high, answers=size, confidence=mean, accuracy=share))
+        inside = sure[place == b] if mass else np.array([b / bins, (b + 1) / bins])
+        full.append(
+            Bin(
+                low=float(inside.min()),
+                high=float(inside.max()),
+                answers=int(sizes[b]),
+                confidence=float(confidence[b] / sizes[b]),
+                accuracy=float(right[b] / sizes[b]),
+            )
+        )
     return full

@@ -7,14 +7,14 @@ bounded, has the same sign of any difference, and is a mean over questions.
 
 Bands are simultaneous: with about the confidence asked for, the whole curve lies inside (sup-t of
 the Gaussian limit: one covariance over t, then draws of its maximum). Where t is high few answers
-are left, or none, and what they show of the variance is too little; so to its estimate three right
-and three wrong answers are added that are given at every t, much as Agresti and Coull do for a
-proportion (for a difference: three questions that one run gets right and the other wrong, and
-three the other way round). The curve itself stays what it is.
+are left, which show too little of the variance; so its estimate has three right and three wrong
+answers more, given at every t, much as Agresti and Coull do for a proportion (for a difference:
+three questions that only the one run gets right, and three that only the other does).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,6 @@ from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED
 from abstain.report.result import finite
 from abstain.runs.matrix import has_answer, stated
-from abstain.stats.intervals import check_level
 
 if TYPE_CHECKING:
     from abstain.runs.evaluation import Evaluation
@@ -46,6 +45,10 @@ class _Banded(NamedTuple):
     low: Array
     high: Array
 
+    def side(self, at: int) -> Array:
+        """The limit that keeps 0 out at this place."""
+        return self.low if self.low[at] > 0 else self.high
+
 
 def decision(
     evaluation: Evaluation, way: Way | None = None, *, level: float = 0.95, seed: int = 0
@@ -53,7 +56,6 @@ def decision(
     """Decision curves of all runs; they act on their confidence where one has some."""
     if way is not None:
         check_name("decision", way, ("confidence", "given"))
-    check_level(level)
     data, runs = evaluation.data, evaluation.runs
     able = [n for n in range(len(runs)) if stated(data.codes[n], data.confidence[n])[0]]
     chosen: Way = way or ("confidence" if able else "given")
@@ -64,19 +66,18 @@ def decision(
             "answers as they were given"
         )
     t = np.arange(GRID) / GRID
-    scale = 1 / (1 - t)
-    curves, sums = {}, {}
+    curves, means = {}, {}
     for number in numbers:
         values = _contributions(evaluation, number, t, chosen)
-        band = _band(t, values, (1 - t, -t), level, seed)
-        sums[runs[number]] = band.value
-        held = (tuple(finite(value) for value in (line * scale).tolist()) for line in band)
-        curves[runs[number]] = Band(**dict(zip(("S", "low", "high"), held, strict=True)))
-    by_name = {runs[n]: n for n in numbers}
+        band = _band(values, (1 - t, -t), level, seed)
+        means[number] = band.value
+        held = [tuple(map(finite, (line * (1 / (1 - t))).tolist())) for line in band]
+        curves[runs[number]] = Band(S=held[0], low=held[1], high=held[2])
     compared = []
-    for a, b in _leaders(sums):
-        pair = (_contributions(evaluation, by_name[run], t, chosen) for run in (a, b))
-        compared.append(_compare(a, b, t, next(pair) - next(pair), level, seed))
+    for first, second in _leaders(means, runs):
+        one, other = (_contributions(evaluation, n, t, chosen) for n in (first, second))
+        band = _band(one - other, (np.ones(GRID), -np.ones(GRID)), level, seed)
+        compared.append(_compared(runs[first], runs[second], t, band))
     return Decision(
         way=chosen,
         level=level,
@@ -104,18 +105,16 @@ def _contributions(evaluation: Evaluation, run: int, t: Array, way: Way) -> Arra
     return value
 
 
-def _band(
-    t: Array, values: Array, extremes: tuple[Array, Array], level: float, seed: int
-) -> _Banded:
+def _band(values: Array, extremes: tuple[Array, Array], level: float, seed: int) -> _Banded:
     """The mean over questions with a band that holds for all t at once.
 
     `extremes` are the highest and the lowest that a question can add at each t.
     """
     kept = values[~np.isnan(values[:, 0])]
     size = len(kept)
-    mean = kept.mean(axis=0) if size else np.full(len(t), np.nan)
+    mean = kept.mean(axis=0) if size else np.full(GRID, np.nan)
     if size < 2:
-        return _Banded(mean, np.full(len(t), -np.inf), np.full(len(t), np.inf))
+        return _Banded(mean, np.full(GRID, -np.inf), np.full(GRID, np.inf))
     added = np.sqrt(ADDED) * (np.stack(extremes) - mean)
     centred = np.concatenate([kept - mean, added])
     covariance = centred.T @ centred / (size - 1) / size
@@ -136,70 +135,55 @@ def _critical(covariance: Array, error: Array, level: float, seed: int) -> float
     return float(np.quantile(np.abs(draws).max(axis=1), level))
 
 
-def _compare(
-    first: str, second: str, t: Array, values: Array, level: float, seed: int
-) -> Comparison:
-    """Two runs, from what each question adds to the one more than to the other."""
-    band = _band(t, values, (np.ones_like(t), -np.ones_like(t)), level, seed)
-    live = band.value[np.abs(band.value) > SAME]
+def _compared(first: str, second: str, t: Array, band: _Banded) -> Comparison:
+    """Two runs, by the difference of the one to the other and its band."""
+    live = np.flatnonzero(np.abs(band.value) > SAME).tolist()
     leader = None
-    if len(live):
-        leader = first if live[0] > 0 else second
+    if live:
+        leader = first if band.value[live[0]] > 0 else second
+    crossings = [
+        _root(t, band.value, i, j) for i, j in pairwise(live) if band.value[i] * band.value[j] < 0
+    ]
     return Comparison(
         first=first,
         second=second,
         leader=leader,
-        crossings=crossings(t, band.value),
+        crossings=tuple(crossings),
         undecided=_undecided(t, band),
     )
 
 
-def crossings(t: Array, difference: Array) -> tuple[float, ...]:
-    """Where a difference changes its sign, between two points by the straight line.
-
-    >>> crossings(np.array([0, 0.5, 1]), np.array([0.1, 0.1, -0.1]))
-    (0.75,)
-    """
-    live = np.flatnonzero(np.abs(difference) > SAME)
-    places = []
-    for i, j in pairwise(live):
-        if difference[i] * difference[j] < 0:
-            share = difference[i] / (difference[i] - difference[j])
-            places.append(float(t[i] + share * (t[j] - t[i])))
-    return tuple(places)
+def _root(t: Array, line: Array, i: int, j: int) -> float:
+    """Where the straight line between two points is 0."""
+    share = min(line[i] / (line[i] - line[j]), 1.0)
+    return float(t[i] + share * (t[j] - t[i]))
 
 
 def _undecided(t: Array, band: _Banded) -> tuple[tuple[float, float], ...]:
-    """Stretches of t where the band holds 0, their ends between two points by the straight line."""
+    """Stretches of t where the band holds 0."""
     inside = (band.low <= SAME) & (band.high >= -SAME)
     spans: list[tuple[float, float]] = []
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
-    for start, stop in edges.reshape(-1, 2):
-        low = _edge(t, band, start - 1, start) if start else 0.0
-        high = _edge(t, band, stop, stop - 1) if stop < len(t) else 1.0
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    for start, stop in edges.reshape(-1, 2).tolist():
+        low, high = 0.0, 1.0
+        if start:
+            low = _root(t, band.side(start - 1), start - 1, start)
+        if stop < len(t):
+            high = _root(t, band.side(stop), stop, stop - 1)
         spans.append((low, high))
     return tuple(spans)
 
 
-def _edge(t: Array, band: _Banded, outside: int, inside: int) -> float:
-    side = band.low if band.low[outside] > 0 else band.high
-    gap = side[outside] - side[inside]
-    share = side[outside] / gap if gap else 0.0
-    start, stop = float(t[outside]), float(t[inside])
-    return start + float(np.clip(share, 0, 1)) * (stop - start)
-
-
-def _leaders(curves: dict[str, Array]) -> list[tuple[str, str]]:
+def _leaders(means: dict[int, Array], runs: Sequence[str]) -> list[tuple[int, int]]:
     """The pairs of runs that follow each other in the lead; a run that always leads: the next."""
-    if len(curves) < 2:
+    if len(means) < 2:
         return []
-    names = sorted(curves)
-    table = np.stack([curves[name] for name in names])
+    numbers = sorted(means, key=lambda n: runs[n])
+    table = np.stack([means[n] for n in numbers])
     first = table.argmax(axis=0).tolist()
-    pairs: dict[frozenset[int], tuple[str, str]] = {}
+    pairs: dict[frozenset[int], tuple[int, int]] = {}
     for a, b in pairwise(first):
         if a != b:
-            pairs.setdefault(frozenset((a, b)), (names[a], names[b]))
-    others = [i for i in range(len(names)) if i != first[0]]
-    second = max(others, key=lambda i: float(table[i].mean()))
-    return list(pairs.values()) or [(names[first[0]], names[second])]
+            pairs.setdefault(frozenset((a, b)), (numbers[a], numbers[b]))
+    second = max(set(range(len(numbers))) - {first[0]}, key=lambda i: (table[i].mean(), -i))
+    return list(pairs.values()) or [(numbers[first[0]], numbers[second])]

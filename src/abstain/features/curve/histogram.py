@@ -7,7 +7,7 @@ the area under the curve lies between its best and its worst.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ import polars as pl
 
 from abstain.errors import UsageError, option
 from abstain.features.curve.analysis import check_points, held_points
-from abstain.features.curve.result import Points, curve_frame
+from abstain.features.curve.result import Points, curve_frame, numbers_of_runs
 from abstain.measures import Measure, count_measure
 from abstain.measures.answers import Groups
 from abstain.measures.definition import Array, IntArray
@@ -72,8 +72,8 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         """Bins have exact edges, and every point has all its numbers."""
         check_bins(self.bins)
         for run in self.runs:
-            if run.points is not None and not run.points.complete(run.questions):
-                raise ValueError(f"the curve of run {run.run!r} lacks points or numbers")
+            if run.points is not None:
+                run.points.check(run.run, run.questions)
 
     def _frame(self, table: str) -> pl.DataFrame:
         return self.thinned(table)
@@ -83,14 +83,14 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         if table == "points":
             curves = [(run.run, run.points, run.questions) for run in self.runs]
             return curve_frame(curves, self.along, points)
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for run in self.runs:
             nothing = run.threshold is None and run.best is not None
             areas = (run.aurc, run.aurc_at_best, run.aurc_at_worst)
             rows.append((run.run, *areas, run.best, math.inf if nothing else run.threshold))
-        names = ("AURC", "at best", "at worst", f"best {self.along}", "threshold")
-        schema = {"run": pl.String(), **dict.fromkeys(names, pl.Float64())}
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return numbers_of_runs(
+            rows, "AURC", "at best", "at worst", f"best {self.along}", "threshold"
+        )
 
 
 def histogram(
@@ -112,10 +112,9 @@ def histogram(
     counted = evaluation.data.counted()
     binned = evaluation.data.binned(bins)
     runs = []
-    for number, run in enumerate(counted.runs):
-        numbers = counted.counts.table[number, : len(OUTCOMES)].tolist()
+    for run, outcomes in zip(counted.runs, counted.counts.table.tolist(), strict=True):
         table = _table(binned.filter(pl.col("run") == run), evaluation.policy, bins)
-        runs.append(_binned(run, numbers, table, along, points))
+        runs.append(_binned(run, outcomes[: len(OUTCOMES)], table, along, points))
     return HistogramResult(
         **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
@@ -155,29 +154,26 @@ def _binned(
     bins = len(table) - 2
     filled = np.flatnonzero(table.sum(axis=1))
     wrong, right = table[filled].T
-    areas: tuple[float | None, ...] = (None,) * 3
-    best = threshold = held = None
+    facts: dict[str, Any] = dict.fromkeys(
+        ("aurc", "aurc_at_best", "aurc_at_worst", "best", "threshold")
+    )
     if table[:-1].any():
-        orders = (slice(None, None, -1), slice(None))
-        areas = (_aurc(wrong, right), *(_aurc(*_in_turn(wrong, right, order)) for order in orders))
         level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
         groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
         curve = Curve.from_groups(groups, sum(numbers))
         scores = along(curve.counts)
-        held = held_points(curve, scores, points)
+        facts["aurc"] = _aurc(wrong, right)
+        facts["aurc_at_best"] = _aurc(*_in_turn(wrong, right, slice(None, None, -1)))
+        facts["aurc_at_worst"] = _aurc(*_in_turn(wrong, right, slice(None)))
+        facts["points"] = held_points(curve, scores, points)
         if (at := top(scores, along)) is not None:
-            best, threshold = float(scores[at]), finite(curve.thresholds[at])
+            facts |= {"best": float(scores[at]), "threshold": finite(curve.thresholds[at])}
     return BinnedRun(
         run=run,
         numbers=dict(zip(OUTCOMES, numbers, strict=True)),
         answers=int(table.sum()),
         stated=int(table[:-1].sum()),
-        aurc=areas[0],
-        aurc_at_best=areas[1],
-        aurc_at_worst=areas[2],
-        best=best,
-        threshold=threshold,
-        points=held,
+        **facts,
     )
 
 

@@ -15,6 +15,7 @@ from abstain.errors import UsageError, option
 from abstain.outcomes import Counts
 from abstain.report.grid import frame_of_rows
 from abstain.report.result import Facts, Result
+from abstain.stats.curves import evenly
 
 Way: TypeAlias = Literal["confidence", "given"]
 """How runs act in a decision curve: on their confidence, or as submitted."""
@@ -40,28 +41,20 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
     even_without_confidence: bool = False
     """Whether the last point answers even what has no confidence."""
 
-    def complete(self, questions: float) -> bool:
-        """Whether there are questions, and of each point all numbers, right ones among answers."""
-        sizes = {len(self.threshold), len(self.answered), len(self.right), len(self.score)}
-        if len(sizes) != 1 or 0 in sizes or not questions > 0:
-            return False
-        return all(0 <= r <= n for r, n in zip(self.right, self.answered, strict=True))
+    def check(self, run: str, questions: float) -> None:
+        """Refuse no questions, points without all their numbers, and right ones beyond answers."""
+        columns = (self.threshold, self.answered, self.right, self.score)
+        if (
+            {len(column) for column in columns} != {len(self.right) or 1}
+            or not questions > 0
+            or not all(0 <= r <= n for r, n in zip(self.right, self.answered, strict=True))
+        ):
+            raise ValueError(f"the curve of run {run!r} lacks points or numbers")
 
     @property
     def thresholds(self) -> list[float | None]:
         """Thresholds to hold a confidence against: ∞ answers nothing."""
         return [math.inf, *self.threshold[1:]]
-
-    def thin(self, points: int) -> Points:
-        """At most so many of them, evenly over coverage; 0: all."""
-        if not points or len(self.answered) <= points:
-            return self
-        from abstain.stats.curves import evenly
-
-        at = evenly(np.array(self.answered), points).tolist()
-        columns = ("threshold", "answered", "right", "score")
-        kept = {name: tuple(getattr(self, name)[i] for i in at) for name in columns}
-        return msgspec.structs.replace(self, **kept)
 
 
 class Bin(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -197,17 +190,12 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
 
     def check(self) -> None:
-        """Every point and every t has all its numbers."""
+        """Every point has all its numbers, every run all scores."""
         for run in self.runs:
-            size = 0 if run.points is None else len(PENALISED_AT)
-            complete = run.points is None or run.points.complete(run.counts.n)
-            if not complete or len(run.penalised) != size or [*run.scores] != [*self.measures]:
-                raise ValueError(f"the curve of run {run.run!r} lacks points or numbers")
-        curves = {} if self.decision is None else self.decision.curves
-        for name, band in curves.items():
-            sizes = {len(band.S), len(band.low), len(band.high)}
-            if self.decision is not None and sizes != {len(self.decision.t)}:
-                raise ValueError(f"the decision curve of run {name!r} lacks points")
+            if run.points is not None:
+                run.points.check(run.run, run.counts.n)
+            if [*run.scores] != [*self.measures]:
+                raise ValueError(f"the scores of run {run.run!r} are others than the measures")
 
     @property
     def by_name(self) -> list[RunCurve]:
@@ -220,23 +208,29 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
         """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
         if table == "main":
-            rows = [
-                (
-                    *(run.run, *run.scores.values()),
-                    *(run.best, run.best_threshold, run.coverage, run.as_submitted),
-                )
-                for run in self.runs
-            ]
             names = (f"best {self.along}", "threshold", "coverage", f"{self.along} as submitted")
-            return _frame_of(rows, dict.fromkeys((*self.measures, *names), NUMBER))
+            rows: list[tuple[Any, ...]] = [
+                (r.run, *r.scores.values(), r.best, r.best_threshold, r.coverage, r.as_submitted)
+                for r in self.runs
+            ]
+            return numbers_of_runs(rows, *self.measures, *names)
         if table in FACTS:
             kind = FACTS[table]
             facts = [(run.run, fact) for run in self.by_name for fact in getattr(run, table)]
             frame = frame_of_rows(kind, [fact for _, fact in facts], *kind.__struct_fields__)
-            frame.insert_column(0, pl.Series("run", [run for run, _ in facts], TEXT))
+            frame.insert_column(0, pl.Series("run", [run for run, _ in facts], pl.String()))
             return frame.rename(HEADINGS, strict=False)
         if table == "decision":
-            return self._decision(points)
+            if (decision := self.decision) is None:
+                asked = option("decision", value=True)
+                raise UsageError(f"the result holds no decision curves: ask for them with {asked}")
+            step = math.ceil(len(decision.t) / points) if points else 1
+            rows = [
+                (run, *values)
+                for run, band in decision.curves.items()
+                for values in [*zip(decision.t, band.S, band.low, band.high, strict=False)][::step]
+            ]
+            return numbers_of_runs(rows, "t", "S", "low", "high")
         curves = [(run.run, run.points, run.counts.n) for run in self.by_name]
         frame = curve_frame(curves, self.along, points)
         if table != "roc":
@@ -251,26 +245,13 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
             (right / right.last()).over("run").alias("right given"),
         )
 
-    def _decision(self, points: int) -> pl.DataFrame:
-        decision = self.decision
-        if decision is None:
-            asked = option("decision", value=True)
-            raise UsageError(f"the result holds no decision curves: ask for them with {asked}")
-        step = math.ceil(len(decision.t) / points) if points else 1
-        rows = [
-            (run, *values)
-            for run, band in decision.curves.items()
-            for values in list(zip(decision.t, band.S, band.low, band.high, strict=True))[::step]
-        ]
-        return _frame_of(rows, dict.fromkeys(("t", "S", "low", "high"), NUMBER))
+
+def numbers_of_runs(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
+    """Runs with columns of numbers."""
+    schema = {"run": pl.String(), **dict.fromkeys(names, pl.Float64())}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _frame_of(rows: list[tuple[Any, ...]], columns: dict[str, pl.DataType]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema={"run": TEXT, **columns}, orient="row")
-
-
-TEXT: pl.DataType = pl.String()
-COUNT, NUMBER = pl.Int64(), pl.Float64()
 FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts, "blanks": Blanks}
 HEADINGS = {
     "low": "from",
@@ -289,25 +270,29 @@ POINT = ("run", "threshold", "coverage", "answered", "right", "wrong")
 def curve_frame(
     curves: Iterable[tuple[str, Points | None, float]], along: str, most: int
 ) -> pl.DataFrame:
-    """The points of curves (run, points, questions); `along` is the measure that is followed.
+    """At most so many points of curves (run, points, questions), evenly over coverage; 0: all.
 
     A threshold of ∞ answers nothing; without a threshold even what has no confidence is answered.
+    `along` is the measure that is followed.
     """
-    held = {"threshold": NUMBER, "answered": COUNT, "right": COUNT, "score": NUMBER}
-    frames = [pl.DataFrame(schema={"run": TEXT, **held, "questions": NUMBER})]
-    for run, every, questions in curves:
-        if every is not None:
-            points = every.thin(most)
-            columns = (points.thresholds, points.answered, points.right, points.score)
-            frame = pl.DataFrame(dict(zip(held, columns, strict=True)), schema=held)
-            size = pl.lit(questions, NUMBER).alias("questions")
-            frames.append(frame.select(pl.lit(run).alias("run"), pl.all(), size))
-    answered, wrong = pl.col("answered"), pl.col("answered") - pl.col("right")
-    known = pl.concat(frames).with_columns(
-        wrong=wrong,
-        coverage=answered / pl.col("questions"),
-        risk=pl.when(answered > 0).then(wrong / answered),
-    )
+    answered, right = pl.col("answered"), pl.col("right")
+    schema: dict[str, Any] = {"run": pl.String, "threshold": pl.Float64, "answered": pl.Int64}
+    schema |= {"right": pl.Int64, "score": pl.Float64, "coverage": pl.Float64}
+    frames = [pl.DataFrame(schema=schema)]
+    for run, points, questions in curves:
+        if points is not None:
+            columns = {
+                "threshold": points.thresholds,
+                "answered": points.answered,
+                "right": points.right,
+                "score": points.score,
+                "coverage": np.array(points.answered) / questions,
+            }
+            kept = evenly(np.array(points.answered), most)
+            frame = pl.DataFrame(columns, schema_overrides=schema)[kept]
+            frames.append(frame.select(pl.lit(run).alias("run"), pl.all()))
+    known = pl.concat(frames).with_columns(wrong=answered - right)
+    known = known.with_columns(risk=pl.when(answered > 0).then(pl.col("wrong") / answered))
     known = known.with_columns(pl.col("score").alias(along))
     names = dict.fromkeys((*POINT, "risk", along))
     return pl.DataFrame([known[name] for name in names])  # `select` takes * for all columns

@@ -8,76 +8,58 @@ from typing import Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import check_name, plural
-from abstain.features.curve.figures import (
+from abstain.errors import plural
+from abstain.features.curve.charts import (
     IN_FILE,
     ON_PAGE,
-    Drawing,
     acts,
     decision_words,
+    drawn,
     over_coverage,
-    risk_line,
+    risk_chart,
 )
 from abstain.features.curve.histogram import HistogramResult
 from abstain.features.curve.result import CurveResult
 from abstain.report import view
 from abstain.report.charts import chart, coloured
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
-from abstain.report.page import Figure, Page, PageTable, Section, page_of
+from abstain.report.page import Page, PageTable, Section, page_of
 
-SHOWN = ("summary", *CurveResult.TABLES[1:])
-"""What `--show` knows."""
-COUNTED = ("summary", "risk", "measure")
-"""What it knows of confidences that were counted in bins."""
 MEANINGS = {
-    "main": {
-        "threshold": "the confidence that gives this best score: less sure answers are withheld",
-        "coverage": "the share of questions answered at that threshold",
-    },
-    "risk": {
-        "run": "a system's responses to all questions",
-        "threshold": "answers are given where confidence is at least this",
-        "coverage": "the share of questions answered",
-        "risk": "the share of answers that are wrong",
-        "answered": "right and wrong together",
-        "right": "answered right",
-        "wrong": "answered wrong",
-        "blank": "left without an answer",
-    },
-    "reliability": {
-        "from": "the lower end of the bin of confidences",
-        "to": "its upper end",
-        "answers": "how many answers fall into the bin",
-        "confidence": "their mean confidence",
-        "accuracy": "the share of them that is right",
-    },
-    "roc": {
-        "wrong given": "the share of all wrong answers that are given",
-        "right given": "the share of all right answers that are given",
-    },
-    "parts": {
-        "where": "the run as submitted, or at its best threshold",
-        "score": "what the measure is there",
-        "knowing": "the score if everything were answered",
-        "silence": "what the same number of random blanks would gain",
-        "choosing": "what these blanks gain beyond random ones",
-        "left": "what an oracle would still gain",
-        "oracle": "the score if the right answers were kept and everything else left blank",
-    },
-    "blanks": {
-        "judged against": "what decides whether a question should have been left blank",
-        "precision": "the share of blanks that were due",
-        "recall": "of the questions that should be blank, the share that is blank",
-        "F1": "the harmonic mean of the two",
-        "over-abstention": "the share left blank where an answer was due",
-        "under-abstention": "the share answered where a blank was due",
-    },
+    "run": "a system's responses to all questions",
+    "threshold": "answers are given where confidence is at least this",
+    "coverage": "the share of questions answered",
+    "risk": "the share of answers that are wrong",
+    "answered": "right and wrong together",
+    "right": "answered right",
+    "wrong": "answered wrong",
+    "blank": "left without an answer",
+    "from": "the lower end of the bin of confidences",
+    "to": "its upper end",
+    "answers": "how many answers fall into the bin",
+    "confidence": "their mean confidence",
+    "accuracy": "the share of them that is right",
+    "wrong given": "the share of all wrong answers that are given",
+    "right given": "the share of all right answers that are given",
+    "where": "the run as submitted, or at its best threshold",
+    "score": "what the measure is there",
+    "knowing": "the score if everything were answered",
+    "silence": "what the same number of random blanks would gain",
+    "choosing": "what these blanks gain beyond random ones",
+    "left": "what an oracle would still gain",
+    "oracle": "the score if the right answers were kept and everything else left blank",
+    "judged against": "what decides whether a question should have been left blank",
+    "precision": "the share of blanks that were due",
+    "recall": "of the questions that should be blank, the share that is blank",
+    "F1": "the harmonic mean of the two",
+    "over-abstention": "the share left blank where an answer was due",
+    "under-abstention": "the share answered where a blank was due",
 }
-"""What the columns of a table mean."""
+"""What the columns of the tables mean."""
 POINTS = (
-    "There is one point for each distinct confidence; long curves are thinned. The column "
-    "threshold: answers with at least this confidence are given (nothing: none is; none: all are, "
-    "even those without a confidence)."
+    "One point for each distinct confidence; long curves are thinned. Answers with at least the "
+    "confidence of the threshold are given (nothing: none is; none: all are, even those without a "
+    "confidence)."
 )
 NOTES = {
     "summary": "best {along}: the best value in hindsight, if only answers with at least the "
@@ -108,23 +90,22 @@ class View(view.View[CurveResult]):
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: the summary, or what `show` names, with so many points of each curve."""
-        check_name("view", show, SHOWN)
-        frame = self.result.thinned("main" if show == "summary" else show, points)
+        result = self.result
+        frame = result.thinned("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())
         grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
-        result = self.result
         missing = missing_notes((run.run, run.stated, run.answers) for run in result.by_name)
         grid.notes = [
             f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
             *map(view.sentence, view.few([*result.notes, *missing])),
             *([NOTES[show].format(along=result.along)] if show in NOTES else []),
-            *self._notes(show),
+            *self._notes(show, grid),
             *view.policy_words(result.policy, result.touched),
         ]
         return [grid]
 
-    def _notes(self, show: str) -> list[str]:
+    def _notes(self, show: str, grid: Grid) -> list[str]:
         """What is in a table, beyond how to read it."""
         result = self.result
         match show:
@@ -133,18 +114,13 @@ class View(view.View[CurveResult]):
             case "measure":
                 return [
                     f"{run.run}: {result.along} is best, {run.best:.4f}, at coverage "
-                    f"{run.coverage:.3f} (threshold {view.threshold_text(run.best_threshold)};"
-                    f" as submitted: {view.number(run.as_submitted)})."
+                    f"{run.coverage:.3f} (threshold {view.threshold_text(run.best_threshold)})."
                     for run in result.runs
-                    if run.best is not None and run.coverage is not None
+                    if run.best is not None
                 ]
             case "reliability":
-                how = "equally full" if result.equal_mass else "equally wide"
                 ece = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
-                return [
-                    f"{plural(result.bins, 'bin')}, {how}; empty bins are left out. The weighted "
-                    f"gaps add up to {ece}."
-                ]
+                return [f"Empty bins are left out; the weighted gaps add up to {ece}."]
             case "decision" if (decision := result.decision) is not None:
                 return [
                     f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that "
@@ -153,7 +129,8 @@ class View(view.View[CurveResult]):
                     *self._compared(),
                 ]
             case "parts" | "blanks":
-                return [f"{name}: {meaning}." for name, meaning in MEANINGS[show].items()]
+                names = [column.name for column in grid.columns]
+                return [f"{name}: {MEANINGS[name]}." for name in names[1:] if name in MEANINGS]
         return []
 
     def _undefined(self) -> list[str]:
@@ -166,10 +143,8 @@ class View(view.View[CurveResult]):
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Risk and coverage, the measure, calibration, decisions."""
-        figures = Drawing(self.result, IN_FILE).figures()
-        return coloured(
-            {name: {**f.spec, "title": {"text": f.title}} for name, f in figures.items()}
-        )
+        figures = drawn(self.result, IN_FILE).items()
+        return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
 
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
@@ -194,7 +169,7 @@ class View(view.View[CurveResult]):
 
     def confidence(self, names: Sequence[str] = CURVES) -> Section:
         """Risk, coverage and calibration: the charts, and their points folded away."""
-        figures = self._on_page()
+        figures = drawn(self.result, ON_PAGE, MOST_RUNS)
         there = [name for name in names if name in figures]
         return Section(
             "confidence",
@@ -206,35 +181,70 @@ class View(view.View[CurveResult]):
 
     def decisions(self) -> Section:
         """What runs are worth as a wrong answer costs more."""
-        drawn = self._on_page()
-        figures = [drawn[name] for name in ("penalised", "decision") if name in drawn]
-        return Section("decisions", "Decisions", sentences=self._compared(), figures=figures)
-
-    def _on_page(self) -> dict[str, Figure]:
-        return Drawing(self.result, ON_PAGE, MOST_RUNS).figures()
+        figures = drawn(self.result, ON_PAGE, MOST_RUNS)
+        both = [figures[name] for name in ("penalised", "decision") if name in figures]
+        return Section("decisions", "Decisions", sentences=self._compared(), figures=both)
 
     def table(self, name: str) -> PageTable:
         """A table of the page."""
         along, (key, title) = self.result.along, TABLES[name]
-        meanings = MEANINGS["risk"] | MEANINGS.get(name, {})
-        meanings[f"best {along}"] = f"the best {along} that a threshold gives, in hindsight"
-        meanings[f"{along} as submitted"] = "of the run as it is"
+        meanings = {
+            **MEANINGS,
+            f"best {along}": f"the best {along} that a threshold gives, in hindsight",
+            f"{along} as submitted": "of the run as it is",
+        }
         grid = view.explained(frame_grid(self.result.thinned(name, ON_PAGE)), meanings)
         filters = ("run", "judged against")
         return PageTable(key, title.format(along=along), "", grid, filters=filters)
 
     def _lead(self) -> str:
-        result = self.result
-        top = result.runs[0]
+        result, top = self.result, self.result.runs[0]
         if top.best is None or top.coverage is None:
             return f"Summary of {plural(len(result.runs), 'run')}."
         return (
             f"In hindsight the best run is {top.run}: if it answered only the "
             f"{100 * top.coverage:.0f} % of the questions where it is surest, its "
             f"{result.along} would be {view.number(top.best)} (as submitted: "
-            f"{view.number(top.as_submitted)}). This was not tested; `abstain tune` tests a "
-            "threshold."
+            f"{view.number(top.as_submitted)}). `abstain tune` estimates what holds on new "
+            "questions."
         )
+
+
+class HistogramView(view.View[HistogramResult]):
+    """The area under each curve, or its points."""
+
+    def title(self) -> str:
+        return "Risk and coverage, counted in bins"
+
+    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
+        """One table: a summary, or the points of risk or of a measure."""
+        result = self.result
+        frame = result.thinned("main" if show == "summary" else "points", points)
+        if show != "summary":
+            frame = frame.drop(result.along if show == "risk" else "risk")
+        grid = frame_grid(frame, apart=show != "summary")
+        missing = missing_notes((run.run, run.stated, run.answers) for run in result.runs)
+        tied = "AURC: the answers in a bin are tied, or in their best or worst order."
+        grid.notes = [
+            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+            *map(view.sentence, (*result.notes, *missing)),
+            f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are "
+            "exact, thresholds between them are not shown.",
+            *([tied] if show == "summary" else []),
+            *view.policy_words(result.policy, result.touched),
+        ]
+        return [grid]
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Risk over coverage, and the measure over it."""
+        along = self.result.along
+        rows = self.result.thinned("points", IN_FILE).rows(named=True)
+        if not rows:
+            return {}
+        return {
+            "risk": risk_chart(rows, "Risk and coverage"),
+            "measure": chart(f"{along} and coverage", rows, [over_coverage(along, along)]),
+        }
 
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
@@ -269,49 +279,10 @@ def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
     """
     notes = []
     for run, some, have in stated:
-        if 0 < some < have:
-            without = plural(have - some, "answer")
-            notes.append(f"run '{run}': {without} without a confidence, taken as the least sure")
-        elif not some:
+        if not some:
             what = "confidence" if have else "answer"
             notes.append(f"run '{run}' has no {what}, so it has no curve")
+        elif some < have:
+            without = plural(have - some, "answer")
+            notes.append(f"run '{run}': {without} without a confidence, taken as the least sure")
     return notes
-
-
-class HistogramView(view.View[HistogramResult]):
-    """The area under each curve, or its points."""
-
-    def title(self) -> str:
-        return "Risk and coverage, counted in bins"
-
-    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
-        """One table: a summary, or the points of risk or of a measure."""
-        check_name("view", show, COUNTED)
-        result = self.result
-        frame = result.thinned("main" if show == "summary" else "points", points)
-        if show != "summary":
-            frame = frame.drop(result.along if show == "risk" else "risk")
-        grid = frame_grid(frame, apart=show != "summary")
-        missing = missing_notes((run.run, run.stated, run.answers) for run in result.runs)
-        tied = "AURC: the answers in a bin are tied, or in their best or worst order."
-        grid.notes = [
-            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
-            *map(view.sentence, (*result.notes, *missing)),
-            f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are "
-            "exact, thresholds between them are not shown.",
-            *([tied] if show == "summary" else []),
-            *view.policy_words(result.policy, result.touched),
-        ]
-        return [grid]
-
-    def charts(self) -> dict[str, dict[str, Any]]:
-        """Risk over coverage, and the measure over it."""
-        along = self.result.along
-        rows = self.result.thinned("points", IN_FILE).rows(named=True)
-        if not rows:
-            return {}
-        answered = [row for row in rows if row["answered"]]
-        return {
-            "risk": chart("Risk and coverage", answered, [risk_line()]),
-            "measure": chart(f"{along} and coverage", rows, [over_coverage(along, along)]),
-        }

@@ -167,8 +167,7 @@ class Settings:
     def check(self, source: Source) -> None:
         """Refuse options out of range, too few runs, measures or questions."""
         check_level(self.level)
-        if self.draws not in get_args(Draws):
-            raise UsageError(f"draws are paired or shared (got '{self.draws}')")
+        check_name("draws", self.draws, get_args(Draws))
         for name, low, high in RANGES:
             _check_count(name, getattr(self, name), low, high)
         for name in ("width", "difference"):
@@ -178,23 +177,20 @@ class Settings:
             raise UsageError("a fuzziness is a share from 0 to 1, such as 0.05")
         if len(source.runs) < 2:
             raise UsageError(f"expected at least 2 runs, to compare (got {len(source.runs)})")
-        self._check_questions(source)
-
-    def _check_questions(self, source: Source) -> None:
-        """A subset leaves room for a second, disjoint one, unless only stability is computed."""
         parts, half = self.chosen, source.questions // 2
         if parts == ("agreement",):
             if len(source.measures) < 2:
                 raise UsageError(TWO_MEASURES)
-        elif source.questions < 2:
+            return
+        if source.questions < 2:
             raise UsageError(
                 "stability, sensitivity and power need at least 2 questions "
                 f"(got {source.questions}); take {option('parts', 'agreement')}"
             )
-        elif {"stability", "sensitivity"} & set(parts):
-            most = half if "sensitivity" in parts else source.questions
-            if self.size is not None:
-                _check_count("the size of a subset", self.size, 1, most)
+        # a subset leaves room for a second, disjoint one, unless only stability is computed
+        most = half if "sensitivity" in parts else source.questions
+        if {"stability", "sensitivity"} & set(parts):
+            _check_count("the size of a subset", self.plan(source).size, 1, most)
             for size in () if self.sizes is None else self.sizes:
                 _check_count("a size of the curve", size, 1, half)
 

@@ -137,9 +137,9 @@ def _required_chart(result: MetaResult) -> dict[str, Any]:
 
 def _asl_chart(result: MetaResult) -> dict[str, Any]:
     rows = [
-        {"measure": item.measure, "pair": pair, "ASL": level}
+        {"measure": item.measure, "pair": point["pair"], "ASL": point["asl"]}
         for item in result.power
-        for pair, level in item.curve
+        for point in item.curve
     ]
     layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
     return chart("Achieved significance levels", rows, [layer])

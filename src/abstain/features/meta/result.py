@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import msgspec
@@ -125,10 +126,10 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
 
     @property
-    def curve(self) -> list[tuple[int, float]]:
+    def curve(self) -> list[dict[str, float]]:
         """The ASL curve: the place of a pair, from 1 on, and its level."""
         step = (self.pairs - 1) / max(1, len(self.asl) - 1)
-        return [(round(k * step) + 1, level) for k, level in enumerate(self.asl)]
+        return [{"pair": round(k * step) + 1, "asl": level} for k, level in enumerate(self.asl)]
 
 
 class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -142,6 +143,26 @@ class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
     spearman: float | None
     rbo: float | None
     reason: str = ""
+
+
+AT = {
+    "scores": "",
+    "stability": "fuzziness",
+    "sensitivity": "size",
+    "swap_rates": "from",
+    "required_by_questions": "questions",
+    "questions_needed": "difference",
+    "power": "alpha",
+    "asl": "pair",
+    "agreement": "",
+}
+"""The tables, and the column of each that the long table has as `at`."""
+POINTS = {
+    "stability": ("stability", "curve"),
+    "sensitivity": ("swap_rates", "bins"),
+    "power": ("asl", "curve"),
+}
+"""Parts whose rows have points: the table of these, and the field."""
 
 
 class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="meta"):
@@ -176,10 +197,7 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
     power: tuple[Power, ...] = ()
     agreement: tuple[Agreement, ...] = ()
 
-    TABLES: ClassVar[tuple[str, ...]] = (
-        *("main", "scores", "stability", "sensitivity", "swap_rates", "required_by_questions"),
-        *("questions_needed", "power", "asl", "agreement"),
-    )
+    TABLES: ClassVar[tuple[str, ...]] = ("main", *AT)
 
     def check(self) -> None:
         """Every measure has what the tables set beside one another."""
@@ -208,32 +226,31 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
             rows = [
                 {"run": run, **{m: self.scores[m][run] for m in self.measures}} for run in self.runs
             ]
-        elif table in CURVES:
-            part, field, _ = CURVES[table]
-            rows = [row for item in getattr(self, part) for row in _curve(item, field)]
         else:
-            rows = [_flat(item) for item in getattr(self, table)]
+            at = AT[table]
+            rows = [row for name, row in self._rows() if name == table and (not at or at in row)]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:
         """Every number, one a row: part, measure, other, at, quantity, value."""
         records: list[tuple[str, str, str, float | None, str, float | None]] = []
-
-        def add(part: str, values: dict[str, Any], at: str = "") -> None:
-            measure, other = values.pop("measure"), values.pop("other", "")
-            place = part.replace("_", " "), measure, other, values.pop(at, None)
-            records.extend((*place, k, v) for k, v in values.items() if not isinstance(v, str))
-
-        for name in self.measures:
-            for run, score in self.scores[name].items():
-                add("scores", {"measure": name, "other": run, "score": score})
-        for part, at in PARAMETERS.items():
-            for item in getattr(self, part):
-                add(part, _flat(item), at)
-                for table, (whole, field, parameter) in CURVES.items():
-                    for values in _curve(item, field) if whole == part else ():
-                        add(table, values, parameter)
+        for table, row in self._rows():
+            place = table.replace("_", " "), row.pop("measure"), row.pop("other", "")
+            at = row.pop(AT[table], None)
+            records += [(*place, at, k, v) for k, v in row.items() if not isinstance(v, str)]
         return records
+
+    def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The rows of all parts with the name of their table; each is followed by its points."""
+        for name, scores in self.scores.items():
+            for run, score in scores.items():
+                yield "scores", {"measure": name, "other": run, "score": score}
+        for part in [*AT][1:]:
+            table, field = POINTS.get(part, ("", ""))
+            for item in getattr(self, part, ()):
+                yield part, _flat(item)
+                for point in getattr(item, field) if field else ():
+                    yield table, {"measure": item.measure} | msgspec.to_builtins(point)
 
 
 def _flat(item: Facts) -> dict[str, Any]:
@@ -246,30 +263,5 @@ def _flat(item: Facts) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if not isinstance(value, tuple)}
 
 
-def _curve(item: Any, field: str) -> list[dict[str, Any]]:
-    """The rows of a list of points of one measure."""
-    points: list[Any] = list(getattr(item, field))
-    if isinstance(item, Power):
-        points = [{"pair": pair, "asl": level} for pair, level in points]
-    return [{"measure": item.measure} | msgspec.to_builtins(point) for point in points]
-
-
 LONG = ("part", "measure", "other", "at", "quantity", "value")
 """The columns of the long table."""
-
-PARAMETERS = {
-    "stability": "",
-    "sensitivity": "size",
-    "required_by_questions": "questions",
-    "questions_needed": "difference",
-    "power": "alpha",
-    "agreement": "",
-}
-"""The parts, and the column of each that the long table has as `at`."""
-
-CURVES = {
-    "stability": ("stability", "curve", "fuzziness"),
-    "swap_rates": ("sensitivity", "bins", "from"),
-    "asl": ("power", "curve", "pair"),
-}
-"""Tables of the points of a part: the part, its field, the column that is `at`."""

@@ -42,7 +42,7 @@ class View(view.View[MetaResult]):
         """The tables of all parts, one below another."""
         result, parts = self.result, self._by_part()
         if "sensitivity" in parts:
-            parts["sensitivity"][-1].notes.append(advice_of(result))
+            parts["sensitivity"][-1].notes.append(" ".join(advice_of(result)))
         grids = [grid for part in parts.values() for grid in part] or [Grid([], [])]
         names = (*result.measures, *result.runs)
         grids[-1].notes += [
@@ -82,8 +82,9 @@ class View(view.View[MetaResult]):
 
     def _stability(self) -> list[Grid]:
         rows = self.result.stability
-        levels: list[Cell] = [f"{point.fuzziness:g}" for point in rows[0].curve]
-        columns: list[tuple[Column, list[Cell]]] = [(Column("fuzziness"), levels)]
+        columns: list[tuple[Column, list[Cell]]] = [
+            (Column("fuzziness"), [f"{point.fuzziness:g}" for point in rows[0].curve])
+        ]
         for row in rows:
             errors = [_percent(point.error, point.error_se) for point in row.curve]
             ties = [_percent(point.ties) for point in row.curve]
@@ -135,17 +136,12 @@ class View(view.View[MetaResult]):
             (Column("power %", "percent"), [_in_100(row.discriminative_power) for row in rows]),
             (Column("Tukey HSD", "count"), [row.tukey for row in rows]),
         ]
-        exceeding = "the t that chance would make the largest of all pairs"
         if not result.given_scores:
             honest: list[Cell] = [_small(row.honest_difference) for row in rows]
             columns.append((Column("honest difference", "score"), honest))
-            exceeding = (
-                "the honest difference (HSD; –: differences are divided by their standard errors)"
-            )
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
-            f"{result.seed}. The bootstrap tests each pair separately, Tukey's test all together: "
-            f"it separates pairs that exceed {exceeding}."
+            f"{result.seed}. The bootstrap tests each pair separately, Tukey's HSD all together."
         )
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
         title = f"Power: pairs of runs told apart at {percent(rows[0].alpha)} %"
@@ -172,10 +168,14 @@ class View(view.View[MetaResult]):
         """Would another sample of questions lead to the same conclusions?"""
         result = self.result
         notes = [sentence(note, result.measures) for note in notes_of(result)]
+        runs, questions = plural(len(result.runs), "run"), plural(result.questions, "question")
+        lead = f"{listed(result.parts).capitalize()} of {listed(result.measures)} on {questions}."
+        if advice := advice_of(result):
+            lead = advice[0]
         return page_of(
             result,
-            f"{', '.join(result.measures)} judged over {plural(len(result.runs), 'run')}",
-            lead_of(result),
+            f"{', '.join(result.measures)} judged over {runs}",
+            lead,
             self._sections(),
             ("questions", f"{result.questions:,}"),
             ("subsets", f"{result.subsets:,} of {result.size:,}, draws {result.draws}"),
@@ -199,7 +199,7 @@ class View(view.View[MetaResult]):
                 if PART_OF.get(kind, kind) == part and spec["data"]["values"]:
                     title = spec["title"]["text"]
                     figures.append(Figure(f"chart_{name}", CAPTIONS[kind], spec, title=title))
-            advice = [advice_of(result)] if part == "sensitivity" else []
+            advice = advice_of(result)[1:] if part == "sensitivity" else []
             yield Section(part, part.capitalize(), sentences=advice, figures=figures, tables=tables)
         for n, item in enumerate(map(known_measure, result.measures)):
             if item is not None and item.definition.takes == "counts":
@@ -245,9 +245,8 @@ def in_bins(value: float | None, width: float) -> str | None:
 
 def notes_of(result: MetaResult) -> list[str]:
     """What limits the conclusions, in the order of the parts."""
-    notes = [*_undefined(result), *_bins(result), *_power(result)]
     few = "agreement" in result.parts and len(result.measures) < 2
-    return [*notes, TWO_MEASURES] if few else notes
+    return [*_undefined(result), *_bins(result), *_power(result), *([TWO_MEASURES] if few else [])]
 
 
 def _undefined(result: MetaResult) -> Iterator[str]:
@@ -272,12 +271,7 @@ def _bins(result: MetaResult) -> Iterator[str]:
         if result.width is None and row.width != WIDTH:
             yield f"{name} spans {result.spans[name]:g}, so its bins are {row.width:g} wide"
         if row.required is not None and row.bins and row.required > row.bins[-1].start:
-            within = "none" if row.within_bins is None else f"{row.within_bins:g}"
-            yield (
-                f"{name} requires a difference of {row.required:g}, beyond the "
-                f"{len(row.bins):,} listed bins; by these alone, of which the last is open, it "
-                f"would be {within}"
-            )
+            yield f"{name} requires {row.required:g}, beyond the {len(row.bins):,} listed bins"
         if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
             yield (
                 f"{name}: {100 * row.tied_elsewhere:.0f} % of the differences that are large "
@@ -288,20 +282,19 @@ def _bins(result: MetaResult) -> Iterator[str]:
 def _power(result: MetaResult) -> Iterator[str]:
     """Resamples, pairs and permutations that the tests of power leave out."""
     for item in result.power:
-        lost = {
-            f"{item.undefined_resamples:,} of {item.resamples:,} resamples of pairs": (
-                item.undefined_resamples
-            ),
-            plural(item.undefined, "pair"): item.undefined,
-            plural(item.undefined_permutations, "permutation"): item.undefined_permutations,
-        }
-        if any(lost.values()):
-            text = listed([text for text, count in lost.items() if count])
-            yield f"left out of the tests of power, without {item.measure}: {text}"
+        pairs = f"{item.undefined_resamples:,} of {item.resamples:,} resamples of pairs"
+        lost = [pairs] if item.undefined_resamples else []
+        for number, what in (
+            (item.undefined, "pair"),
+            (item.undefined_permutations, "permutation"),
+        ):
+            lost += [plural(number, what)] if number else []
+        if lost:
+            yield f"left out of the tests of power, without {item.measure}: {listed(lost)}"
 
 
-def advice_of(result: MetaResult) -> str:
-    """One paragraph: the difference that each measure needs here, and how many questions."""
+def advice_of(result: MetaResult) -> list[str]:
+    """The difference that each measure needs here, and how many questions: sentences."""
     rows = result.sensitivity
     known = [row for row in rows if row.required is not None]
     sentences: list[str] = []
@@ -332,18 +325,4 @@ def advice_of(result: MetaResult) -> str:
             f"Beyond the {tried:,} that were tried, the required difference is assumed to fall "
             "with the square root of the number of questions."
         )
-    return " ".join(sentences)
-
-
-def lead_of(result: MetaResult) -> str:
-    """The first sentence of a page."""
-    required = [row for row in result.sensitivity if row.required is not None]
-    if required:
-        first = required[0]
-        return (
-            f"With {plural(first.size, 'question')}, two runs must differ by "
-            f"{in_bins(first.required, first.width)} in {first.measure} to keep their order in "
-            f"{percent(result.level)} % of samples."
-        )
-    parts, questions = listed(result.parts).capitalize(), plural(result.questions, "question")
-    return f"{parts} of {listed(result.measures)} on {questions}."
+    return sentences

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 Chooser = Maximise | KeepRisk
 GAIN_LEVEL = 0.95
+JUDGED = ("tuned", "judged", "everything", "submitted")
+"""What is counted of each part: the first on the questions tuned on, the others on those judged."""
 
 
 def tune_files(
@@ -140,26 +142,25 @@ def tune(
         aim = Aim(risk=risk, level=level, next_questions=next)
     elif next:
         raise UsageError(f"{option('next')} needs {option('risk')}: it bounds that share")
-    gold = data.source.gold
-    golds = () if gold is None else gold.golds
+    golds = () if data.source.gold is None else data.source.gold.golds
     split = _split(dict(tune_on or {}), folds, repeats, golds)
     data.require_confidence()
-    confidence = data.confidence  # first: kinds come with it, and nothing is read twice
     if run is not None:
         evaluation = evaluation.only(runs=[run])
         data = evaluation.data
-        confidence = data.confidence
+    confidence = data.confidence  # first: kinds come with it, and nothing is read twice
     questions = data.with_attributes(list(dict.fromkeys([*split.tuned_on, *filter(None, [by])])))
     slices = None
     if by is not None:
         slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
-    clusters, notes = data.clusters(), []
+    clusters = data.clusters()
     if clusters is not None and folds is None and split.folds is not None:
         most = len(np.unique(clusters))
         split = msgspec.structs.replace(split, folds=max(2, min(split.folds, most)))
     parts = list(halves_of(split, questions, seed, clusters))
     choosing = Choosing(chooser, measure, by, slices, shrink, clusters)
     runs: list[Tuned] = []
+    notes: list[str] = []
     for one in zip(evaluation.runs, data.codes, confidence, strict=True):
         try:
             runs.append(tuned(Run(choosing, *one), parts))
@@ -194,9 +195,6 @@ def _exclude(name: str, **others: Any) -> None:
             raise UsageError(f"{option(other)} and {option(name)} exclude each other")
 
 
-# ------------------------------------------------------------------------------------- the split
-
-
 def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequence[str]) -> Split:
     judged_on = None
     if not tune_on and folds is None and len(golds) > 1:
@@ -206,10 +204,7 @@ def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequ
         _exclude(name, folds=folds, repeats=repeats if repeats > 1 else None)
         return Split(tuned_on=tune_on, judged_on=judged_on)
     if folds is not None and folds < 2:
-        raise UsageError(
-            f"{option('folds')} must be 2 or more (got {folds}): a threshold looks too good on the "
-            "questions it was tuned on"
-        )
+        raise UsageError(f"{option('folds')} must be 2 or more (got {folds})")
     return Split(folds=folds or FOLDS, repeats=repeats)
 
 
@@ -258,9 +253,6 @@ def units_by_id(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
     return np.asarray(np.argsort(np.argsort(first))[cluster])
 
 
-# --------------------------------------------------------------------------------------- one run
-
-
 class UntunableError(UsageError):
     """A run says nowhere how sure it is, so that no threshold can be chosen for it."""
 
@@ -305,18 +297,21 @@ class Run:
         if not stated(self.codes[where], self.confidence[where])[0]:
             raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
         curve = self.curve(where)
-        coming: Any = 0
         if isinstance(chooser, KeepClusters):
-            coming = self.clustered(where)
-        elif isinstance(chooser, KeepNext):
+            return Threshold(chooser.choose(curve, self.clustered(where)))
+        if isinstance(chooser, KeepNext):
             coming = ahead if isinstance(ahead, int) else self.curve(ahead)
-        common = chooser.choose(curve, coming)
-        if how.slices is None or not isinstance(chooser, Maximise):
+            return Threshold(chooser.choose(curve, coming))
+        common = chooser.choose(curve)
+        if how.slices is None or isinstance(chooser, KeepRisk):
             return Threshold(common)
-        values = {}
-        for value in np.unique(how.slices[where]):
-            inside = self.curve(where & (how.slices == value))
-            values[str(value)] = chooser.choose_with(inside, curve, how.shrink)
+        inside = {
+            str(value): where & (how.slices == value) for value in np.unique(how.slices[where])
+        }
+        values = {
+            value: chooser.choose_with(self.curve(part), curve, how.shrink)
+            for value, part in inside.items()
+        }
         return Threshold(common, how.by, values)
 
     def decided(self, threshold: Threshold) -> Codes:
@@ -338,17 +333,13 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     paired: list[Array] = []
     against: list[bool] = []
     for halves in repeats:
-        each: list[dict[str, IntArray]] = []
+        sums: dict[str, IntArray] = dict.fromkeys(JUDGED, np.zeros(WIDTH, np.int64))
         for tune, judge in halves:
             threshold = run.threshold(tune, judge)
             decided = run.decided(threshold)
-            counts = {
-                "tuned": counted(decided[tune]),
-                "judged": counted(decided[judge]),
-                "everything": counted(everything[judge]),
-                "submitted": counted(codes[judge]),
-            }
-            each.append(counts)
+            taken = (decided[tune], decided[judge], everything[judge], codes[judge])
+            counts = dict(zip(JUDGED, map(counted, taken), strict=True))
+            sums = {name: sums[name] + counts[name] for name in JUDGED}
             right, wrong = (counts["tuned"] + counts["judged"])[:2].tolist()
             parts.append(
                 Part(
@@ -359,15 +350,12 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                     risk_over_all=wrong / (right + wrong) if right + wrong else 0.0,
                 )
             )
-            before, after = (
-                np.where(judge, run_codes, EXCLUDED) for run_codes in (everything, decided)
-            )
+            before, after = (np.where(judge, each, EXCLUDED) for each in (everything, decided))
             paired.append(_paired(before, after, measure, how.clusters))
             if isinstance(chooser, KeepClusters):
                 against.append(chooser.spoken_against(run.clustered(judge), threshold.value))
         judged = np.any([judge for _, judge in halves], axis=0)
         best = Threshold(chooser.hindsight(run.curve(judged)))
-        sums = {key: np.sum([one[key] for one in each], axis=0) for key in each[0]}
         pooled.append(sums | {"hindsight": counted(run.decided(best)[judged])})
     if len(parts) > 1:  # to use from now on: tuned on every question, for as many as a part judges
         threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
