@@ -63,6 +63,15 @@ def test_what_computes_too_long_or_hangs_is_noticed_and_what_only_waits_is_not(
     assert done.stdout == f"{[-signal.SIGPROF, 0, -signal.SIGALRM]}\n"
 
 
+def test_every_equivalent_change_is_one_that_the_code_has() -> None:
+    """An entry of EQUIVALENT whose function or operator is gone is deleted, or follows its code."""
+    program = "import mutations; print(*mutations.unmatched(), sep='\\n', end='')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=TOOLS, check=True
+    )
+    assert done.stdout.splitlines() == []
+
+
 STOPPED = """
 import subprocess, time
 from pathlib import Path
