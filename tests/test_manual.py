@@ -26,6 +26,10 @@ PAGES = sorted(
 )
 
 
+LONGEST_GUIDE = 1_500
+"""Words; what is longer becomes two guides, or goes to docs/background/."""
+
+
 def generate(docs: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(docs / "generate.py"), *args],
@@ -208,6 +212,11 @@ def test_the_link_check_notices_what_is_wrong(tmp_path: Path) -> None:
         "## There\n[x](#there)\n"
     )
     assert broken(page) == ["c.md", "b.md#three", "b.md#no-heading", "c.png", "#here"]
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.name)
+def test_a_guide_is_read_in_one_sitting(page: Path) -> None:
+    assert len(page.read_text("utf-8").split()) <= LONGEST_GUIDE
 
 
 def test_speed_lists_every_benchmark_and_what_make_bench_runs() -> None:
