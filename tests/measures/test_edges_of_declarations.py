@@ -14,10 +14,10 @@ from abstain.features.compare import judge_errors as bounds
 from abstain.features.tune import choose
 from abstain.features.tune.choose import SIGNIFICANT, Clustered, KeepClusters, KeepRisk
 from abstain.io.tables import ROW, Table
-from abstain.measures import trec_names
+from abstain.measures import trec_eval
 from abstain.measures.answers import Resamples
-from abstain.measures.gains import _merge_sorted, _tops
 from abstain.measures.ranked_lists import Pool
+from abstain.measures.trec_eval import _merge_sorted, _tops
 from abstain.outcomes import MOST, Counts
 from abstain.runs.log_tasks import together
 from abstain.runs.matrix import answers_of
@@ -28,8 +28,8 @@ from tests.snapshots import refuses
 
 
 def test_trec_evals_names_have_places_without_a_gap() -> None:
-    places = [own.place for own, _ in trec_names.by_trec_name().values()]
-    places += [place for place, _ in trec_names.TEXTS.values()]
+    places = [own.place for own, _ in trec_eval.by_trec_name().values()]
+    places += [place for place, _ in trec_eval.TEXTS.values()]
     assert sorted(places) == list(range(len(places)))
 
 
@@ -122,8 +122,8 @@ def test_gains_whose_difference_has_no_whole_part_keep_their_order() -> None:
 
 
 def test_a_point_is_printed_in_nine_characters() -> None:
-    iprec, _ = trec_names.by_trec_name()["iprec_at_recall"]
-    assert trec_names._points(iprec, "12345678.5") == [("iprec_at_recall_12345678", 12345678.5)]
+    iprec, _ = trec_eval.by_trec_name()["iprec_at_recall"]
+    assert trec_eval._points(iprec, "12345678.5") == [("iprec_at_recall_12345678", 12345678.5)]
 
 
 def test_ways_are_left_out_only_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

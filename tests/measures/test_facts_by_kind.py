@@ -12,7 +12,7 @@ import abstain as ab
 from abstain.measures import registry
 from abstain.measures.definition import Parameter, Proportion, number_text
 from abstain.measures.registry import KINDS, definitions, measure_of
-from abstain.measures.trec_names import figures, values_of
+from abstain.measures.trec_eval import figures, values_of
 from tests.snapshots import says
 
 COUNTS, ANSWERS = definitions("counts"), definitions("confidence")

@@ -7,9 +7,8 @@ import math
 import pytest
 
 import abstain as ab
-from abstain.measures.gains import _sorted_levels, listed_and_ideal
 from abstain.measures.ranked_lists import one
-from abstain.measures.trec_names import figures, values_of
+from abstain.measures.trec_eval import _sorted_levels, figures, listed_and_ideal, values_of
 
 
 @pytest.mark.parametrize(

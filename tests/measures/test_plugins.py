@@ -186,9 +186,9 @@ def test_a_broken_plug_in_is_named_in_one_line(folder: Path, text: str, why: str
 def clean() -> Iterator[None]:
     """Forget what a test declares."""
     list(definitions())
-    known, names = dict(registry.REGISTRY), dict(registry.BY_ALIAS)
+    known, names = dict(registry.REGISTRY), dict(registry.NAMES)
     yield
-    for own, before in ((registry.REGISTRY, known), (registry.BY_ALIAS, names)):
+    for own, before in ((registry.REGISTRY, known), (registry.NAMES, names)):
         own.clear()
         own.update(before)  # type: ignore[arg-type]
 

@@ -14,10 +14,9 @@ import abstain as ab
 from abstain.measures.answers import Answers
 from abstain.measures.checks import few_counts
 from abstain.measures.definition import Parameter
-from abstain.measures.gains import log2
 from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions, example_measure
-from abstain.measures.trec_names import figures, parse_trec_names, values_of
+from abstain.measures.trec_eval import figures, log2, parse_trec_names, values_of
 from tests.measures.reference import REFERENCE
 from tests.snapshots import refuses, says
 

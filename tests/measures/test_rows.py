@@ -154,6 +154,7 @@ def two_runs() -> RankedLists:
         stopped=np.ones(6, bool),
         returned=np.array([11, 21, 31, 41, 51, 61]),
         nil=np.array([False, False, True]),
+        sampled=Sampled.none(6),
         unjudged=(("q",), ()),
     )
 

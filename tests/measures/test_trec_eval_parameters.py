@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.measures.trec_names import (
+from abstain.measures.trec_eval import (
     asked,
     decimal,
     figures,

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from abstain.features.trec_eval.reading import read
-from abstain.measures.trec_names import TEXTS, asked, figures, values_of
+from abstain.measures.trec_eval import TEXTS, asked, figures, values_of
 from tests.helpers import Here, needs
 from tests.rankings.collections_by_hand import write
 from tests.snapshots import says

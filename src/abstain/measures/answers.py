@@ -47,11 +47,7 @@ class Groups:
         """
         verdict = np.asarray(right, dtype=np.bool_)
         sure = np.asarray(confidence, dtype=np.float64) + 0.0  # −0 becomes 0
-        key = sure.view(np.uint64)
-        missing = np.isnan(sure)
-        some_missing = bool(missing.any())
-        if some_missing:
-            key = np.where(missing, np.uint64(0), key + np.uint64(1))
+        key = np.where(np.isnan(sure), np.uint64(0), sure.view(np.uint64) + np.uint64(1))
         key = (key << np.uint64(1)) | verdict
         key.sort()
         below = np.zeros(len(key) + 1, np.int64)  # right answers that are less sure
@@ -59,11 +55,8 @@ class Groups:
         level = key >> np.uint64(1)
         starts = _starts(level[1:] != level[:-1], len(level))[::-1]
         bits = level[starts]
-        if some_missing:
-            values = np.maximum(bits, np.uint64(1)) - np.uint64(1)
-            levels = np.where(bits == 0, np.nan, values.view(np.float64))
-        else:
-            levels = bits.view(np.float64)
+        levels = (np.maximum(bits, np.uint64(1)) - np.uint64(1)).view(np.float64)
+        levels[bits == 0] = np.nan
         return cls(levels, len(key) - starts, below[-1] - below[starts])
 
     @property
@@ -139,37 +132,46 @@ class Answers:
     rank: Array | None = None
 
     @classmethod
-    def of(cls, right: Any, confidence: Any, *, questions: int | None = None, **more: Any) -> Any:
+    def of(
+        cls,
+        right: Any,
+        confidence: Any,
+        *,
+        questions: int | None = None,
+        question: Any = None,
+        known: Any = None,
+        **more: Any,
+    ) -> Any:
         """Answers from sequences; a missing confidence is None or NaN.
 
         `question` holds ids, `known` a number for each: a mapping, or a sequence in the order in
         which the questions first appear. `submitted`, `repeat` and `rank` have an entry for each
         answer.
         """
-        verdict, sure = _numbers("right", right, 0, 1), _numbers("confidence", confidence, 0, 1)
-        if verdict.shape != sure.shape or verdict.ndim != 1:
-            raise UsageError(
-                f"expected as many confidences as answers (got {sure.shape} and {verdict.shape})"
-            )
-        arrays: dict[str, Any] = {
-            "right": _marks("right", verdict),
-            "confidence": sure,
-            "rank": _numbers("rank", more.pop("rank", None), 1, np.inf),
+        size = np.size(right)
+        arrays = {
+            name: _marks(name, more.pop(name, None), size) for name in ("submitted", "repeat")
         }
-        for name in ("submitted", "repeat"):
-            arrays[name] = _marks(name, more.pop(name, None))
-        ids, asked, known = np.arange(len(verdict)), len(verdict), more.pop("known", None)
-        if (question := more.pop("question", None)) is not None:
+        arrays["right"] = _marks("right", right, size)
+        arrays["confidence"] = _numbers("confidence", confidence, size, 0, 1)
+        arrays["rank"] = _numbers("rank", more.pop("rank", None), size, 1, np.inf)
+        ids, asked = np.arange(size), size
+        if question is not None:
             ids, first, number = np.unique(question, return_index=True, return_inverse=True)
+            if len(number) != size:
+                raise UsageError(f"question must have an entry for each of {size} answers")
             asked, coming = len(ids), np.argsort(first)
             ids, arrays["question"] = ids[coming], np.argsort(coming)[number]
-        for name, array in arrays.items():
-            if array is not None and array.shape != verdict.shape:
-                raise UsageError(f"{name} must have an entry for each of {len(verdict)} answers")
         total = asked if questions is None else questions
         if total < asked:
             raise UsageError(f"there are {asked} questions with answers, but questions={total}")
-        known = None if known is None else _known(known, ids)
+        if isinstance(known, Mapping):
+            known = [known.get(i, 0) for i in ids.tolist()]
+        if known is not None:
+            known = _numbers("known", known, asked, 1, np.inf)
+            if not (known % 1 == 0).all():
+                raise UsageError("known must hold whole numbers")
+            known = known.astype(np.int64)
         return cls(questions=total, known=known, **arrays, **more)
 
     @cached_property
@@ -312,37 +314,24 @@ class Resamples(Answers):
         return (self.groups.each(self.groups.answered) > 0).sum(axis=0) < 2
 
 
-def _numbers(name: str, values: Any, low: float, high: float) -> Any:
+def _numbers(name: str, values: Any, size: int, low: float, high: float) -> Any:
     """Numbers in a range; NaN for those that are missing."""
     if values is None:
         return None
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise UsageError(f"{name} must be a number for each answer, or None") from None
-    if ((numbers < low) | (numbers > high)).any():
-        span = f"{low} or more" if high == np.inf else f"from {low} to {high}"
-        raise UsageError(f"{name} must be {span}")
+        numbers = np.full(size, np.inf)
+    if numbers.shape != (size,) or ((numbers < low) | (numbers > high)).any():
+        span = f"of {low} or more" if high == np.inf else f"from {low} to {high}"
+        raise UsageError(f"{name} must hold {size} numbers {span}")
     return numbers
 
 
-def _marks(name: str, marks: Any) -> Any:
+def _marks(name: str, marks: Any, size: int) -> Any:
     if marks is None:
         return None
     flags = np.asarray(marks)
-    if flags.dtype.kind not in "biuf" or not np.isin(flags, (0, 1)).all():
-        raise UsageError(f"{name} must be true or false (1, 0) for each answer")
+    if flags.shape != (size,) or flags.dtype.kind not in "biuf" or not np.isin(flags, (0, 1)).all():
+        raise UsageError(f"{name} must hold {size} times true or false (1, 0)")
     return flags.astype(np.bool_)
-
-
-def _known(known: Any, ids: Any) -> IntArray:
-    """The number of right answers of each question."""
-    if isinstance(known, Mapping):
-        known = [known.get(i, np.nan) for i in ids.tolist()]
-    number = np.asarray(known, np.float64)
-    if number.shape != ids.shape or not ((number >= 1) & (number == np.floor(number))).all():
-        raise UsageError(
-            f"known must be a whole number of 1 or more for each of {len(ids)} questions, in order "
-            "of first appearance, or by question"
-        )
-    return number.astype(np.int64)

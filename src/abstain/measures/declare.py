@@ -26,7 +26,7 @@ from abstain.measures.definition import (
 )
 from abstain.measures.definition import numpy as np
 from abstain.measures.measure_types import of_shares
-from abstain.measures.registry import BUILT_IN, BY_ALIAS, REGISTRY, admit
+from abstain.measures.registry import BUILT_IN, NAMES, REGISTRY, admit, fold
 
 F = TypeVar("F", bound=Callable[..., Numeric])
 
@@ -144,7 +144,7 @@ def _declare(
     if not home.startswith(BUILT_IN):  # the tests check the built-in measures
         admit(definition)
     REGISTRY[name] = definition
-    BY_ALIAS.update(dict.fromkeys((name, *definition.aliases), name))
+    NAMES.update((fold(known_as), name) for known_as in (name, *definition.aliases))
     return function
 
 

@@ -160,6 +160,8 @@ class RankedLists(DocumentRows):
     """Lines the run has for each row, before NIL and the limit were applied."""
     nil: Bools
     """Queries for which nothing is relevant."""
+    sampled: Sampled
+    """Listed documents of a negative grade: in the pool, and judged by nobody."""
     unjudged: tuple[tuple[str, ...], ...] = ()
     """Of each run, the queries that gold does not have; they are not scored."""
     unjudged_at: Place | None = None
@@ -168,13 +170,6 @@ class RankedLists(DocumentRows):
     """Documents that look like a NIL marker but are not it."""
     remarks: tuple[str, ...] = ()
     """What else was noticed of the queries."""
-    pooled: Sampled | None = None
-    """Documents of a negative grade: in the pool, and not judged. None: there are none."""
-
-    @property
-    def sampled(self) -> Sampled:
-        """Listed documents that were in the pool and that nobody judged."""
-        return Sampled.none(self.size) if self.pooled is None else self.pooled
 
     @cached_property
     def query(self) -> Ints:
@@ -198,13 +193,15 @@ class RankedLists(DocumentRows):
             offsets=self.offsets_with(kept),
             rank=self.rank[kept],
             grade=self.grade[kept],
-            pooled=None if self.pooled is None else self.pooled.up_to(depth),
+            sampled=self.sampled.up_to(depth),
         )
 
     def judged_only(self) -> RankedLists:
         """The same lists without the documents that nobody judged: the others move up."""
         lengths = np.diff(self.offsets)
-        return replace(self, depth=lengths, rank=spread(lengths)[1] + 1, pooled=None)
+        return replace(
+            self, depth=lengths, rank=spread(lengths)[1] + 1, sampled=Sampled.none(self.size)
+        )
 
     def only(self, runs: Sequence[int], queries: Sequence[int]) -> RankedLists:
         """The lists of some runs for some queries, by position; a gain of 1 stays what it is."""
@@ -226,7 +223,7 @@ class RankedLists(DocumentRows):
             stopped=self.stopped[rows],
             returned=self.returned[rows],
             nil=self.nil[columns],
-            pooled=None if self.pooled is None else self.pooled.of_rows(rows),
+            sampled=self.sampled.of_rows(rows),
             unjudged=unjudged,
             unjudged_at=self.unjudged_at if unjudged == self.unjudged else None,
         )
@@ -399,6 +396,7 @@ def one(
         stopped=np.ones(1, bool),
         returned=np.array([len(listed)]),
         nil=np.array([largest == 0]),
+        sampled=Sampled.none(1),
     )
 
 

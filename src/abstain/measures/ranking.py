@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName, Undefinedness
 from abstain.measures.definition import numpy as np
-from abstain.measures.gains import listed_and_ideal, log2
+from abstain.measures.trec_eval import listed_and_ideal, log2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

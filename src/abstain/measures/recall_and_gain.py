@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
-from abstain.measures.gains import listed_and_ideal, log, log2
 from abstain.measures.ranking import (
     LONGER_IS_FREE,
     NO_GAIN,
@@ -23,6 +22,7 @@ from abstain.measures.ranking import (
     of_relevant,
     ratio,
 )
+from abstain.measures.trec_eval import listed_and_ideal, log, log2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

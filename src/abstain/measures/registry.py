@@ -7,7 +7,7 @@ a list of all measures is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -73,14 +73,21 @@ SETS = {
 
 def set_named(text: str) -> MeasureSet | None:
     """The set of measures that a text names."""
-    return SETS.get(_fold(text)) if isinstance(text, str) else None
+    return SETS.get(fold(text)) if isinstance(text, str) else None
 
 
 _TEXT = re.compile(
-    r"^\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*$"
+    r"\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*"
 )
 REGISTRY: dict[str, Definition] = {}
-BY_ALIAS: dict[str, str] = {}
+NAMES: dict[str, str] = {}
+"""The measure of each name and alias, as `fold` writes it."""
+
+
+def fold(name: str) -> str:
+    """A name as it is compared: in any case, with any dash and any prime."""
+    folded = name.strip().casefold().replace("_", "-").replace(" ", "-")
+    return folded.replace("′", "'").replace("’", "'")
 
 
 def admit(definition: Definition) -> None:
@@ -92,12 +99,9 @@ def admit(definition: Definition) -> None:
 
     _load_built_in()
     check(measure_of(definition, definition.example_text))
-    known = REGISTRY.get(definition.name)
-    if known is not None and known.home == definition.home:
-        for name in (known.name, *known.aliases):
-            del BY_ALIAS[name]
     for name in (definition.name, *definition.aliases):
-        if _name_of(name) is not None:
+        known = NAMES.get(fold(name))
+        if known is not None and REGISTRY[known].home != definition.home:
             raise UsageError(f"there is a measure {shown(name)} already: choose another name")
     _parsed.cache_clear()
 
@@ -108,7 +112,7 @@ def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[s
     A plug-in that cannot be loaded is an error, or is skipped where `strict` is False.
     """
     _load_built_in()
-    if (fault := _load_plugins()) and strict:
+    if (fault := _load_measures()) and strict:
         raise UsageError(fault)
     kinds, homes = list(KINDS), {home: at for at, home in enumerate(FAMILIES)}
 
@@ -132,24 +136,19 @@ def measure(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    if not isinstance(text, str):
-        raise _no_name(text)
+    if not isinstance(text, str) or not _TEXT.fullmatch(text):
+        what = shown(str(text))
+        raise UsageError(f"{what} is not a measure's name, such as c@1 or credit(t=0.5)")
     return _parsed(text)
-
-
-def _no_name(text: Any) -> UsageError:
-    return UsageError(f"{shown(str(text))} is not a measure's name, such as c@1 or credit(t=0.5)")
 
 
 @cache
 def _parsed(text: str) -> Measure:
-    match = _TEXT.match(text)
-    if match is None:
-        raise _no_name(text)
-    known = _lookup(match["name"])
-    if known is None:
+    match = _TEXT.fullmatch(text)
+    assert match is not None
+    name, cutoff = _lookup(match["name"]) or (None, None)
+    if name is None:
         raise _unknown(match["name"])
-    name, cutoff = known
     if cutoff is not None and match["cutoff"] is not None:
         raise UsageError(f"{name} has two cutoffs (@{cutoff} and @{match['cutoff']})")
     cutoff = match["cutoff"] if cutoff is None else cutoff
@@ -177,54 +176,39 @@ def count_measure(text: str | Measure) -> Measure:
 
 def example_measure(text: str) -> Measure:
     """The measure that a text names; a bare name such as `credit` gets example values."""
-    known = _lookup(text)
-    if known is None or known[1] is not None:
+    name, cutoff = _lookup(text) or (None, None)
+    if name is None or cutoff is not None:
         return measure(text)
-    definition = REGISTRY[known[0]]
-    return measure_of(definition, definition.example_text)
+    return measure_of(REGISTRY[name], REGISTRY[name].example_text)
 
 
 def _lookup(text: str) -> tuple[str, str | None] | None:
     """The name and the cutoff of `P@10`, or of a name alone; None if there is no such measure."""
-    for family in FAMILIES:  # one by one: most texts need the first alone
-        if text in BY_ALIAS:
-            return BY_ALIAS[text], None
-        import_module(family)
     head, at, cutoff = text.rpartition("@")
-    for load in (_load_built_in, _load_plugins):
-        load()
-        if (name := _name_of(text)) is not None:
-            return name, None
-        if at and (name := _name_of(head)) is not None:
-            return name, cutoff
-    return None
-
-
-def _name_of(text: str) -> str | None:
-    """The name of a measure, however its text or an alias is written."""
-    if text in BY_ALIAS:
-        return BY_ALIAS[text]
-    folded = _fold(text)
-    return next((name for alias, name in BY_ALIAS.items() if _fold(alias) == folded), None)
+    whole, head = fold(text), fold(head)
+    for family in FAMILIES:  # one by one: most texts need the first alone
+        if whole in NAMES:
+            break
+        import_module(family)
+    if whole not in NAMES and head not in NAMES:
+        _load_measures()
+    if whole in NAMES:
+        return NAMES[whole], None
+    return (NAMES[head], cutoff) if at and head in NAMES else None
 
 
 def _unknown(text: str) -> UsageError:
-    if fault := _load_plugins():
+    if fault := _load_measures():
         return UsageError(fault)
     if (known_set := set_named(text)) is not None:
         return UsageError(
-            f"{_fold(text)} is a set of measures, which `abstain score` takes; here, name one of "
+            f"{fold(text)} is a set of measures, which `abstain score` takes; here, name one of "
             f"them: {', '.join(known_set.measures)}"
         )
     known = [*SETS, *(name for d in REGISTRY.values() for name in (d.name, *d.aliases))]
     head = text.rpartition("@")[0]
     wanted = head if head and nearest(head, known) else text
     return UnknownNameError("measure", wanted, known, hint="`abstain measures` lists them")
-
-
-def _fold(name: str) -> str:
-    folded = name.strip().casefold().replace("_", "-").replace(" ", "-")
-    return folded.replace("′", "'").replace("’", "'")
 
 
 def arguments_of(
@@ -238,34 +222,33 @@ def arguments_of(
     >>> arguments_of(definitions()["F"], "beta=1/2"), arguments_of(definitions()["F"], None)
     ((('beta', 0.5),), (('beta', 1),))
     """
-    name, known = definition.name, {p.name: p for p in definition.parameters}
-    values: dict[str, float] = {}
+    name, parameters = definition.name, {p.name: p for p in definition.parameters}
+    names, typed = list(parameters), list[tuple[str, str]]()
     if cutoff is not None:
-        at = next((p for p in definition.parameters if p.cutoff), None)
+        at = next((p.name for p in definition.parameters if p.cutoff), None)
         if at is None:
             raise UsageError(f"{name} takes no cutoff (got '@{cutoff}')")
-        values[at.name] = _value(at, cutoff, name)
+        typed.append((at, cutoff))
     for position, piece in enumerate(filter(None, map(str.strip, (text or "").split(",")))):
         key, equals, value = (part.strip() for part in piece.partition("="))
         if not equals:
-            if position >= len(known):
-                raise UsageError(f"{name} takes no parameter '{piece}'")
-            key, value = definition.parameters[position].name, key
-        key = key.casefold() if key.casefold() in known else key
-        if key not in known:
-            takes = ", ".join(known) or "none"
+            key, value = names[position] if position < len(names) else piece, key
+        typed.append((key.casefold() if key.casefold() in parameters else key, value))
+    values: dict[str, float] = {}
+    for key, value in typed:
+        if key not in parameters:
+            takes = ", ".join(parameters) or "none"
             raise UsageError(f"{name} has no parameter '{key}' (its parameters: {takes})")
         if key in values:
             raise UsageError(f"{name} has {key} twice")
-        values[key] = _value(known[key], value, name)
+        values[key] = _value(parameters[key], value, name)
     for p in definition.parameters:
-        if p.name in values or p.optional:
-            continue
-        if p.default is None:
+        if p.name not in values and p.default is not None:
+            values[p.name] = p.default
+        elif p.name not in values and not p.optional:
             example = "@10" if p.cutoff else f"({p.name}=0.5)"
             raise UsageError(f"{name} needs {p.name}, {p.meaning}, as in {name}{example}")
-        values[p.name] = p.default
-    return tuple((p.name, values[p.name]) for p in definition.parameters if p.name in values)
+    return tuple((key, values[key]) for key in parameters if key in values)
 
 
 def _value(parameter: Parameter, text: str, name: str) -> float:
@@ -285,30 +268,31 @@ def _load_built_in() -> None:
 
 
 @cache
-def _load_plugins() -> str:
-    """Importing a plug-in declares its measures; the first fault, after all have been tried."""
-    return next((fault for _, _, fault in list(_loaded(GROUP)) if fault), "")
+def _load_measures() -> str:
+    """Importing a plug-in declares its measures; what is wrong with the first one that fails."""
+    try:
+        load_plugins(GROUP)
+    except UsageError as error:
+        return error.message
+    return ""
 
 
-def load_plugins(group: str) -> Iterator[tuple[str, Any]]:
-    """Every object that packages name in a group of entry points, with a description of it."""
-    for description, plugin, fault in _loaded(group):
-        if fault:
-            raise UsageError(fault)
-        yield description, plugin
+def load_plugins(group: str) -> list[tuple[str, Any]]:
+    """Every object that packages name in a group of entry points, with a description of it.
 
-
-def _loaded(group: str) -> Iterator[tuple[str, Any, str]]:
-    """As `load_plugins`, with an error message in one line where an object cannot be loaded."""
+    All are loaded before the first one that fails is refused.
+    """
     from importlib.metadata import entry_points
 
+    plugins, faults = [], []
     for point in entry_points(group=group):
         home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
         description = f"plug-in {shown(point.name)}{home} ({point.value})"
-        plugin, fault = None, ""
         try:
-            plugin = point.load()
+            plugins.append((description, point.load()))
         except Exception as error:
             kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
-            fault = f"{description} cannot be loaded: {kind}{reason_of(error)}"
-        yield description, plugin, fault
+            faults.append(f"{description} cannot be loaded: {kind}{reason_of(error)}")
+    if faults:
+        raise UsageError(faults[0])
+    return plugins

@@ -246,7 +246,7 @@ def _measures_of(text: str | Measure) -> list[Measure]:
     try:
         return [measure(text)]
     except UsageError:
-        from abstain.measures.trec_names import parse_trec_names
+        from abstain.measures.trec_eval import parse_trec_names
 
         if not isinstance(text, str) or not (known := parse_trec_names(text.strip())):
             raise

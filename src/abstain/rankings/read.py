@@ -15,7 +15,7 @@ import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
-from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists, Sampled, offsets_of
+from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
 from abstain.rankings.collector import (
     MARKS,
     Collected,
@@ -352,7 +352,10 @@ def _assemble(
     counts = [each.lengths[:queries] for _, each in runs]
     returned = np.concatenate([np.zeros(0, np.int64), *counts])
     each = _stacked([each for _, each in runs], queries)
-    row, rank, grade, pooled = _judged(each, len(returned))
+    only_pooled, known = each.grade == UNJUDGED, each.grade != UNJUDGED
+    rows = np.bincount(each.code[only_pooled], minlength=len(returned))
+    sampled = Sampled(offsets_of(rows), each.rank[only_pooled])
+    row, rank, grade = each.code[known], each.rank[known], each.grade[known]
     is_nil = grade == NIL
     pool = judgments.pool
     if not judgments.nil_ends:
@@ -372,7 +375,7 @@ def _assemble(
         stopped=np.ones(len(returned), bool),
         returned=returned,
         nil=judgments.pool.nothing(),
-        pooled=pooled,
+        sampled=sampled,
         unjudged=tuple(tuple(names.gather(each.strangers)) for _, each in runs),
         nil_words=tuple(dict.fromkeys(word for _, each in runs for word in each.nil_words)),
     )
@@ -384,15 +387,6 @@ def _assemble(
         rankings = replace(rankings, stopped=~reached)
         ends = np.minimum(ends, limit)
     return rankings.first(ends)
-
-
-def _judged(every: Hits, rows: int) -> tuple[Ints, Ints, Floats, Sampled | None]:
-    """The judged documents and NILs, and apart from them those that were only in the pool."""
-    only = every.grade == UNJUDGED
-    if not only.any():
-        return every.code, every.rank, every.grade, None
-    pooled = Sampled(offsets_of(np.bincount(every.code[only], minlength=rows)), every.rank[only])
-    return every.code[~only], every.rank[~only], every.grade[~only], pooled
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Hits:

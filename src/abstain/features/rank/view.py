@@ -14,7 +14,7 @@ from abstain.features.rank import truncation_view as truncation
 from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
 from abstain.measures import Measure, definitions
 from abstain.measures.measure_types import RankingMeasure
-from abstain.measures.trec_names import RUN_ID, printed_name
+from abstain.measures.trec_eval import RUN_ID, printed_name
 from abstain.report import view
 from abstain.report.charts import chart, coloured, points, tips
 from abstain.report.grid import Cell, Column, Grid

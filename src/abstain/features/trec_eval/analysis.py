@@ -18,9 +18,8 @@ from abstain.errors import InputError, Place, UsageError, plural
 from abstain.features.trec_eval.reading import read
 from abstain.io import trec
 from abstain.io.files import open_file
-from abstain.measures.gains import log
 from abstain.measures.recall_and_gain import LEAST
-from abstain.measures.trec_names import (
+from abstain.measures.trec_eval import (
     REL_STRING,
     RUN_ID,
     TEXTS,
@@ -28,6 +27,7 @@ from abstain.measures.trec_names import (
     asked,
     decimal,
     figures,
+    log,
     values_of,
 )
 

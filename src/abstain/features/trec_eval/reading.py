@@ -18,7 +18,7 @@ import polars as pl
 from abstain.errors import InputError, Place, TooLargeError, plural, shown
 from abstain.io import trec
 from abstain.io.files import bare_name, open_file
-from abstain.measures.trec_names import decimal, whole
+from abstain.measures.trec_eval import decimal, whole
 from abstain.rankings.read import ranked_lists
 from abstain.rankings.sources import TrecFile
 from abstain.reading import ListSettings

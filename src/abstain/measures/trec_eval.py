@@ -1,12 +1,15 @@
-"""trec_eval's names of measures: `map`, `ndcg_cut.5,10`, `P_10`, `official`.
+"""trec_eval's names of measures, and its arithmetic bit for bit.
 
-Parameters follow a dot and are read as C reads numbers: the longest numeric prefix, or 0.
+A name is `map`, `ndcg_cut.5,10`, `P_10` or `official`. Parameters follow a dot and are read as C
+reads numbers: the longest numeric prefix, or 0.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +20,7 @@ from abstain.measures.measure_types import Measure
 from abstain.measures.registry import definitions, measure_of
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, RankedLists
+    from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
 
 SETS = ("official", "set", "all_trec")
 RUN_ID, REL_STRING = "runid", "relstring"
@@ -54,30 +57,25 @@ def asked(texts: Iterable[str]) -> dict[str, str]:
     Of a name that is requested several times the first parameters count, as in trec_eval; figures
     by their printed names (`P_5`, `P_10`) are joined.
     """
+    known = {name: (trec.place, trec.sets) for name, (trec, _) in by_trec_name().items()} | TEXTS
     parameters_of: dict[str, str] = {}
-    marked: set[str] = set()
-    places = {name: trec.place for name, (trec, _) in by_trec_name().items()}
-    places |= {name: place for name, (place, _) in TEXTS.items()}
     for text in texts:
         name, point, parameters = text.partition(".")
-        if name in SETS:
-            marked |= {trec.name for trec, _ in by_trec_name().values() if name in trec.sets}
-            marked |= {text_name for text_name, (_, sets) in TEXTS.items() if name in sets}
-            continue
-        if point and not parameters:
-            raise UsageError(f"a measure's parameters are missing after the dot in {shown(text)}")
         figure = FIGURE.fullmatch(text)
-        if name not in places and figure and figure[1] in places:
-            name = figure[1]
-            parameters_of[name] = ",".join(filter(None, [parameters_of.get(name), figure[2]]))
-        elif name not in places:
+        if name in SETS:
+            chosen = [other for other, (_, sets) in known.items() if name in sets]
+            parameters_of = dict.fromkeys(chosen, "") | parameters_of
+        elif point and not parameters:
+            raise UsageError(f"a measure's parameters are missing after the dot in {shown(text)}")
+        elif name in known:
+            parameters_of[name] = parameters_of.get(name) or parameters
+        elif figure and figure[1] in known:
+            before = parameters_of.get(figure[1])
+            parameters_of[figure[1]] = f"{before},{figure[2]}" if before else figure[2]
+        else:
             hint = "trec_eval's names, such as map, ndcg_cut.5,10, official, all_trec"
-            raise UnknownNameError("measure", name, [*SETS, *places], hint=hint)
-        elif point:
-            parameters_of.setdefault(name, parameters)
-        marked.add(name)
-    ordered = sorted(marked, key=places.__getitem__)
-    return {name: parameters_of.get(name, "") for name in ordered}
+            raise UnknownNameError("measure", name, [*SETS, *known], hint=hint)
+    return dict(sorted(parameters_of.items(), key=lambda pair: known[pair[0]][0]))
 
 
 def figures(name: str, parameters: str = "") -> list[Figure]:
@@ -222,3 +220,98 @@ def _gains(name: str, parameters: str) -> dict[int, float]:
     for level, gain in pairs:  # the first one counts; sorting depends on their order
         gains.setdefault(whole(level), decimal(gain))
     return gains
+
+
+# ------------------------------------------------------------------------ gains and ideal lists
+
+
+def listed_and_ideal(
+    rankings: RankedLists, gains: Mapping[int, float] | None = None
+) -> tuple[Floats, Pool]:
+    """The gain of each listed document, and the gains above 0 of each query's ideal list."""
+    pool = rankings.pool
+    if gains is None:
+        kept = pool.grade > 0
+        return rankings.grade, replace(
+            pool, offsets=pool.offsets_with(kept), grade=pool.grade[kept]
+        )
+    order = _ideal_order(pool, gains)
+    best = _gains_of(pool.grade[order], gains)
+    # the ideal ends at its first gain that is not above 0
+    ended = pool.running(best <= 0) > 0
+    levels = [_sorted_levels(top, gains) for top in _tops(pool).tolist()]
+    starts_with = np.array([rising[-1][1] if rising else 0.0 for rising in levels])
+    kept = ~ended & (starts_with > 0)[pool.row]
+    ideal = replace(pool, offsets=pool.offsets_with(kept), grade=best[kept])
+    return _gains_of(rankings.grade, gains), ideal
+
+
+def _gains_of(grades: Floats, gains: Mapping[int, float]) -> Floats:
+    values = grades.copy()
+    for level, gain in gains.items():
+        values[grades == level] = gain
+    return values
+
+
+def _tops(pool: Pool) -> Ints:
+    """The highest grade of each query, which stands first; −1 without a judged document."""
+    tops = np.full(pool.size, -1, np.int64)
+    there = np.diff(pool.offsets) > 0
+    tops[there] = pool.grade[pool.offsets[:-1][there]]
+    return tops
+
+
+def _ideal_order(pool: Pool, gains: Mapping[int, float]) -> Ints:
+    """Each query's documents in the order of its ideal list."""
+    places = np.zeros(len(pool.grade))
+    tops = _tops(pool)
+    for top in np.unique(tops[tops >= 0]).tolist():
+        rows = tops[pool.row] == top
+        placed = {level: -i for i, (level, _) in enumerate(_sorted_levels(top, gains))}
+        grades, back = np.unique(pool.grade[rows], return_inverse=True)
+        places[rows] = np.array([placed[int(g)] for g in grades.tolist()])[back]
+    return np.lexsort((places, pool.row))
+
+
+def _sorted_levels(top: int, gains: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Grades and gains, by rising gain as trec_eval sorts them."""
+    others = ((level, float(level)) for level in range(top + 1) if level not in gains)
+    return _merge_sorted([*gains.items(), *others])
+
+
+def _merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """C's merge sort, by the whole part of the difference of two gains."""
+    if len(items) < 2:
+        return items
+    left, right = _merge_sorted(items[: len(items) // 2]), _merge_sorted(items[len(items) // 2 :])
+    merged = []
+    while left and right:
+        before = int(left[0][1] - right[0][1]) <= 0
+        merged.append((left if before else right).pop(0))
+    return merged + left + right
+
+
+# -------------------------------------------------------------------------------- logarithms
+
+
+def log2(values: Any) -> Floats:
+    """Logarithms to the base 2, as C's library has them.
+
+    Those of numpy differ in the last bit for a few numbers, which can change a printed digit.
+    """
+    return _of_each(math.log2, values)
+
+
+def log(values: Any) -> Floats:
+    """Natural logarithms, as C's library has them."""
+    return _of_each(math.log, values)
+
+
+def _of_each(function: Callable[[float], float], values: Any) -> Floats:
+    """The function of each number; 0 and below as in IEEE 754."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    logs = [
+        function(number) if number > 0 else -math.inf if number == 0 else math.nan
+        for number in distinct.tolist()
+    ]
+    return np.array(logs, np.float64)[inverse].reshape(np.shape(values))
