@@ -299,9 +299,9 @@ def test_groups_keep_every_bit(right: list[bool], data: st.DataObject) -> None:
     ("right", "sure", "said"),
     [
         ([1], [1.5], "from 0 to 1"),
-        ([1, 0], [0.5], "confidence must hold 2 numbers"),
-        ([2], [0.5], "right must hold"),
-        (["x"], [0.5], "right must hold"),
+        ([1, 0], [0.5], "confidence must be 2 numbers"),
+        ([2], [0.5], "right must be"),
+        (["x"], [0.5], "right must be"),
     ],
 )
 def test_bad_input_is_refused(right: Any, sure: Any, said: str) -> None:

@@ -233,5 +233,5 @@ def test_impossible_rankings_are_refused(
 def test_a_measure_of_counts_takes_no_ranking() -> None:
     with pytest.raises(ab.UsageError, match="takes only counts"):
         ab.measure("c@1")([1, 0, 1], pool=3)
-    with pytest.raises(ab.UsageError, match="takes Counts or CountsArray"):
+    with pytest.raises(ab.UsageError, match="takes Counts, such as"):
         ab.measure("c@1")([1, 0, 1])

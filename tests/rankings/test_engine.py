@@ -99,11 +99,11 @@ def test_a_trec_file_is_handed_to_an_engine(engine: Any, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("change", "how", "said"),
     [
-        ({"doc": "d2"}, {}, ("'d2'", "'r'", "'q1'")),
+        ({"doc": "d2"}, {}, ("'r'", "'q1'")),
         ({"score": float("nan")}, {}, ("'score'", "'r'")),
         ({"doc": ""}, {}, ("'doc'", "'r'", "'q1'")),
         ({"query": None}, {}, ("'query'",)),
-        ({"rank": 2}, {"ties": "rank"}, ("2", "'r'")),
+        ({"rank": 2}, {"ties": "rank"}, ("rank", "'r'")),
     ],
 )
 def test_what_is_wrong_is_refused(

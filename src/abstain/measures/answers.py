@@ -170,7 +170,7 @@ class Answers:
         if known is not None:
             known = _numbers("known", known, asked, 1, np.inf)
             if not (known % 1 == 0).all():
-                raise UsageError("known must hold whole numbers")
+                raise UsageError("known must be whole numbers")
             known = known.astype(np.int64)
         return cls(questions=total, known=known, **arrays, **more)
 
@@ -321,10 +321,10 @@ def _numbers(name: str, values: Any, size: int, low: float, high: float) -> Any:
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        numbers = np.full(size, np.inf)
+        numbers = np.full(size, -np.inf)
     if numbers.shape != (size,) or ((numbers < low) | (numbers > high)).any():
         span = f"of {low} or more" if high == np.inf else f"from {low} to {high}"
-        raise UsageError(f"{name} must hold {size} numbers {span}")
+        raise UsageError(f"{name} must be {size} numbers {span}")
     return numbers
 
 
@@ -333,5 +333,5 @@ def _marks(name: str, marks: Any, size: int) -> Any:
         return None
     flags = np.asarray(marks)
     if flags.shape != (size,) or flags.dtype.kind not in "biuf" or not np.isin(flags, (0, 1)).all():
-        raise UsageError(f"{name} must hold {size} times true or false (1, 0)")
+        raise UsageError(f"{name} must be {size} marks, true or false (1, 0)")
     return flags.astype(np.bool_)

@@ -112,41 +112,35 @@ def _score(item: Measure, k: Counts) -> float:
     return score
 
 
-def _of_answers(item: Measure) -> None:
-    d, score_of = item.definition, _any(item)
+def _of_answers(item: Any) -> None:
+    d = item.definition
     if d.studentised and d.influence is None and d.mean is None:
         _refuse(
             item, "is studentised, but has no influence function to compute a standard error from"
         )
     for right, sure in ANSWERS:
         answers = Answers.of(right, sure)
-        score = score_of(answers)
+        score = item(answers)
         if math.isnan(score):
             continue
         what = f"{right} with the confidence {sure}"
         _within(item, score, what)
-        backwards = score_of(Answers.of(right[::-1], sure[::-1]))
+        backwards = item(Answers.of(right[::-1], sure[::-1]))
         _same(item, score, backwards, f"with the rows in another order ({what})")
-        order = np.argsort(-np.array(sure), kind="stable")
+        order = np.argsort(-answers.confidence, kind="stable")
         asked, once = np.array([len(right)]), np.ones((len(right), 1), np.int64)
-        sorted_answers = np.array(right, bool)[order], np.array(sure)[order]
-        resampled = score_of(Resamples(*sorted_answers, asked, numbers=once))[0]
-        _same(item, score, float(resampled), f"as a resample ({what})")
+        drawn = Resamples(answers.right[order], answers.confidence[order], asked, numbers=once)
+        _same(item, score, float(item(drawn)[0]), f"as a resample ({what})")
         if d.mean is not None:
             over = answers.questions if d.mean.over == "questions" else answers.size
             _same(item, score, float(d.mean.adds(answers).sum()) / over, f"as a mean ({what})")
 
 
-def _of_rankings(item: Measure) -> None:
+def _of_rankings(item: Any) -> None:
     for gains, pool in RANKINGS:
-        score = _any(item)(gains, pool=pool)
+        score = item(gains, pool=pool)
         if not math.isnan(score):
             _within(item, score, f"the gains {gains} with {pool} relevant documents in the pool")
         empty = not gains and math.isnan(score)  # which may be another reason
         if pool == 0 and not empty and math.isnan(score) != item.definition.leaves_out_nil:
             _refuse(item, f"is {score:g} where no document is relevant: see leaves_out_nil")
-
-
-def _any(item: Any) -> Any:
-    """A measure that is called with what its kind takes."""
-    return item

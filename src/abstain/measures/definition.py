@@ -307,6 +307,10 @@ class Definition(Struct, frozen=True):
         cut = "".join("[@k]" if p.optional else "@k" for p in self.parameters if p.cutoff)
         return (f"{self.name}({inside})" if inside else self.name) + cut
 
+    def ordered(self, values: dict[str, float]) -> tuple[tuple[str, float], ...]:
+        """The values of parameters, in the order of their declaration."""
+        return tuple((p.name, values[p.name]) for p in self.parameters if p.name in values)
+
     @property
     def example_text(self) -> str:
         """Its parameters with example values, as they are typed."""

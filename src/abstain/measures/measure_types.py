@@ -71,9 +71,8 @@ class Measure:
     @property
     def ranks_like(self) -> tuple[str, ...]:
         """Measures that order any runs over the same questions exactly as this one does."""
-        return tuple(
-            name for name in self.definition.ranks_like(**self.arguments) if name != str(self)
-        )
+        alike = self.definition.ranks_like(**self.arguments)
+        return tuple(name for name in alike if name != str(self))
 
     @overload
     def __call__(self, counts: Counts | Answers) -> float: ...
@@ -88,31 +87,29 @@ class Measure:
 
     def kappa(self, counts: Counts | CountsArray) -> Numeric:
         """The credit for a blank, in right answers: M = c + κ·u."""
-        return self._evaluate(self._of_shares(self.definition.kappa, "κ"), counts)
+        return self._of_shares(self.definition.kappa, "κ", counts)
 
     def break_even(self, counts: Counts | CountsArray) -> Numeric:
         """p*: answering one more blank pays for a system whose chance of being right is above."""
-        return self._evaluate(self._of_shares(self.definition.break_even, "break-even"), counts)
+        return self._of_shares(self.definition.break_even, "break-even", counts)
 
     def why_undefined(self, counts: Any) -> str | None:
         """Why the score of these counts (or answers) does not exist; None when it does."""
         reasons = (rule.reason for rule in self.definition.undefined if rule.when(counts))
         return next(reasons, None)
 
-    def _of_shares(self, function: Shares | None, what: str) -> Callable[..., Numeric]:
+    def _of_shares(self, function: Shares | None, what: str, counts: Any) -> Numeric:
         if function is None:
             raise UsageError(f"{self} has no {what}: `abstain measures` lists those that have one")
-        return of_shares(function)
+        return self._evaluate(of_shares(function), counts)
 
     def _evaluate(self, function: Callable[..., Numeric], counts: Any) -> Numeric:
         if isinstance(counts, Counts):
             return self._one(function, counts)
         if isinstance(counts, CountsArray):
             return self._many(function, counts, counts.n.shape)
-        raise UsageError(
-            f"{self} takes Counts or CountsArray (got {type(counts).__name__}), "
-            "such as Counts(right=3, wrong=1, unanswered_empty=1)"
-        )
+        got = type(counts).__name__
+        raise UsageError(f"{self} takes Counts, such as Counts(right=3, wrong=1) (got {got})")
 
     def _one(self, function: Callable[..., Numeric], item: Any) -> float:
         """A function of counts, answers or columns, or why it is undefined."""
@@ -161,9 +158,10 @@ class ConfidenceMeasure(Measure):
         if isinstance(right, Answers):
             return self._of_answers(right)
         if confidence is None:
+            got = type(right).__name__
             raise UsageError(
-                f"{self} takes two lists: whether each answer is right, and how confident it is "
-                f"(got only {type(right).__name__}); for files there is `abstain curve`"
+                f"{self} takes whether each answer is right and how confident it is (got {got}); "
+                "for files there is `abstain curve`"
             )
         if np.ndim(right) == 2:
             rows = zip(right, confidence, strict=True)
@@ -219,8 +217,7 @@ class RankingMeasure(Measure):
         if rel is None or self.arguments.get("rel") not in (None, rel.default):
             return self
         values = {**self.arguments, "rel": rel.check(level, self.name)}
-        ordered = (p.name for p in self.definition.parameters if p.name in values)
-        return replace(self, parameters=tuple((name, values[name]) for name in ordered))
+        return replace(self, parameters=self.definition.ordered(values))
 
     def values(self, rankings: RankedLists) -> Floats:
         """The score of each row; NaN where it is undefined."""
@@ -241,7 +238,5 @@ class ColumnMeasure(Measure):
 
     def __call__(self, columns: Any) -> float:  # type: ignore[override]
         if isinstance(columns, (Counts, CountsArray)):
-            raise UsageError(
-                f"{self} needs the responses themselves ({self.definition.convention})"
-            )
+            raise UsageError(f"{self} takes columns of responses ({self.definition.convention})")
         return self._one(self.definition.function, columns)

@@ -248,7 +248,7 @@ def arguments_of(
         elif p.name not in values and not p.optional:
             example = "@10" if p.cutoff else f"({p.name}=0.5)"
             raise UsageError(f"{name} needs {p.name}, {p.meaning}, as in {name}{example}")
-    return tuple((key, values[key]) for key in parameters if key in values)
+    return definition.ordered(values)
 
 
 def _value(parameter: Parameter, text: str, name: str) -> float:

@@ -30,7 +30,7 @@ def collect_in_engine(
     nil = judgments.nil
     rows = _rows(source, by_rank=by_rank)
     lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
-    _refuse(source, rows, lists, by_rank=by_rank)
+    _refuse(source, lists, by_rank=by_rank)
     grade = pl.col("rel").cast(pl.Float64)
     judged = qrels.select(
         "query", "doc", pl.when(grade < 0).then(UNJUDGED).otherwise(grade).alias("grade")
@@ -100,9 +100,7 @@ def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame, last: str | None) -> n
     return hits.select(*KEYS, "rank", "grade")
 
 
-def _refuse(
-    source: RankedTable, rows: nw.LazyFrame[Any], lists: pl.DataFrame, *, by_rank: bool
-) -> None:
+def _refuse(source: RankedTable, lists: pl.DataFrame, *, by_rank: bool) -> None:
     for column in KEYS:
         if (lists[column].is_null() | (lists[column] == "")).any():
             raise InputError(f"the column '{column}' is empty in a row", source.name)
@@ -110,24 +108,13 @@ def _refuse(
     problems = {
         "the column 'doc' is empty": pl.col("empty") > 0,
         f"the column {number}": pl.col("bad") > 0,
-        "doc": pl.col("docs") < pl.col("n"),
-        "score": by_rank & (pl.col("scores") < pl.col("n")),
+        "a document appears twice": pl.col("docs") < pl.col("n"),
+        "a rank appears twice": by_rank & (pl.col("scores") < pl.col("n")),
     }
     for problem, wrong in problems.items():
-        for row in lists.filter(wrong).head(1).iter_rows(named=True):
-            what = problem
-            if problem in ("doc", "score"):
-                what = f"{_repeated(rows, row, problem)} appears twice"
-            where = f"in the list of run {shown(row['run'])} for query {shown(row['query'])}"
-            raise InputError(f"{what} {where}", source.name)
-
-
-def _repeated(rows: nw.LazyFrame[Any], row: dict[str, Any], column: str) -> str:
-    """The first document, or rank, that a list has twice."""
-    these = rows.filter(nw.col("run") == row["run"], nw.col("query") == row["query"])
-    twice = these.group_by(column).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-    value: Any = collect(twice, "the run")[column].min()
-    return f"rank {-int(value)}" if column == "score" else f"document {shown(str(value))}"
+        for run, query in lists.filter(wrong).head(1).select(KEYS).iter_rows():
+            where = f"in the list of run {shown(run)} for query {shown(query)}"
+            raise InputError(f"{problem} {where}", source.name)
 
 
 def _by_run(

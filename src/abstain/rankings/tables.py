@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
@@ -95,25 +95,23 @@ class RankedTable(Input, frozen=True):
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
         """The places of what appears twice for a query."""
-        same = pl.col("query") == error.query
+        same, number = pl.col("query") == error.query, None
         if error.doc is not None:
-            same = same & (pl.col("doc") == error.doc)
+            same &= pl.col("doc") == error.doc
         else:
-            same = same & (pl.col("rank").cast(pl.Float64, strict=False) == error.rank)
-        number = "rank" if error.doc is None else None
-        batches = _batches(self.table, self.texts, number)
-        rows = pl.concat(batch.filter(same) for batch in batches)
+            number = "rank"
+            same &= pl.col(number).cast(pl.Float64, strict=False) == error.rank
+        rows = self._rows_where(same, number)
         if "run" in rows.columns:
             rows = rows.filter(pl.col("run").is_duplicated())
         return [place_in(self.table, rows, i) for i in range(min(rows.height, 2))]
 
     def place_of(self, query: str) -> Place:
         """The first place of a query."""
-        for batch in _batches(self.table, ("query",)):
-            rows = batch.filter(pl.col("query") == query)
-            if rows.height:
-                return place_in(self.table, rows, 0)
-        return Place(self.name)
+        return place_in(self.table, self._rows_where(pl.col("query") == query), 0)
+
+    def _rows_where(self, same: pl.Expr, number: str | None = None) -> pl.DataFrame:
+        return pl.concat(rows.filter(same) for rows in _batches(self.table, self.texts, number))
 
 
 def open_rows(
@@ -159,26 +157,20 @@ def columns_of(table: Table, mapping: Mapping[str, str], side: str) -> dict[str,
 def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:
     """What pytrec_eval and ranx take, {query: {document: score}}, as a table."""
     number = "rel" if side == "gold" else "score"
-    ids: list[tuple[str, str]] = []
-    values: list[Real] = []
+    rows: list[tuple[str, str, float]] = []
     for query, documents in lists.items():
-        if not isinstance(documents, Mapping):
-            raise InputError(
-                f"a dict holds a dict of documents for each query, {{query: {{doc: {number}}}}} "
-                f"(got {type(documents).__name__} for {shown(str(query))})",
-                name,
-            )
-        for doc, value in documents.items():
-            if isinstance(value, bool) or not isinstance(value, Real):
+        pairs = documents.items() if isinstance(documents, Mapping) else [(None, documents)]
+        for doc, value in pairs:
+            if doc is None or isinstance(value, bool) or not isinstance(value, Real):
+                place = ", ".join(shown(str(key)) for key in (query, doc) if key is not None)
                 raise InputError(
-                    f"the {number} of document {shown(str(doc))} for query {shown(str(query))} "
-                    f"must be a number (got {value!r})",
+                    f"expected {{query: {{doc: {number}}}}} with numbers (got {value!r} for "
+                    f"{place})",
                     name,
                 )
-            ids.append((str(query), str(doc)))
-            values.append(value)
-    frame = pl.DataFrame(ids, schema={"query": pl.String, "doc": pl.String}, orient="row")
-    return frame.with_columns(pl.Series(number, values, pl.Float64, strict=False))
+            rows.append((str(query), str(doc), float(value)))
+    schema = {"query": pl.String, "doc": pl.String, number: pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _chosen(table: Table, texts: Sequence[str], number: str | None = None) -> nw.LazyFrame[Any]:
@@ -195,20 +187,16 @@ def _batches(
 
     Another engine than polars hands all rows over at once: it keeps no order to go on from.
     """
+    frames: Iterable[Any] = [table.frame]
     if table.chunks is not None:
-        names = [*texts, *([] if number is None else [number])]
-        for chunk in table.chunks(list(dict.fromkeys(names))):
-            part = _chosen(replace(table, frame=chunk.lazy()), texts, number)
-            yield from collect(part, table.name).iter_slices(BATCH)
-        return
-    chosen = _chosen(table, texts, number)
-    if table.format != "parquet" or not chosen.implementation.is_polars():
-        yield from collect(chosen, table.name).iter_slices(BATCH)
-        return
-    start, native = 0, chosen.to_native()
-    while (rows := collect(nw.from_native(native.slice(start, BATCH)), table.name)).height:
-        yield rows
-        start += BATCH
+        names = dict.fromkeys([*texts, *([] if number is None else [number])])
+        frames = (chunk.lazy() for chunk in table.chunks(list(names)))
+    elif table.format == "parquet" and isinstance(table.frame, pl.LazyFrame):
+        height = table.frame.select(pl.len()).collect().item()
+        frames = (table.frame.slice(start, BATCH) for start in range(0, height, BATCH))
+    for frame in frames:
+        part = _chosen(replace(table, frame=frame), texts, number)
+        yield from collect(part, table.name).iter_slices(BATCH)
 
 
 def _refuse(
