@@ -26,7 +26,7 @@ CHUNK = 1 << 16
 WORKERS = 2
 """Chunks ranked at a time."""
 
-NIL_WORDS = ("NIL", "-1")
+NIL_WORDS = ("NIL", "nil", "-1")
 """How runs say that there is nothing more to find, in TREC 2001 and in the Qur'an QA tasks."""
 
 MARKS = (
@@ -34,16 +34,6 @@ MARKS = (
     pl.col("query").ne_missing(pl.col("query").shift()).alias("begins"),
 )
 """What is asked of rows while they are read: a document's hash, where a query begins."""
-
-
-def nil_words(nil: str | None) -> list[str]:
-    """What may be meant for a NIL, beside the one that was passed.
-
-    >>> nil_words("nil")
-    ['NIL', '-1']
-    """
-    words = NIL_WORDS if nil is None else (*NIL_WORDS, nil.upper(), nil.lower())
-    return [word for word in dict.fromkeys(words) if word != nil]
 
 
 class ScatteredError(Exception):
@@ -76,15 +66,11 @@ class Rows:
         if len(parts) == 1:
             return parts[0]
         docs = pl.concat([part.docs for part in parts], rechunk=True)
-        columns = [(part.codes, part.keys, part.scores) for part in parts]
+        columns = {
+            name: [getattr(part, name) for part in parts] for name in ("codes", "keys", "scores")
+        }
         parts.clear()
-        codes, keys, scores = (list(column) for column in zip(*columns, strict=True))
-        columns.clear()
-        all_scores = np.concatenate(scores)
-        scores.clear()
-        all_keys = np.concatenate(keys)
-        keys.clear()
-        return cls(np.concatenate(codes), all_keys, all_scores, docs)
+        return cls(docs=docs, **{name: np.concatenate(columns.pop(name)) for name in [*columns]})
 
 
 @dataclass(frozen=True)
@@ -251,7 +237,7 @@ class Collector:
         self._gather = gather
         self._kept: list[Rows] = []
         self._hits: list[Hits] = []
-        self._nil_words = dict.fromkeys(nil_words(judgments.nil), False)
+        self._nil_words: set[str] = set()
         self._lengths = np.zeros(len(judgments.queries), np.int64)
         self._strangers: dict[int, None] = {}
 
@@ -264,8 +250,7 @@ class Collector:
         heads = codes[starts]
         others = heads[heads >= len(self._judgments.queries)]
         self._strangers |= dict.fromkeys(others.tolist())
-        for word, seen in self._nil_words.items():
-            self._nil_words[word] = seen or bool((rows["doc"] == word).any())
+        self._nil_words |= {word for word in NIL_WORDS if (rows["doc"] == word).any()}
         keys = row_keys(codes, rows["hash"].to_numpy())
         batch = Rows(codes, keys, rows["score"].to_numpy(), rows["doc"])
         if not self._gather and len(np.unique(heads)) < len(heads):
@@ -287,8 +272,8 @@ class Collector:
             self._rank_by_query()
         elif self._kept:
             self._rank()
-        seen = tuple(word for word, there in self._nil_words.items() if there)
-        return Collected.of(self._hits, self._lengths, seen, tuple(self._strangers))
+        words = tuple(sorted(self._nil_words - {self._judgments.nil}))
+        return Collected.of(self._hits, self._lengths, words, tuple(self._strangers))
 
     def _rank(self) -> None:
         rows = Rows.together(self._kept)

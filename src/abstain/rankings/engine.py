@@ -16,7 +16,7 @@ import polars as pl
 from abstain.errors import InputError, shown
 from abstain.io.frames import collect, in_engine, read_numbers, text_column
 from abstain.io.trec import MOST
-from abstain.rankings.collector import Collected, Hits, nil_words
+from abstain.rankings.collector import NIL_WORDS, Collected, Hits
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments
 from abstain.rankings.tables import RankedTable
 
@@ -42,10 +42,8 @@ def collect_in_engine(
         judged = pl.concat([judged.filter(pl.col("doc") != nil), ends])
     last = nil if judgments.nil_ends else None
     hits = collect(_ranks(rows, judged, last), source.name)
-    alike = nil_words(nil)
-    seen = rows.filter(nw.col("doc").is_in(alike)).select("doc").unique()
-    there = set(collect(seen, source.name)["doc"])
-    words = tuple(word for word in alike if word in there)
+    seen = rows.filter(nw.col("doc").is_in(NIL_WORDS)).select("doc").unique()
+    words = tuple(sorted({*collect(seen, source.name)["doc"]} - {nil}))
     return _by_run(lists, hits, judgments, words) or {
         source.run: Collected.of([], np.zeros(len(judgments.queries), np.int64), words)
     }

@@ -97,7 +97,7 @@ def read_rankings(
         relevance_level=relevance_level,
         judged_only=judged_only,
     ).checked()
-    columns = columns or {}
+    columns, qrels = columns or {}, _without_ranx(qrels)
     table: Table | None = None
     also = [str(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
     if queries is not None or all_queries:
@@ -109,7 +109,7 @@ def read_rankings(
         listed = read_queries(table)["query"].to_list()
         also += listed if all_queries else []
     opening = partial(open_source, columns=columns, format=format)
-    gold = opening(_without_ranx(qrels), side="gold")
+    gold = opening(qrels, side="gold")
     sources = [
         opening(data, side="run", name=name, engine=engine, master=master)
         for name, data in _named_runs(runs)

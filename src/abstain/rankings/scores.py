@@ -95,7 +95,7 @@ class ScoreMatrix:
 
     def scores(self, measure: str | None = None) -> Floats:
         """Runs × topics of one measure, NaN where there is no score."""
-        table: Floats = self.values[self.measures.index(self.single(measure).measures[0])]
+        table: Floats = self.single(measure).values[0]
         return table
 
     def clusters(self) -> Ints | None:
@@ -109,10 +109,9 @@ class ScoreMatrix:
 
     def to_frame(self) -> pl.DataFrame:
         """A row a run and topic, a column a measure (polars)."""
-        runs, topics = len(self.runs), len(self.topics)
         names = {
-            "run": np.repeat(np.array(self.runs, object), topics).tolist(),
-            self.unit: list(self.topics) * runs,
+            "run": [run for run in self.runs for _ in self.topics],
+            self.unit: list(self.topics) * len(self.runs),
         }
         return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String)).with_columns(
             pl.Series(name, table.ravel(), pl.Float64, nan_to_null=True)
@@ -121,13 +120,11 @@ class ScoreMatrix:
 
     def to_shape(self, shape: Shape) -> Any:
         """The scores as ir_measures, pyterrier, pytrec_eval or ranx have them by query."""
-        cells = np.moveaxis(self.values, 0, -1).tolist()
-        rows = (
-            (run, topic, {m: v if v == v else None for m, v in zip(self.measures, at, strict=True)})
-            for run, row in zip(self.runs, cells, strict=True)
-            for topic, at in zip(self.topics, row, strict=True)
+        rows = self.to_frame().iter_rows()
+        return shaped(
+            ((run, topic, dict(zip(self.measures, at, strict=True))) for run, topic, *at in rows),
+            shape,
         )
-        return shaped(rows, shape)
 
     # ------------------------------------------------------------------------------------ subsets
 
@@ -149,18 +146,16 @@ class ScoreMatrix:
         runs: Collection[str] | str | None = None,
     ) -> ScoreMatrix:
         """Some of the measures, some of the runs, in the order of the arguments."""
-        measures = [measures] if isinstance(measures, str) else measures
-        runs = [runs] if isinstance(runs, str) else runs
-        place = {_folded(name): i for i, name in enumerate(self.measures)}
-        m = list(range(len(self.measures)))
-        if measures is not None:
-            m = list(dict.fromkeys(place.get(_folded(name), -1) for name in measures))
-        if -1 in m:
-            unknown = next(name for name in measures or () if _folded(name) not in place)
-            there = f"there {'is only' if len(place) == 1 else 'are'} {', '.join(self.measures)}"
-            raise UnknownNameError("score", unknown, self.measures, hint=there)
+        wanted = [measures] if isinstance(measures, str) else measures
+        folded = [_folded(name) for name in self.measures]
+        for name in wanted or ():
+            if _folded(name) not in folded:
+                there = f"there are {', '.join(self.measures)}"
+                raise UnknownNameError("score", name, self.measures, hint=there)
+        asked = folded if wanted is None else dict.fromkeys(map(_folded, wanted))
+        m = [folded.index(name) for name in asked]
         positions("run", self.runs, runs)  # a name that is not there is refused
-        chosen = self.runs if runs is None else tuple(dict.fromkeys(runs))
+        chosen = tuple(dict.fromkeys([runs] if isinstance(runs, str) else runs or self.runs))
         r = [self.runs.index(name) for name in chosen]
         at = np.ix_(m, r)
         return replace(
