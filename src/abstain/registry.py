@@ -163,7 +163,7 @@ FEATURES = (
         guide="audit.md",
         command="command:audit",
         functions={"audit": "analysis:audit"},
-        results={"audit": ("result:AuditResult", "view:View")},
+        results={"audit": ("result:AuditResult", "result:View")},
     ),
     Feature(
         name="convert",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from abstain.errors import UnknownNameError, UsageError, option
-from abstain.features.audit.findings import READABLE, TABLES, Audit
-from abstain.features.audit.result import AuditResult
+from abstain.features.audit.result import READABLE, TABLES, Audit, AuditResult
 from abstain.features.audit.rows import (
     check_attainable,
     check_rows,
@@ -19,8 +18,9 @@ from abstain.features.audit.rows import (
 from abstain.features.audit.sums import check_percentages, check_sums
 from abstain.features.audit.table import Printed, Settings, Sheet, is_missing, read_sizes
 from abstain.io.tables import read_table
-from abstain.measures import Measure
+from abstain.measures import Measure, count_measure, list_measures
 from abstain.measures import measure as measure_of
+from abstain.runs.counts_table import NUMBERS
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 
@@ -62,13 +62,15 @@ def audit(
         columns=tuple(columns.items() if isinstance(columns, Mapping) else columns),
         ignore=tuple(ignore),
     )
+    for role, _ in settings.columns:
+        _check_role(role)
     sheets = [Sheet(read_table(path, format=format), settings) for path in paths]
     beside = [Sheet(read_table(path, format=format), settings) for path in _listed(companions)]
     known = {c for sheet in (*sheets, *beside) for c in sheet.table.columns}
     for name in (*(column for _, column in settings.columns), *settings.ignore):
         if name not in known:
             raise UnknownNameError("column", name, sorted(known))
-    report = Audit(tuple(paths))
+    report = Audit()
     runs = known_runs({sheet: number_of_questions(sheet, report) for sheet in beside}, report)
     for sheet in sheets:
         _check_readable(sheet, report)
@@ -78,12 +80,21 @@ def audit(
         check_sums(sheet, report)
         check_percentages(sheet, report)
     _check_across(sheets, report)
-    return report.result()
+    return report.result(paths)
 
 
 def _listed(paths: Paths) -> list[str]:
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return [os.fspath(path) for path in several]
+
+
+def _check_role(role: str) -> None:
+    if role not in (*NUMBERS, "run"):
+        try:
+            count_measure(role)
+        except UnknownNameError:
+            known = (*NUMBERS, "run", *list_measures("counts"))
+            raise UnknownNameError("count or measure", role, known) from None
 
 
 def _check_readable(sheet: Sheet, audit: Audit) -> None:
@@ -97,41 +108,29 @@ def _check_readable(sheet: Sheet, audit: Audit) -> None:
 # ------------------------------------------------------------------- tables against each other
 
 
-class Value(NamedTuple):
-    """A number and the cell that shows it."""
-
-    sheet: Sheet
-    row: int
-    column: str
-    number: Printed
-
-    def agrees(self, other: Value) -> bool:
-        """Whether both may show the same number."""
-        a, b = self.number, other.number
-        return a.value == b.value if a.decimals == b.decimals else a.meets(b.low, b.high)
+Value: TypeAlias = tuple[Sheet, int, str, Printed]
+"""A table, a row and a column of it, and the number there."""
 
 
 def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
     """Compare every value with the first table that has it, row by row of the same name."""
     first: dict[tuple[object, ...], Value] = {}
     for sheet in sheets:
-        times = Counter(map(sheet.key, range(len(sheet.texts))))
+        times = Counter(map(sheet.key, sheet.rows))
         here: dict[tuple[object, ...], Value] = {}
         for column in sheet.figures:
             quantity = _quantity(sheet, column)
-            pairs: dict[tuple[str, str], list[tuple[Value, Value]]] = {}
-            for row in range(len(sheet.texts)):
+            pairs: dict[tuple[Sheet, str], list[tuple[Value, Value]]] = defaultdict(list)
+            for row in sheet.rows:
                 key, number = sheet.key(row), sheet.number(row, column)
-                if number is None or times[key] > 1:
-                    continue
-                value, name = Value(sheet, row, column, number), (sheet.key_columns, key, *quantity)
-                if (other := first.get(name)) is None:
+                if number is not None and times[key] == 1:
+                    value, name = (sheet, row, column, number), (sheet.key_columns, key, *quantity)
                     here.setdefault(name, value)
-                else:
-                    pairs.setdefault((other.sheet.name, other.column), []).append((other, value))
-            for some in pairs.values():
-                _compare(some, audit)
-        first |= here
+                    if (other := first.get(name)) is not None:
+                        pairs[other[0], other[2]].append((other, value))
+            for (table, its_column), some in pairs.items():
+                _compare(some, f"{its_column} of {table.name}", audit)
+        first = here | first
 
 
 def _quantity(sheet: Sheet, column: str) -> tuple[str, ...]:
@@ -139,25 +138,26 @@ def _quantity(sheet: Sheet, column: str) -> tuple[str, ...]:
     for score in sheet.scores:
         if score.name == column:
             return ("score", str(score.measure), score.slice, str(score.scale))
-    for role, name in sheet.counts.items():
-        if name == column:
-            return ("count", role)
-    return ("column", column)
+    roles = [role for role, name in sheet.counts.items() if name == column]
+    return ("count", roles[0]) if roles else ("column", column)
 
 
-def _compare(pairs: Sequence[tuple[Value, Value]], audit: Audit) -> None:
+def _compare(pairs: Sequence[tuple[Value, Value]], other: str, audit: Audit) -> None:
     """Compare two columns; where most rows differ, they hold different things after all."""
-    differ = [(other, value) for other, value in pairs if not value.agrees(other)]
+    differ = [(a, b) for a, b in pairs if not _agree(a[3], b[3])]
     if len(pairs) > 2 and 2 * len(differ) > len(pairs):
-        other, value = pairs[0]
+        sheet, _, column, _ = pairs[0][1]
         audit.note(
-            f"{value.sheet.name}: {value.column} is not compared with {other.column} of "
-            f"{other.sheet.name}, because most rows differ."
+            f"{sheet.name}: {column} is not compared with {other}, because most rows differ."
         )
         return
-    for _, value in pairs:
-        audit.check(TABLES, value.sheet, [(value.row, value.column)])
-    for other, value in differ:
-        place = other.sheet.places[other.row]
-        follows = f"{other.column} is {other.number.text} in {place}"
-        audit.find(TABLES, value.sheet, value.row, value.column, follows)
+    for _, (sheet, row, column, _) in pairs:
+        audit.check(TABLES, sheet, [(row, column)])
+    for (first, at, its_column, number), (sheet, row, column, _) in differ:
+        follows = f"{its_column} is {number.text} in {first.places[at]}"
+        audit.find(TABLES, sheet, row, column, follows)
+
+
+def _agree(a: Printed, b: Printed) -> bool:
+    """Whether both may show the same number."""
+    return a.value == b.value if a.decimals == b.decimals else a.meets(*b.ends)

@@ -1,15 +1,33 @@
-"""The findings of an audit, as data."""
+"""The findings of an audit: as they come in, as data, as a table."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import polars as pl
 
-from abstain.errors import Place
-from abstain.report.grid import frame_of_rows
+from abstain.errors import Place, plural
+from abstain.report import view
+from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
+
+if TYPE_CHECKING:
+    from abstain.features.audit.table import Sheet
+
+COUNTS = "counts add up"
+SCORES = "scores follow from the counts"
+ATTAINABLE = "scores are attainable"
+SUMMARIES = "summaries follow from their rows"
+SUMS = "columns add up"
+PERCENTAGES = "percentages follow"
+TABLES = "tables agree"
+READABLE = "figures are numbers"
+SHOWN = 3
+"""Corrections of a finding that a table shows."""
 
 
 class Change(Facts, frozen=True):
@@ -86,7 +104,149 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
             for m, fix in enumerate(finding.corrections, 1)
             for change in fix.changes
         ]
-        names = ("finding", "correction", "row", "column", "from", "to", "checks")
-        texts = names[2:6]
-        schema = {name: pl.String if name in texts else pl.Int64 for name in names}
+        schema = {"finding": pl.Int64, "correction": pl.Int64, "row": pl.String}
+        schema |= {"column": pl.String, "from": pl.String, "to": pl.String, "checks": pl.Int64}
         return pl.DataFrame(changes, schema=schema, orient="row")
+
+
+class Audit:
+    """An audit under way: what was checked, what disagrees, what was inferred."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.notes: dict[str, None] = {}
+        self.rules: Counter[str] = Counter()
+        self.checked: set[tuple[str, int, str]] = set()
+
+    def check(self, rule: str, sheet: Sheet, cells: Iterable[tuple[int, str]]) -> None:
+        """Remember that a rule looked at some cells."""
+        self.rules[rule] += 1
+        self.checked |= {(sheet.name, row, column) for row, column in cells}
+
+    def find(
+        self,
+        rule: str,
+        sheet: Sheet,
+        row: int,
+        column: str,
+        follows: str,
+        corrections: Sequence[Correction] = (),
+        *,
+        middle: Fraction | None = None,
+    ) -> None:
+        """Remember a cell that disagrees; `middle` is what it should show, where that is clear."""
+        place, printed = sheet.places[row], sheet.number(row, column)
+        if middle is not None and printed is not None:
+            fix = change_of(sheet, row, column, printed.like(middle))
+            corrections = [Correction((fix,), 1)]
+            follows += "; truncated" if printed.truncates(middle) else ""
+        self.findings.append(
+            Finding(
+                rule=rule,
+                file=place.path,
+                line=place.line,
+                at_row=place.row,
+                row=sheet.row_name(row),
+                column=column,
+                printed=sheet.texts[row].get(column) or "",
+                follows=follows,
+                corrections=tuple(corrections),
+            )
+        )
+
+    def note(self, text: str) -> None:
+        """Remember something that was inferred, once."""
+        self.notes[text] = None
+
+    def result(self, files: Sequence[str]) -> AuditResult:
+        """All of it, the findings in the order of the files and their lines."""
+        self.findings.sort(key=lambda f: (files.index(f.file), f.line or 0))
+        return AuditResult(
+            notes=tuple(self.notes),
+            agrees=not self.findings,
+            files=tuple(files),
+            cells=len(self.checked),
+            rules=dict(self.rules),
+            findings=tuple(self.findings),
+        )
+
+
+def change_of(sheet: Sheet, row: int, column: str, text: str) -> Change:
+    """A cell that would have another text."""
+    return Change(sheet.row_name(row), column, sheet.texts[row][column], text)
+
+
+def fewest_digits(fixes: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
+    """The corrections that change the fewest digits."""
+    costs = [sum(edits(change.old, change.new) for change in fix) for fix in fixes]
+    return [fix for fix, cost in zip(fixes, costs, strict=True) if cost == min(costs)]
+
+
+def edits(old: str, new: str) -> int:
+    """The edit distance of two texts.
+
+    >>> edits("60", "69"), edits("0", "42")
+    (1, 2)
+    """
+    row = list(range(len(new) + 1))
+    for i, a in enumerate(old, 1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(new, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+    return row[-1]
+
+
+class View(view.View[AuditResult]):
+    """Where, what is printed, what follows, what would mend it; below, what was checked."""
+
+    def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
+        """The first findings; 0 shows all of them."""
+        names = ("place", "row", "column", "printed", "what follows", "correction")
+        findings = self.result.findings[: most or None]
+        rows: list[list[Any]] = [
+            [str(f.place), f.row, f.column, f.printed, f.follows, _corrections(f)] for f in findings
+        ]
+        return [Grid([*map(Column, names)], rows, notes=self._notes(len(rows)))]
+
+    def on_terminal(self, **options: Any) -> list[Grid]:
+        """Two columns, the second wrapped to its width."""
+        (grid,) = self.tables(**options)
+        rows: list[list[Any]] = []
+        for place, row, column, printed, follows, correction in grid.rows:
+            mend = f" Correction: {correction}." if correction else ""
+            rows.append([place, f"{row}, {column} {printed}: {follows}.{mend}"])
+        return [Grid([Column("place"), Column("finding")], rows, notes=grid.notes, wrap=True)]
+
+    def title(self) -> str:
+        return f"Audit of {plural(len(self.result.files), 'file')}"
+
+    def line(self) -> str:
+        return f"<AuditResult: {plural(len(self.result.files), 'file')}, {self._verdict()}>"
+
+    def _verdict(self) -> str:
+        result = self.result
+        if result.agrees:
+            return "nothing disagrees" if result.cells else "nothing could be checked"
+        rows = len({(f.place, f.row) for f in result.findings})
+        return f"{plural(len(result.findings), 'disagreement')} in {plural(rows, 'row')}"
+
+    def _notes(self, most: int) -> list[str]:
+        result = self.result
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in result.rules.items())
+        checked = f"{plural(len(result.files), 'file')}, {plural(result.cells, 'cell')} checked"
+        notes = [f"{checked}{f' ({rules})' if rules else ''}: {self._verdict()}."]
+        if most < len(result.findings):
+            notes.append(f"{most} are shown; --most 0 (in Python: most=0) shows all.")
+        return [*notes, *result.notes]
+
+
+def _corrections(finding: Finding) -> str:
+    """The first corrections; a cell of another row is named with its row."""
+    fixes = finding.corrections
+    texts = [
+        " and ".join(f"{'' if c.row == finding.row else f'{c.row}: '}{c}" for c in fix.changes)
+        for fix in fixes[:SHOWN]
+    ]
+    texts += [f"{len(fixes) - SHOWN} more"] * (len(fixes) > SHOWN)
+    checks = fixes[0].checks if fixes else 0
+    return " or ".join(texts) + (f" (all {checks} checks hold)" if checks > 1 else "")

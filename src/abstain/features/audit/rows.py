@@ -1,31 +1,37 @@
 """Counts and scores of each row against each other, and the smallest correction of a row.
 
-A correction changes one cell if it can, two if it must; of those, the fewest digits. Values are
-whole arrays, so that the search for it tries every value of a cell at once.
+A correction changes one cell if it can, two if it must; of those, the fewest digits. Counts are
+numbers or whole arrays, so that the search tries every value of a cell at once. Scores without
+printed counts are compared with all the outcomes that there can be.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from itertools import combinations, product
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from abstain.errors import plural
-from abstain.features.audit.findings import ATTAINABLE, COUNTS, SCORES, Audit, fewest_digits
-from abstain.features.audit.result import Change, Correction
+from abstain.features.audit.result import (
+    ATTAINABLE,
+    COUNTS,
+    SCORES,
+    Audit,
+    Correction,
+    change_of,
+    fewest_digits,
+)
 from abstain.features.audit.table import ALL, TOLERANCE, Printed, ScoreColumn, Sheet
 from abstain.measures import Measure
-from abstain.measures.definition import SPLIT_UNKNOWN
 from abstain.outcomes import MOST as LARGEST
 from abstain.outcomes import Counts, CountsArray
 from abstain.runs.counts_table import BLANKS as SPLIT
 
-OPEN = SPLIT_UNKNOWN.reason
-"""Why a score that asks for more counts than a row prints is not known."""
 CORRECTED = 200
 """Rows for which a correction is looked for."""
 GRID = 1_000_000
@@ -37,13 +43,13 @@ Values: TypeAlias = Mapping[str, Any]
 """Counts by role (right, wrong, …, questions): whole numbers or arrays of them."""
 
 
-class Sum(NamedTuple):
+class Sum(Struct, frozen=True):
     """Some counts together are another one (or, where some are not printed, at most that)."""
 
     parts: tuple[str, ...]
     whole: str
     exact: bool
-    rule: str = COUNTS
+    rule: ClassVar[str] = COUNTS
 
     def columns(self, sheet: Sheet) -> list[str]:
         """The columns that take part, the sum first."""
@@ -51,7 +57,6 @@ class Sum(NamedTuple):
         return [sheet.counts[role] for role in roles if role in sheet.counts]
 
     def holds(self, values: Values) -> Any:
-        """Whether it holds."""
         total = sum(values[part] for part in self.parts)
         return total == values[self.whole] if self.exact else total <= values[self.whole]
 
@@ -64,15 +69,14 @@ class Sum(NamedTuple):
         return f"{parts}{made}, {verb} {values[self.whole]} {self.whole}".replace("_", " ")
 
 
-class Score(NamedTuple):
+class Score(Struct, frozen=True):
     """A printed score is its measure of the counts, rounded."""
 
     column: ScoreColumn
     printed: Printed
-    rule: str = SCORES
+    rule: ClassVar[str] = SCORES
 
     def columns(self, sheet: Sheet) -> list[str]:
-        """Its column alone."""
         return [self.column.name]
 
     @property
@@ -80,25 +84,32 @@ class Score(NamedTuple):
         """Whether its measure asks for the candidates behind blanks."""
         return self.column.measure.definition.needs_candidates
 
+    def is_known(self, values: Values) -> bool:
+        """Whether the counts of a row decide it."""
+        table = outcomes_of(values, by_candidate=self.by_candidate)
+        return table is not None and bool((table >= 0).all())
+
     def value(self, values: Values) -> Any:
         """The scores of arrays of counts, as the column prints them; NaN if one is negative."""
-        table = outcomes_of(values, self.by_candidate)
+        table = outcomes_of(values, by_candidate=self.by_candidate)
         scores = self.column.measure(CountsArray(np.maximum(table, 0)))
         return np.where((table >= 0).all(axis=-1), scores * self.column.scale, np.nan)
 
     def fits(self, scores: Any) -> Any:
         """Which scores round to the printed one."""
-        low, high = float(self.printed.low), float(self.printed.high)
+        low, high = map(float, self.printed.ends)
         slack = TOLERANCE * self.column.scale
         return (low - slack <= scores) & (scores <= high + slack)
 
     def holds(self, values: Values) -> Any:
-        """Whether it holds."""
         return self.fits(self.value(values))
 
     def follows(self, values: Values) -> str:
         """What the counts give instead."""
         value = float(self.value(values))
+        if np.isnan(value):
+            counts = Counts(*outcomes_of(values, by_candidate=self.by_candidate).tolist())
+            return f"undefined: {self.column.measure.why_undefined(counts)}"
         text = f"the counts give {value:.6g}"
         if self.printed.truncates(value):
             rounded = self.printed.like(value)
@@ -106,21 +117,19 @@ class Score(NamedTuple):
         return text
 
 
-def sums_of(roles: Iterable[str]) -> list[Sum]:
+Check: TypeAlias = Sum | Score
+
+
+def sums_of(roles: Mapping[str, Any]) -> list[Sum]:
     """Every sum that the printed counts of a row must keep."""
-    has = set(roles)
-    answers = tuple(r for r in ("right", "wrong") if r in has)
-    parts = tuple(p for p in SPLIT if p in has)
-    both, split = len(answers) == 2, len(parts) == len(SPLIT)
-    blanks, known = (("unanswered",), True) if "unanswered" in has else (parts, split)
-    sums = [
-        Sum(answers, "answered", exact=both),
-        Sum(parts, "unanswered", exact=split),
-        Sum(("answered", *blanks), "questions", exact=known),
-    ]
-    if answers or "answered" not in has:
-        sums.append(Sum((*answers, *blanks), "questions", exact=both and known))
-    return [s for s in sums if s.parts and {*s.parts, s.whole} <= has]
+    blanks = ("unanswered",) if "unanswered" in roles else SPLIT
+    sums = [("answered", ("right", "wrong")), ("unanswered", SPLIT)]
+    if "answered" in roles:
+        sums.append(("questions", ("answered", *blanks)))
+    if "answered" not in roles or {"right", "wrong"} & roles.keys():
+        sums.append(("questions", ("right", "wrong", *blanks)))
+    some = [(whole, parts, tuple(p for p in parts if p in roles)) for whole, parts in sums]
+    return [Sum(p, whole, p == parts) for whole, parts, p in some if p and whole in roles]
 
 
 RELATIONS = (
@@ -143,24 +152,17 @@ def filled(values: Values) -> dict[str, Any]:
     return known
 
 
-def outcomes_of(values: Values, by_candidate: bool) -> Any:
+def outcomes_of(values: Values, *, by_candidate: bool = False) -> Any:
     """The six counts of a row as the last axis of an array, or None where they are not known."""
     known = filled(values)
-    if not {"right", "wrong", "unanswered"} <= known.keys():
+    needed = {"right", "wrong", "unanswered"} | ({"unanswered_right"} if by_candidate else set())
+    if not needed <= known.keys():
         return None
-    right, wrong, blank = known["right"], known["wrong"], known["unanswered"]
+    blank = known["unanswered"]
     split = [0, 0, 0, blank]
-    if by_candidate and "unanswered_right" in known:  # no measure tells UW from UE
+    if by_candidate:  # no measure tells UW from UE
         split = [known["unanswered_right"], blank - known["unanswered_right"], 0, 0]
-    return np.stack(np.broadcast_arrays(right, wrong, *split), axis=-1)
-
-
-def counts_of(values: Values, by_candidate: bool) -> Counts | None:
-    """The counts of one row, if they are all known and none is negative."""
-    table = outcomes_of(values, by_candidate)
-    if table is None or (table < 0).any():
-        return None
-    return Counts(*table.tolist())
+    return np.stack(np.broadcast_arrays(known["right"], known["wrong"], *split), axis=-1)
 
 
 def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
@@ -191,98 +193,84 @@ def _is_count(number: Printed) -> bool:
     return number.value.denominator == 1 and 0 <= number.value <= LARGEST
 
 
-def scores_of(
-    sheet: Sheet, row: int, slice: str, counts: Values
-) -> Iterator[tuple[Score, str | None]]:
-    """The scores of a row, each with why its counts do not give it: None where they do."""
-    for column in sheet.scores:
-        number = sheet.number(row, column.name)
-        if column.slice == slice and number is not None:
-            score = Score(column, number)
-            known = counts_of(counts, score.by_candidate)
-            yield score, OPEN if known is None else column.measure.why_undefined(known)
+def scores_of(sheet: Sheet, row: int, slice: str) -> list[Score]:
+    """The scores that a row prints of a slice."""
+    return [
+        Score(column, number)
+        for column in sheet.scores
+        if column.slice == slice and (number := sheet.number(row, column.name)) is not None
+    ]
 
 
 def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
     """Check the counts and the scores of every row; a total's row must add up as well."""
     corrected = 0
-    for at, kind in enumerate(sheet.kinds):
-        if not sheet.counts or kind not in (None, "total"):
-            continue
+    for row in [r for r in sheet.rows if sheet.counts and sheet.kinds[r] in (None, "total")]:
         for column in sheet.counts.values():
-            number = sheet.number(at, column)
+            number = sheet.number(row, column)
             if number is not None and not _is_count(number):
-                audit.find(COUNTS, sheet, at, column, "a count is a whole number, 0 or more")
-        printed = row_counts(sheet, at)
-        if kind == "total":  # it sums runs or parts; who knows over which questions
+                audit.find(COUNTS, sheet, row, column, "a count is a whole number, 0 or more")
+        printed = row_counts(sheet, row)
+        if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
             printed.pop("questions", None)
-        counts = printed if questions is None or kind else {"questions": questions} | printed
-        checks: list[Sum | Score] = [*sums_of(counts)]
-        for score, reason in scores_of(sheet, at, ALL, counts) if kind is None else ():
-            if reason is None:
-                checks.append(score)
-            elif reason != OPEN:
-                audit.find(SCORES, sheet, at, score.column.name, f"undefined: {reason}")
+            counts, scores = printed, []
+        else:
+            counts = printed if questions is None else {"questions": questions} | printed
+            scores = [s for s in scores_of(sheet, row, ALL) if s.is_known(counts)]
+        checks: list[Check] = [*sums_of(counts), *scores]
         for check in checks:
-            audit.check(check.rule, sheet, [(at, column) for column in check.columns(sheet)])
+            audit.check(check.rule, sheet, [(row, column) for column in check.columns(sheet)])
         failed = [check for check in checks if not check.holds(counts)]
-        row = Row(sheet, at, printed, counts, checks)
-        fixes = row.corrections() if failed and corrected < CORRECTED else []
-        corrected += bool(failed)
+        fixes: list[Correction] = []
+        if failed and corrected < CORRECTED:
+            fixes = corrections(sheet, row, list(printed), counts, checks)
+            corrected += 1
         for check in failed:
             column = check.columns(sheet)[0]
-            audit.find(check.rule, sheet, at, column, check.follows(counts), fixes)
+            audit.find(check.rule, sheet, row, column, check.follows(counts), fixes)
 
 
-class Row(NamedTuple):
-    """What a row prints, and what must hold between its counts and its scores."""
+def corrections(
+    sheet: Sheet, row: int, printed: Sequence[str], counts: Values, checks: Sequence[Check]
+) -> list[Correction]:
+    """Every minimal change of printed cells after which all checks hold."""
+    cells: list[str | Score] = [*printed, *(check for check in checks if isinstance(check, Score))]
+    for size in (1, 2):
+        fixes = [
+            tuple(change_of(sheet, row, column, text) for column, text in changes.items())
+            for some in combinations(cells, size)
+            for changes in _changes(some, sheet.counts, counts, checks)
+        ]
+        if fixes:
+            return [Correction(fix, len(checks)) for fix in fewest_digits(fixes)[:MOST]]
+    return []
 
-    sheet: Sheet
-    at: int
-    printed: Values
-    """The counts that it shows, by role: they may be misprints."""
-    counts: Values
-    """With the number of questions, where that is known otherwise."""
-    checks: Sequence[Sum | Score]
 
-    def corrections(self) -> list[Correction]:
-        """Every minimal change of printed cells after which all checks hold."""
-        cells: list[str | Score] = [*self.printed]
-        cells += [check for check in self.checks if isinstance(check, Score)]
-        for size in (1, 2):
-            fixes = [fix for some in combinations(cells, size) for fix in self._changes(some)]
-            if fixes:
-                return [Correction(fix, len(self.checks)) for fix in fewest_digits(fixes)[:MOST]]
-        return []
-
-    def _changes(self, cells: Sequence[str | Score]) -> Iterator[tuple[Change, ...]]:
-        """What the chosen cells would have to say: counts are tried, scores then follow."""
-        roles = [cell for cell in cells if isinstance(cell, str)]
-        size = 1 + max(self.counts.get("questions", 0), 2 * max(self.counts.values()), 9)
-        if size ** len(roles) > GRID:
-            return
-        grid = np.indices((size,) * len(roles))
-        tried = {role: axis.ravel() for role, axis in zip(roles, grid, strict=True)}
-        values = dict(self.counts) | tried
-        good = np.ones(size ** len(roles), np.bool_)
-        for role in roles:
-            good &= values[role] != self.counts[role]
-        for check in self.checks:
-            good &= check in cells or check.holds(values)
-        for hit in np.flatnonzero(good)[: 10 * MOST]:
-            here = dict(self.counts) | {role: int(values[role][hit]) for role in roles}
-            changes = [self._change(cell, here) for cell in cells]
-            if None not in changes:
-                yield tuple(change for change in changes if change)
-
-    def _change(self, cell: str | Score, counts: Values) -> Change | None:
-        """What a cell would show with these counts; None for a score that shows it already."""
-        if isinstance(cell, str):
-            return self.sheet.change(self.at, self.sheet.counts[cell], str(counts[cell]))
-        value = float(cell.value(counts))
-        if value != value or cell.printed.meets(value, value):
-            return None
-        return self.sheet.change(self.at, cell.column.name, cell.printed.like(value))
+def _changes(
+    cells: Sequence[str | Score],
+    columns: Mapping[str, str],
+    counts: Values,
+    checks: Sequence[Check],
+) -> Iterator[dict[str, str]]:
+    """What the chosen cells would have to say: counts are tried, scores then follow."""
+    roles = [cell for cell in cells if isinstance(cell, str)]
+    scores = [cell for cell in cells if isinstance(cell, Score)]
+    size = 1 + max(counts.get("questions", 0), 2 * max(counts.values()), 9)
+    if size ** len(roles) > GRID:
+        return
+    grid = np.indices((size,) * len(roles)).reshape(len(roles), size ** len(roles))
+    values = dict(counts) | dict(zip(roles, grid, strict=True))
+    good = np.ones(grid.shape[1], np.bool_)
+    for role in roles:
+        good &= values[role] != counts[role]
+    for check in checks:
+        good &= check in scores or check.holds(values)
+    for hit in np.flatnonzero(good)[: 10 * MOST]:
+        tried = {role: int(values[role][hit]) for role in roles}
+        made = [float(score.value(dict(counts) | tried)) for score in scores]
+        if not any(np.isnan(v) or s.fits(v) for s, v in zip(scores, made, strict=True)):
+            texts = {s.column.name: s.printed.like(v) for s, v in zip(scores, made, strict=True)}
+            yield {columns[role]: str(tried[role]) for role in roles} | texts
 
 
 # ---------------------------------------------------------------- scores without printed counts
@@ -306,6 +294,21 @@ class Bounds(NamedTuple):
     right: Ends
     wrong: Ends
     unanswered: Ends
+
+    @classmethod
+    def of(cls, n: int, run: Counts | None, counts: Values) -> Bounds:
+        """What a run's counts over all questions leave open for n of them, and a row's for all."""
+        known = {role: (count, count) for role, count in counts.items()}
+        if "answered" in counts:
+            known.setdefault("unanswered", (n - counts["answered"],) * 2)
+        ends: list[Ends] = []
+        for role in ("right", "wrong", "unanswered"):
+            least, most = 0, n
+            if run is not None and run.n >= n:
+                most = min(int(getattr(run, role)), n)
+                least = max(0, int(getattr(run, role)) - (int(run.n) - n))
+            ends.append(known.get(role, (least, most)))
+        return cls(n, *ends)
 
     def few(self, measure: Measure) -> bool:
         """Whether the outcomes can be tried one by one."""
@@ -332,10 +335,12 @@ def known_runs(sheets: Mapping[Sheet, int | None], audit: Audit) -> dict[tuple[s
             counts = row_counts(sheet, row)
             if questions is not None:
                 counts.setdefault("questions", questions)
-            whole = counts_of(counts, by_candidate=False)
-            if whole is not None and all(total.holds(counts) for total in sums_of(counts)):
-                known[sheet.key(row)] = whole
-            elif outcomes_of(counts, by_candidate=False) is not None:
+            table = outcomes_of(counts)
+            if table is None:
+                continue
+            if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
+                known[sheet.key(row)] = Counts(*table.tolist())
+            else:
                 doubtful.append(sheet.row_name(row))
         if doubtful:
             audit.note(
@@ -349,63 +354,44 @@ def check_attainable(
     sheet: Sheet, questions: int | None, known: Mapping[tuple[str, ...], Counts], audit: Audit
 ) -> None:
     """Check every score whose number of questions is known and whose counts are not printed."""
-    tried: dict[ScoreColumn, list[tuple[Score, Counts | None]]] = {}
-    failed: Counter[ScoreColumn] = Counter()
-    for slice in dict.fromkeys(s.slice for s in sheet.scores):
-        for row in sheet.body:
-            run = known.get(sheet.key(row))
-            counts, n = {}, sheet.settings.sizes.get(slice)
-            if slice == ALL:
-                counts = row_counts(sheet, row)
-                n = counts.get("questions", questions or (int(run.n) if run else None))
-            if not n:
+    tried: dict[ScoreColumn, list[tuple[Score, Counts | None, bool]]] = defaultdict(list)
+    for slice, row in product(dict.fromkeys(s.slice for s in sheet.scores), sheet.body):
+        run = known.get(sheet.key(row))
+        counts, n = {}, sheet.settings.sizes.get(slice)
+        if slice == ALL:
+            counts = row_counts(sheet, row)
+            n = counts.get("questions", questions or (int(run.n) if run else None))
+        if not n:
+            continue
+        counts.setdefault("questions", n)
+        bounds = Bounds.of(n, run, counts)
+        good: list[Score] = []
+        for score in scores_of(sheet, row, slice):
+            column = score.column
+            if score.is_known(counts):  # it was checked with the printed counts
                 continue
-            if counts:
-                counts.setdefault("questions", n)
-            bounds = _bounds(n, run, counts)
-            good: list[Score] = []
-            for score, reason in scores_of(sheet, row, slice, counts):
-                column = score.column
-                if reason != OPEN:  # it was checked with the printed counts
-                    continue
-                if not bounds.few(column.measure):
-                    audit.note(
-                        f"{sheet.name}: {column.name} is not checked for attainability, "
-                        f"because {n:,} questions have too many possible outcomes."
-                    )
-                    continue
-                audit.check(ATTAINABLE, sheet, [(row, column.name)])
-                tried.setdefault(column, []).append((score, run))
-                if _attainable([score], bounds):
-                    good.append(score)
-                else:
-                    failed[column] += 1
-                    audit.find(ATTAINABLE, sheet, row, column.name, _why_not(score, bounds))
-            if len(good) > 1 and not _attainable(good, bounds):
-                names = " and ".join(score.column.name for score in good)
-                follows = (
-                    f"no outcome of {plural(n, 'question')} gives the printed {names} together"
+            if not bounds.few(column.measure):
+                audit.note(
+                    f"{sheet.name}: {column.name} is not checked for attainability, "
+                    f"because {n:,} questions have too many possible outcomes."
                 )
-                audit.find(ATTAINABLE, sheet, row, good[0].column.name, follows)
-    for column, count in failed.items():
-        if SUSPECT * count >= len(tried[column]):
-            sizes = _other_sizes(tried[column], questions)
+                continue
+            audit.check(ATTAINABLE, sheet, [(row, column.name)])
+            fits = _attainable([score], bounds)
+            tried[column].append((score, run, fits))
+            if fits:
+                good.append(score)
+            else:
+                audit.find(ATTAINABLE, sheet, row, column.name, _why_not(score, bounds))
+        if len(good) > 1 and not _attainable(good, bounds):
+            names = " and ".join(score.column.name for score in good)
+            follows = f"no outcome of {plural(n, 'question')} gives the printed {names} together"
+            audit.find(ATTAINABLE, sheet, row, good[0].column.name, follows)
+    for column, rows in tried.items():
+        failed = sum(not fits for *_, fits in rows)
+        if failed and SUSPECT * failed >= len(rows):
+            sizes = _other_sizes([(score, run) for score, run, _ in rows], questions)
             audit.note(f"{sheet.name}: {column.name}: {sizes}.")
-
-
-def _bounds(n: int, run: Counts | None, counts: Values) -> Bounds:
-    """What a run's counts over all questions leave open for n of them, and a row's for all."""
-    known = {role: (count, count) for role, count in counts.items()}
-    if "answered" in counts:
-        known.setdefault("unanswered", (n - counts["answered"],) * 2)
-    ends: list[Ends] = []
-    for role in ("right", "wrong", "unanswered"):
-        least, most = 0, n
-        if run is not None and run.n >= n:
-            most = min(int(getattr(run, role)), n)
-            least = max(0, int(getattr(run, role)) - (int(run.n) - n))
-        ends.append(known.get(role, (least, most)))
-    return Bounds(n, *ends)
 
 
 @lru_cache(maxsize=8)
@@ -464,17 +450,15 @@ def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | N
             break
         misfits = 0
         for score, run in rows:
-            bounds = _bounds(n, run, {})
+            bounds = Bounds.of(n, run, {})
             misfits += bounds.few(score.column.measure) and not _attainable([score], bounds)
             if misfits > 1:
                 break
         sizes[misfits].append(n)
     every, but_one = sizes[0], [n for n in sizes[1] if not sizes[0] or n < sizes[0][0]]
+    one, most = (", ".join(map(str, some[:SIZES])) for some in (but_one, every))
     text = "no number of questions makes every row possible"
     if every:
-        text = f"every row is possible with {_list(every)} questions"
-    return text + (f"; all rows but one are possible with {_list(but_one)}" if but_one else "")
-
-
-def _list(sizes: Sequence[int]) -> str:
-    return ", ".join(map(str, sizes[:SIZES])) + (" …" if len(sizes) >= SIZES else "")
+        text = f"every row is possible with {most}{' …' * (len(every) >= SIZES)} questions"
+    more = f"; all rows but one are possible with {one}{' …' * (len(but_one) >= SIZES)}"
+    return text + more * bool(but_one)

@@ -1,15 +1,16 @@
 """Sums, summaries (means, medians, deviations, extremes) and percentages of a table.
 
 Each printed cell is a range, so a summary is a range too; it is wrong only when no numbers that
-round to the rows could give it. Whole numbers that must add up are checked together: the one cell
-that would mend them all is looked for.
+round to the rows could give it. Whole numbers that must add up are checked together: of the single
+cells that would mend a sum, those that mend most sums are named.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from statistics import mean, median
@@ -18,8 +19,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from abstain.errors import plural
-from abstain.features.audit.findings import PERCENTAGES, SUMMARIES, SUMS, Audit, fewest_digits
-from abstain.features.audit.result import Correction
+from abstain.features.audit.result import (
+    PERCENTAGES,
+    SUMMARIES,
+    SUMS,
+    Audit,
+    Change,
+    Correction,
+    change_of,
+    fewest_digits,
+)
 from abstain.features.audit.table import PERCENT_WORDS, Printed, Sheet, summary_kind
 
 WHOLES = ("all", "total", "sum", "overall")
@@ -34,20 +43,13 @@ class Total(NamedTuple):
     whole: Cell
     parts: tuple[Cell, ...]
     sum: int
-    """What the parts add up to."""
     gap: int
-    """How much that is beyond the whole."""
+    """How much the sum is beyond the whole."""
 
     @classmethod
     def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: Sequence[Cell]) -> Total:
-        """A sum of cells that are whole numbers."""
         total = sum(_value(sheet, part) for part in parts)
         return cls(rule, whole, tuple(parts), total, total - _value(sheet, whole))
-
-    @property
-    def cells(self) -> set[Cell]:
-        """All cells that take part."""
-        return {self.whole, *self.parts}
 
 
 def _value(sheet: Sheet, cell: Cell) -> int:
@@ -58,40 +60,37 @@ def _value(sheet: Sheet, cell: Cell) -> int:
 
 def check_sums(sheet: Sheet, audit: Audit) -> None:
     """Check all sums of a table together: a cell in a row's sum and a column's mends both."""
+    by_cell: dict[Cell, list[Total]] = defaultdict(list)
     totals = [*_check_summaries(sheet, audit), *_column_sums(sheet, audit)]
-    groups: list[list[Total]] = []
     for total in totals:
-        audit.check(total.rule, sheet, total.cells)
-        if total.gap:  # totals that share a cell are mended together
-            near = [g for g in groups if any(other.cells & total.cells for other in g)]
-            groups = [g for g in groups if g not in near]
-            groups.append([*(other for g in near for other in g), total])
-    for group in groups:
-        fixes = _corrections(sheet, group, totals)
-        for total in group:
+        audit.check(total.rule, sheet, [total.whole, *total.parts])
+        for cell in {total.whole, *total.parts}:
+            by_cell[cell].append(total)
+    for total in totals:
+        if total.gap:
             follows = f"its {len(total.parts)} parts add up to {total.sum}"
+            fixes = _corrections(sheet, total, by_cell)
             audit.find(total.rule, sheet, *total.whole, follows, fixes)
 
 
 def _corrections(
-    sheet: Sheet, failed: Sequence[Total], totals: Sequence[Total]
+    sheet: Sheet, failed: Total, by_cell: Mapping[Cell, Sequence[Total]]
 ) -> list[Correction]:
-    """The single cells that mend every failed total and break no other, fewest digits first."""
-    changes = []
-    for cell in sorted(set.intersection(*(total.cells for total in failed))):
-        shifts = {t.gap if cell == t.whole else -t.gap for t in failed}
+    """The single cells that mend a total and all others that they take part in, if some do."""
+    fixes: dict[int, list[tuple[Change, ...]]] = defaultdict(list)
+    for cell in (failed.whole, *failed.parts):
+        shifts = {t.gap if cell == t.whole else -t.gap for t in by_cell[cell]}
         value = _value(sheet, cell) + next(iter(shifts))
-        unbroken = sum(cell in t.cells for t in totals) == len(failed)
-        if len(shifts) == 1 and unbroken and value >= 0:
-            changes.append((sheet.change(*cell, str(value)),))
-    return [Correction(change, len(failed)) for change in fewest_digits(changes)]
+        if len(shifts) == 1 and value >= 0:
+            fixes[len(by_cell[cell])].append((change_of(sheet, *cell, str(value)),))
+    most = max(fixes, default=0)
+    return [Correction(fix, most) for fix in fewest_digits(fixes[most])]
 
 
 def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     """Sums of columns by their names (all_x = a_x + b_x + …), where most rows keep them."""
     skip = {*sheet.percents, *sheet.counts.values(), *(s.name for s in sheet.scores)}
-    rows = range(len(sheet.texts))
-    numbers = {c: sheet.numbers(c, rows) for c in sheet.figures if c not in skip}
+    numbers = {c: sheet.numbers(c, sheet.rows) for c in sheet.figures if c not in skip}
     columns = [c for c, cells in numbers.items() if cells and all(n.whole for n in cells)]
     inferred: list[str] = []
     for whole in columns:
@@ -102,7 +101,7 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
             continue
         totals = [
             Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts])
-            for row in rows
+            for row in sheet.rows
             if all(sheet.number(row, c) is not None for c in (whole, *parts))
         ]
         if 2 * sum(not total.gap for total in totals) > len(totals):
@@ -115,13 +114,10 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
 def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     """Check every summary row; whole totals are yielded, to be corrected with other sums."""
     deviations: list[set[str]] = []
-    summaries = [row for row, kind in enumerate(sheet.kinds) if kind]
-    for row, column in product(summaries, sheet.figures):
-        kind, printed = str(sheet.kinds[row]), sheet.number(row, column)
-        groups = [
-            [i for i in group if sheet.number(i, column) is not None]
-            for group in _groups(sheet, row)
-        ]
+    summaries = [(row, kind) for row, kind in enumerate(sheet.kinds) if kind]
+    for (row, kind), column in product(summaries, sheet.figures):
+        printed = sheet.number(row, column)
+        groups = [[i for i in g if sheet.number(i, column)] for g in _groups(sheet, row)]
         groups = [group for group in groups if group]
         if printed is None or not groups:
             continue
@@ -129,14 +125,14 @@ def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
             yield from _total(sheet, row, column, groups)
             continue
         audit.check(SUMMARIES, sheet, [(i, column) for i in {row}.union(*groups)])
-        ranges = _ranges(kind, [sheet.numbers(column, group) for group in groups])
+        ranges = [r for group in groups for r in _ranges(kind, sheet.numbers(column, group))]
         fitting = {name for name, _, between in ranges if printed.meets(*between)}
         if kind == "deviation" and fitting:
             deviations.append(fitting)
         if ranges and not fitting:
             follows = [_range_text(*one, digits=printed.decimals + 2) for one in ranges]
             middle = Fraction(sum(ranges[0][2])) / 2
-            audit.find_misfit(SUMMARIES, sheet, row, column, middle, "; ".join(follows))
+            audit.find(SUMMARIES, sheet, row, column, "; ".join(follows), middle=middle)
     if deviations and (both := set.intersection(*deviations)):
         audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
 
@@ -164,12 +160,11 @@ def _members(sheet: Sheet, row: int) -> list[int]:
 
 def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
     """A total of whole numbers, as a sum over the group that it fits best."""
-    if column in (*sheet.percents, *(s.name for s in sheet.scores)):
+    rows = (row, *groups[0])
+    scored = column in (*sheet.percents, *(s.name for s in sheet.scores))
+    if scored or not all(n.whole for n in sheet.numbers(column, rows)):
         return []
-    if not all(n.whole for n in sheet.numbers(column, (row, *groups[0]))):
-        return []
-    texts = {sheet.texts[i][column] for i in (row, *groups[0])}
-    if column == sheet.counts.get("questions") and len(texts) == 1:
+    if column == sheet.counts.get("questions") and len({sheet.texts[i][column] for i in rows}) == 1:
         return []  # the same questions for every row
     totals = [Total.of(SUMMARIES, sheet, (row, column), [(i, column) for i in g]) for g in groups]
     return [min(totals, key=lambda total: total.gap != 0)]
@@ -184,19 +179,16 @@ RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
 """Summaries that rise with every row: they lie between that of all low and of all high ends."""
 
 
-def _ranges(kind: str, groups: Sequence[Sequence[Printed]]) -> list[tuple[str, int, Range]]:
-    """What a summary of one of some groups of rows may be: its name, the rows, its range."""
-    ranges: list[tuple[str, int, Range]] = []
-    for rows in groups:
-        if kind in RISING:
-            of = RISING[kind]
-            between = (of([n.low for n in rows]), of([n.high for n in rows]))
-            ranges.append((kind, len(rows), between))
-        elif len(rows) > 1:
-            for name, size in (("sample", len(rows) - 1), ("population", len(rows))):
-                low, high = (math.sqrt(end / size) for end in spread(rows))
-                ranges.append((f"{name} standard deviation", len(rows), (low, high)))
-    return ranges
+def _ranges(kind: str, rows: Sequence[Printed]) -> Iterator[tuple[str, int, Range]]:
+    """What a summary of some rows may be: its name, how many rows, its range."""
+    count = len(rows)
+    if kind in RISING:
+        low, high = zip(*(n.ends for n in rows), strict=True)
+        yield kind, count, (RISING[kind](list(low)), RISING[kind](list(high)))
+    elif count > 1:
+        for name, size in (("sample", count - 1), ("population", count)):
+            least, most = (math.sqrt(end / size) for end in spread(rows))
+            yield f"{name} standard deviation", count, (least, most)
 
 
 def _range_text(name: str, count: int, between: Range, *, digits: int) -> str:
@@ -214,8 +206,7 @@ def spread(rows: Sequence[Printed]) -> tuple[float, float]:
     """
     from scipy.optimize import minimize_scalar
 
-    low = np.array([float(n.low) for n in rows])
-    high = np.array([float(n.high) for n in rows])
+    low, high = np.array([n.ends for n in rows], np.float64).T
 
     def pulled(m: float) -> float:
         return float(((np.clip(m, low, high) - m) ** 2).sum())
@@ -237,29 +228,21 @@ def _share(a: Fraction, b: Fraction) -> Fraction:
     return 100 * a / b
 
 
-WAYS = (
+Percent: TypeAlias = Callable[[Fraction, Fraction], Fraction]
+READINGS: tuple[tuple[str, Percent, int], ...] = (
     ("the change from {a} to {b} in percent", _change, 0),
     ("{a} as a percentage of {b}", _share, 1),
 )
 """Readings of a percentage of columns a and b: in words, as a function, which of them is 100 %."""
 
 
-class Percentage(NamedTuple):
-    """A row's printed percentage, and the range that two other numbers of the row give."""
-
-    row: int
-    low: Fraction
-    high: Fraction
-    holds: bool
-
-
 def check_percentages(sheet: Sheet, audit: Audit) -> None:
     """Check percentages of two columns, read in the way that most rows bear out."""
     for column in sheet.percents:
         best, reading = 1, None
-        for (a, b), (words, percent, base) in product(_pairs(sheet, column), WAYS):
+        for (a, b), (words, percent, base) in product(_pairs(sheet, column), READINGS):
             rows = _percentages(sheet, (column, a, b), percent, base)
-            holding = sum(row.holds for row in rows)
+            holding = sum(holds for *_, holds in rows)
             if holding > best and 2 * holding > len(rows):
                 best, reading = holding, (a, b, words.format(a=a, b=b), rows)
         if reading is None:
@@ -273,7 +256,8 @@ def check_percentages(sheet: Sheet, audit: Audit) -> None:
                 exact = exact if low == high else f"between {exact} and {float(high):.4g}"
                 first, second = (sheet.texts[row][c].strip() for c in (a, b))
                 follows = f"{a} {first} and {b} {second} give {exact} %"
-                audit.find_misfit(PERCENTAGES, sheet, row, column, (low + high) / 2, follows)
+                middle = (low + high) / 2
+                audit.find(PERCENTAGES, sheet, row, column, follows, middle=middle)
 
 
 def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
@@ -286,18 +270,18 @@ def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
 
 
 def _percentages(
-    sheet: Sheet,
-    columns: Sequence[str],
-    percent: Callable[[Fraction, Fraction], Fraction],
-    base: int,
-) -> list[Percentage]:
-    """The rows with all three numbers; a whole number is itself, a rounded one is a range."""
+    sheet: Sheet, columns: Sequence[str], percent: Percent, base: int
+) -> list[tuple[int, Fraction, Fraction, bool]]:
+    """Rows with all three numbers: the range that two of them give, and whether the first meets it.
+
+    A whole number is itself, a rounded one is a range.
+    """
     rows = []
-    for row in range(len(sheet.texts)):
+    for row in sheet.rows:
         numbers = [n for c in columns if (n := sheet.number(row, c)) is not None]
-        ends = [(n.value,) if n.decimals == 0 else (n.low, n.high) for n in numbers[1:]]
+        ends = [(n.value,) if n.decimals == 0 else n.ends for n in numbers[1:]]
         if len(numbers) == 3 and min(ends[base]) > 0:
             values = [percent(a, b) for a, b in product(*ends)]
             low, high = min(values), max(values)
-            rows.append(Percentage(row, low, high, numbers[0].meets(low, high)))
+            rows.append((row, low, high, numbers[0].meets(low, high)))
     return rows

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from abstain.errors import InputError, UnknownNameError, UsageError, option
-from abstain.features.audit.result import Change
+from msgspec import Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, option
 from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import ROW, Table, read_table
-from abstain.measures import Measure, count_measure, list_measures
+from abstain.measures import Measure, count_measure
 from abstain.runs.counts_table import NUMBERS, TOTALS
 
 MISSING = {"", "-", "–", "—", ".", "n/a", "na", "nan", "none", "null", "?"}
@@ -29,17 +30,16 @@ ALL = "all"
 EVERYTHING = (ALL, "overall")
 PERCENT_WORDS = re.compile(r"(?:^|[_\s])(?:pct|percent|percentage|change|increase)(?=$|[_\s])|%")
 SUMMARY_WORDS = {
-    **dict.fromkeys(("average", "avg", "mean", "averages", "means"), "mean"),
-    **dict.fromkeys(("median", "medians"), "median"),
-    **dict.fromkeys(("standarddeviation", "stdev", "stddev", "std", "sd"), "deviation"),
-    **dict.fromkeys(("total", "totals", "sum"), "total"),
-    **dict.fromkeys(("min", "minimum"), "minimum"),
-    **dict.fromkeys(("max", "maximum"), "maximum"),
+    "mean": ("average", "avg", "mean", "averages", "means"),
+    "median": ("median", "medians"),
+    "deviation": ("standarddeviation", "stdev", "stddev", "std", "sd"),
+    "total": ("total", "totals", "sum"),
+    "minimum": ("min", "minimum"),
+    "maximum": ("max", "maximum"),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Printed:
+class Printed(Struct, frozen=True):
     """A printed number: its text, its value, how many decimals it shows."""
 
     text: str
@@ -50,19 +50,10 @@ class Printed:
     """A count is not rounded."""
 
     @property
-    def unit(self) -> Fraction:
-        """One in the last decimal shown."""
-        return Fraction(1, 10**self.decimals)
-
-    @property
-    def low(self) -> Fraction:
-        """The least number that rounds to it."""
-        return self.value if self.exact else self.value - self.unit / 2
-
-    @property
-    def high(self) -> Fraction:
-        """The greatest number that rounds to it (an exact half may go either way)."""
-        return self.value if self.exact else self.value + self.unit / 2
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The least and the greatest number that round to it; an exact half may go either way."""
+        half = 0 if self.exact else Fraction(1, 2 * 10**self.decimals)
+        return self.value - half, self.value + half
 
     @property
     def whole(self) -> bool:
@@ -76,7 +67,8 @@ class Printed:
         (True, False)
         """
         slack = TOLERANCE * max(1.0, abs(float(self.value)))
-        return float(self.low) - slack <= float(high) and float(low) <= float(self.high) + slack
+        least, greatest = self.ends
+        return float(least) - slack <= float(high) and float(low) <= float(greatest) + slack
 
     def truncates(self, value: float | Fraction) -> bool:
         """Whether a number gives it when its further decimals are cut off.
@@ -86,7 +78,7 @@ class Printed:
         """
         sign = -1 if self.value < 0 else 1
         rest = sign * float(value) - abs(float(self.value))
-        return sign * value >= 0 and -TOLERANCE <= rest < float(self.unit) - TOLERANCE
+        return sign * value >= 0 and -TOLERANCE <= rest < 10.0**-self.decimals - TOLERANCE
 
     def like(self, value: float | Fraction) -> str:
         """Another number, printed the way this one is; halves are rounded away from zero."""
@@ -127,34 +119,24 @@ def summary_kind(label: str) -> str | None:
     >>> summary_kind("Standard deviation"), summary_kind("jucs1302enen")
     ('deviation', None)
     """
-    return SUMMARY_WORDS.get(re.sub(r"[\s_.\-]", "", label.casefold()))
+    word = re.sub(r"[\s_.\-]", "", label.casefold())
+    return next((kind for kind, words in SUMMARY_WORDS.items() if word in words), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The meaning of columns, as the user declares it."""
 
     questions: int | None = None
     measure: str = "c@1"
     """The measure of a column that is named only by its questions."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int] = {}
     """How many questions the score of a column is over."""
     columns: Sequence[tuple[str, str]] = ()
     """A count's or a measure's name with the column that holds it."""
     ignore: Sequence[str] = ()
 
-    def __post_init__(self) -> None:
-        for role, _ in self.columns:
-            if role not in (*NUMBERS, "run"):
-                try:
-                    count_measure(role)
-                except UnknownNameError:
-                    known = (*NUMBERS, "run", *list_measures("counts"))
-                    raise UnknownNameError("count or measure", role, known) from None
 
-
-@dataclass(frozen=True, slots=True)
-class ScoreColumn:
+class ScoreColumn(Struct, frozen=True):
     """A column of scores: the measure, the questions it is over, 100 where it shows percent."""
 
     name: str
@@ -176,36 +158,27 @@ class Sheet:
         ]
         if not self.texts:
             raise InputError("has no rows", table.name)
+        self.rows = range(len(self.texts))
         self.places = [table.place(row) for row in frame[ROW].to_list()]
         self.cells = [{c: read_number(text) for c, text in record.items()} for record in self.texts]
         self.roles = {column: role for role, column in settings.columns}
-        numeric = [c for c in columns if self._mostly_numbers(c)]
-        first_text = next((i for i, c in enumerate(columns) if c not in numeric), 0)
-        self.labels = tuple(
-            c
-            for i, c in enumerate(columns)
-            if self.roles.get(c) in (None, "run")
-            and (c not in numeric or (i < first_text and not self._is_figure(c)))
-        )
+        self.labels = self._label_columns(columns)
         self.figures = tuple(c for c in columns if c not in self.labels)
         self.kinds = [
             next(filter(None, (summary_kind(record[c]) for c in self.labels)), None)
             for record in self.texts
         ]
-        self.body = [i for i, kind in enumerate(self.kinds) if kind is None]
+        self.body = [row for row, kind in enumerate(self.kinds) if kind is None]
         self.counts = self._count_columns()
-        for i in self.body:
+        for row in self.body:
             for column in self.counts.values():
-                if (number := self.cells[i][column]) is not None:
-                    self.cells[i][column] = replace(number, exact=True)
-        self.scores = [
-            score
-            for column in self.figures
-            if column not in self.counts.values() and (score := self._score(column)) is not None
-        ]
-        taken = {*self.counts.values(), *(score.name for score in self.scores)}
+                if (number := self.cells[row][column]) is not None:
+                    self.cells[row][column] = replace(number, exact=True)
+        others = [c for c in self.figures if c not in self.counts.values()]
+        self.scores = [score for c in others if (score := self._score(c)) is not None]
+        scored = [score.name for score in self.scores]
         self.percents = tuple(
-            c for c in self.figures if c not in taken and PERCENT_WORDS.search(c.casefold())
+            c for c in others if c not in scored and PERCENT_WORDS.search(c.casefold())
         )
         runs = [column for column, role in self.roles.items() if role == "run"]
         run = next((c for c in (*runs, "run") if c in self.labels), None)
@@ -219,20 +192,23 @@ class Sheet:
         """The name of a row in a finding."""
         return " ".join(filter(None, self.key(row))) or f"row {row + 1}"
 
-    def change(self, row: int, column: str, new: str) -> Change:
-        """A cell that would read otherwise."""
-        return Change(self.row_name(row), column, self.texts[row][column], new)
-
     def number(self, row: int, column: str) -> Printed | None:
         """The number of a cell, if it has one."""
         return self.cells[row][column]
 
     def numbers(self, column: str, rows: Iterable[int]) -> list[Printed]:
         """The numbers that some rows have in a column."""
-        return [n for i in rows if (n := self.cells[i][column]) is not None]
+        return [n for row in rows if (n := self.cells[row][column]) is not None]
+
+    def _label_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Columns of texts, and numbers that stand before them and have no name of figures."""
+        texts = [c for c in columns if not self._mostly_numbers(c)]
+        before = columns[: columns.index(texts[0])] if texts else []
+        labels = {*texts, *(c for c in before if not self._is_figure(c))}
+        return tuple(c for c in columns if c in labels and self.roles.get(c) in (None, "run"))
 
     def _mostly_numbers(self, column: str) -> bool:
-        filled = [i for i, record in enumerate(self.texts) if not is_missing(record[column])]
+        filled = [row for row in self.rows if not is_missing(self.texts[row][column])]
         return 2 * len(self.numbers(column, filled)) > len(filled)
 
     def _is_figure(self, column: str) -> bool:
@@ -304,12 +280,11 @@ def read_sizes(texts: Iterable[str]) -> dict[str, int]:
         name, equals, number = (part.strip() for part in text.rpartition("="))
         if not equals:
             in_files |= _sizes_in(text)
-            continue
-        if not name or re.fullmatch(r"[1-9]\d{0,15}", number) is None:
+        elif not name or re.fullmatch(r"[1-9]\d{0,15}", number) is None:
             raise UsageError(
                 f"{option('sizes')} must be NAME=N, such as auxiliary=44, or a file (got '{text}')"
             )
-        if by_name.setdefault(name, int(number)) != int(number):
+        elif by_name.setdefault(name, int(number)) != int(number):
             raise UsageError(f"{option('sizes')} '{name}' appears twice")
     return in_files | by_name
 
@@ -330,12 +305,12 @@ def _sizes_in(path: str) -> dict[str, int]:
     def total(column: str, rows: Iterable[int]) -> int:
         return int(sum(n.value for n in sheet.numbers(column, rows) if n.whole))
 
-    sizes = {c: total(c, sheet.body) for c in sheet.figures if c != questions}
-    sizes = {ALL: total(questions, sheet.body), **sizes}
+    sizes = {ALL: total(questions, sheet.body)}
+    sizes |= {c: total(c, sheet.body) for c in sheet.figures if c != questions}
     for label in sheet.labels:
-        values = dict.fromkeys(sheet.texts[i][label] for i in sheet.body)
+        values = dict.fromkeys(sheet.texts[row][label] for row in sheet.body)
         for place, value in enumerate(values, 1):
-            size = total(questions, (i for i in sheet.body if sheet.texts[i][label] == value))
+            rows = [row for row in sheet.body if sheet.texts[row][label] == value]
             for name in (f"{label}_{value}", value, f"{label}_{place}"):
-                sizes.setdefault(name, size)
+                sizes.setdefault(name, total(questions, rows))
     return {name: size for name, size in sizes.items() if size > 0 and name}
