@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.features.cut.rules import RULES, Rule
+from abstain.features.cut import RULES
+from abstain.features.cut.rules import Rule
 from abstain.features.cut.scores import origin_of
 from abstain.features.cut.tuning import Chooser
 from tests.cut.test_rules import collection, lists_of

@@ -17,10 +17,10 @@ import pytest
 from scipy import optimize, stats
 
 import abstain as ab
+from abstain.features.cut import RULES
 from abstain.features.cut.distributions import fit_mixture, surprise
-from abstain.features.cut.lists import Lists
-from abstain.features.cut.rules import RULES, Rule, signal
-from abstain.features.cut.scores import Scores, logistic
+from abstain.features.cut.rules import Rule, signal
+from abstain.features.cut.scores import Lists, Scores, logistic
 from abstain.features.cut.tuning import CHANCES, Chooser
 from tests.cut.test_rules import collection, lists_of
 

@@ -215,7 +215,7 @@ class View(view.View[AuditResult]):
         for place, row, column, printed, follows, correction in grid.rows:
             mend = f" Correction: {correction}." if correction else ""
             rows.append([place, f"{row}, {column} {printed}: {follows}.{mend}"])
-        return [Grid([Column("place"), Column("finding")], rows, notes=grid.notes, wrap=True)]
+        return [Grid([Column("place"), Column("finding")], rows, notes=grid.notes)]
 
     def title(self) -> str:
         return f"Audit of {plural(len(self.result.files), 'file')}"

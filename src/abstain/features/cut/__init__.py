@@ -1,1 +1,8 @@
-"""Where a ranking should stop: chosen on some queries, judged on others."""
+"""Where rankings should stop."""
+
+from typing import Literal, TypeAlias, get_args
+
+RuleName: TypeAlias = Literal[
+    "auto", "k", "threshold", "share", "gap", "surprise", "distribution", "probability", "expected"
+]
+RULES: tuple[RuleName, ...] = get_args(RuleName)

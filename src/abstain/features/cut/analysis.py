@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from abstain.errors import UsageError, check_name, option, plural, shown
-from abstain.features.cut.lists import Lists, bins_of, of_run, points_of
-from abstain.features.cut.result import CutResult, CutRow, CutRun, Promise
-from abstain.features.cut.rules import REFERENCES, RULES, Rule, RuleName
+from abstain.features.cut import RULES, RuleName
+from abstain.features.cut.distributions import fit_mixture
+from abstain.features.cut.result import Bin, CutResult, CutRow, CutRun, Point, Promise
+from abstain.features.cut.rules import REFERENCES, Rule
 from abstain.features.cut.runs import score_tables
-from abstain.features.cut.scores import finite, origin_of
+from abstain.features.cut.scores import Lists, finite, of_run, origin_of
 from abstain.features.cut.tuning import PLAIN, Chooser, Fitted, folds_of, keeping, losses
 from abstain.report.result import number, read_as
 from abstain.stats.hypotheses import Mean
@@ -81,31 +81,15 @@ def cut(
     if not chosen.origins:
         raise UsageError("these rankings have no scores: read them with read_rankings")
     tables = score_tables(chosen.origins, chosen.lists)
+    how = Asked(measure, rule, keep, next, budget, folds, repeats, level, seed)
     rows: list[CutRow] = []
     runs: list[CutRun] = []
     notes: list[str] = []
     used = 0
     for at, name in enumerate(chosen.runs):
         lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
-        if folds is not None and not 2 <= folds <= lists.size:
-            raise UsageError(
-                f"{option('folds')} is from 2 to the number of queries, {lists.size:,} "
-                f"(got {folds})"
-            )
-        used = min(folds or FOLDS, lists.size)
-        task = Task(
-            run=name,
-            lists=lists,
-            measure=measure,
-            rule=rule,
-            keep=keep,
-            next=next,
-            budget=budget,
-            folds=used,
-            repeats=repeats,
-            level=level,
-            seed=seed,
-        )
+        task = Task(name, lists, how)
+        used = task.folds
         judged, summary = task.result()
         rows += judged
         runs.append(summary)
@@ -172,6 +156,21 @@ def _lists_of(
     return lists.only(some[by_name]), remarks  # the order of rows in files decides nothing
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for: the arguments of `cut`."""
+
+    measure: RankingMeasure
+    rule: str
+    keep: float | None
+    next: bool
+    budget: float | None
+    folds: int | None
+    repeats: int
+    level: float | None
+    seed: int
+
+
 @dataclass
 class Trial:
     """What a rule did to queries that had no part in tuning it."""
@@ -183,33 +182,26 @@ class Trial:
     chosen: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True)
 class Task:
     """One run, and how it is to be cut."""
 
-    run: str
-    lists: Lists
-    measure: RankingMeasure
-    rule: str
-    keep: float | None
-    next: bool
-    budget: float | None
-    folds: int
-    repeats: int
-    level: float | None
-    seed: int
-
-    @cached_property
-    def rules(self) -> list[str]:
-        """The rules that can be tuned for the measure."""
-        no_depths = self.measure.definition.by_depth is None
-        return [n for n in RULES if n != "auto" and not (n == "expected" and no_depths)]
+    def __init__(self, run: str, lists: Lists, how: Asked) -> None:
+        if how.folds is not None and not 2 <= how.folds <= lists.size:
+            raise UsageError(
+                f"{option('folds')} is from 2 to the number of queries, {lists.size:,} "
+                f"(got {how.folds})"
+            )
+        self.run, self.lists, self.how = run, lists, how
+        self.folds = min(how.folds or FOLDS, lists.size)
+        no_depths = how.measure.definition.by_depth is None
+        self.rules = [n for n in RULES[1:] if not (n == "expected" and no_depths)]
+        self.chooser = Chooser(lists, how.measure, self.rules, how.budget)
+        self.with_hits = int((lists.hits[:, -1] > 0).sum())
 
     def result(self) -> tuple[list[CutRow], CutRun]:
         """Its rows and the rule to use."""
         lists = self.lists
-        chooser = Chooser(lists, self.measure, self.rules, self.budget)
-        trials = self._trials(chooser)
+        trials = self._trials()
         scores = {
             name: np.mean([lists.at(depth) for depth in trial.depth], axis=0)
             for name, trial in trials.items()
@@ -219,12 +211,14 @@ class Task:
             key=lambda name: float(scores[name].mean()),
         )
         rows = {name: self._row(name, trials[name], scores, best) for name in trials}
-        rule = self._last(chooser)
+        every = np.arange(lists.size)
+        draw = np.random.default_rng([self.how.seed, self.how.repeats, 0])
+        rule = self._fit(every, every, draw).rule
         return list(rows.values()), CutRun(
             run=self.run,
             rule=rule,
             best_reference=best,
-            advice=self._advice(rows[KEEP if self.keep is not None else self.rule], rule),
+            advice=self._advice(rows[self.how.rule if self.how.keep is None else KEEP], rule),
             queries=lists.size,
             nil_queries=int(lists.nil.sum()),
             documents=float(lists.scores.length.mean()),
@@ -233,107 +227,99 @@ class Task:
             bins=bins_of(lists),
         )
 
-    def _trials(self, chooser: Chooser) -> dict[str, Trial]:
+    def _trials(self) -> dict[str, Trial]:
         """Every rule and reference, tuned and judged fold by fold."""
-        lists = self.lists
-        chosen = ["auto", *([KEEP] if self.keep is not None else [])]
-        empty = np.zeros((self.repeats, lists.size), np.int64)
+        lists, how, fit = self.lists, self.how, self.chooser.fit
+        chosen = ["auto", *([KEEP] if how.keep is not None else [])]
+        empty = np.zeros((how.repeats, lists.size), np.int64)
         trials = {name: Trial(empty.copy()) for name in (*chosen, *self.rules, *PLAIN)}
-        for repeat in range(self.repeats):
+        for repeat in range(how.repeats):
             for part, judge in enumerate(self._parts(repeat)):
                 train = np.setdiff1d(np.arange(lists.size), judge)
-                fits = {name: chooser.fit(name, train, judge) for name in (*PLAIN, *self.rules)}
-                draw = np.random.default_rng([self.seed, repeat, part + 1])
-                fits["auto"] = fits[chooser.choose(train, draw)]
-                if self.keep is not None:
-                    fits[KEEP] = self._keeping(chooser, self.keep, train, judge)
-                for name, fit in fits.items():
-                    trials[name].depth[repeat, judge] = fit.depth
+                fits = {name: fit(name, train, judge) for name in (*PLAIN, *self.rules)}
+                draw = np.random.default_rng([how.seed, repeat, part + 1])
+                fits["auto"] = fits[self.chooser.choose(train, draw)]
+                if how.keep is not None:
+                    fits[KEEP] = self._fit(train, judge, draw)
+                for name, fitted in fits.items():
+                    trials[name].depth[repeat, judge] = fitted.depth
                     if name in chosen:
-                        trials[name].chosen[fit.rule.rule] += 1
+                        trials[name].chosen[fitted.rule.rule] += 1
                     if name not in PLAIN:
-                        trials[name].looked.append(self._looked(fit, train))
+                        trials[name].looked.append(self._looked(fitted, train))
         oracle = np.minimum(lists.values.argmax(axis=1), lists.scores.length)
         return trials | {"oracle": Trial(oracle[None])}
 
     def _parts(self, repeat: int) -> list[Ints]:
         """The queries of each fold."""
-        fold = folds_of(self.lists.nil, self.folds, np.random.default_rng([self.seed, repeat]))
+        draw = np.random.default_rng([self.how.seed, repeat])
+        fold = folds_of(self.lists.nil, self.folds, draw)
         return [np.flatnonzero(fold == part) for part in range(self.folds)]
 
-    def _last(self, chooser: Chooser) -> Rule:
-        """The rule to use from now on, tuned on every query."""
-        every = np.arange(self.lists.size)
-        if self.keep is not None:
-            return self._keeping(chooser, self.keep, every, every).rule
-        name = self.rule
-        if name == "auto":
-            name = chooser.choose(every, np.random.default_rng([self.seed, self.repeats, 0]))
-        return chooser.fit(name, every, every).rule
+    def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
+        """The rule that was asked for: the one that keeps the promise, where there is one."""
+        how = self.how
+        if how.keep is not None:
+            delta = max(round(1 - (how.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
+            following = max(1, self.with_hits // self.folds) if how.next else None
+            return keeping(
+                self.chooser, train, judge, keep=how.keep, delta=delta, following=following
+            )
+        name = self.chooser.choose(train, draw) if how.rule == "auto" else how.rule
+        return self.chooser.fit(name, train, judge)
 
-    def _keeping(self, chooser: Chooser, keep: float, train: Ints, judge: Ints) -> Fitted:
-        delta = max(round(1 - (self.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
-        following = max(1, self._with_hits // self.folds) if self.next else None
-        return keeping(chooser, train, judge, keep=keep, delta=delta, following=following)
-
-    @property
-    def _with_hits(self) -> int:
-        return int((self.lists.hits[:, -1] > 0).sum())
-
-    def _looked(self, fit: Fitted, train: Ints) -> float:
+    def _looked(self, fitted: Fitted, train: Ints) -> float:
         """How a rule looks on the queries it was tuned on, or on some of them."""
-        if fit.looked is not None:
-            return fit.looked
+        if fitted.looked is not None:
+            return fitted.looked
         some = train[:: -(-len(train) // LOOKED_AT)]
-        depth = fit.rule.depths(self.lists.scores.table[some])
+        depth = fitted.rule.depths(self.lists.scores.table[some])
         return float(self.lists.at(depth, some).mean())
 
     def _affords(self, name: str, trial: Trial) -> bool:
-        return self.budget is None or name == "nothing" or trial.depth.mean() <= self.budget
+        budget = self.how.budget
+        return budget is None or name == "nothing" or trial.depth.mean() <= budget
 
     def _row(self, name: str, trial: Trial, scores: dict[str, Floats], best: str) -> CutRow:
-        lists, nil, score = self.lists, self.lists.nil, scores[name]
-        bottom, top = self.measure.bounds
+        lists, nil, score, budget = self.lists, self.lists.nil, scores[name], self.how.budget
+        bottom, top = self.how.measure.bounds
         kept, silent = trial.depth.mean(axis=0), (trial.depth == 0).mean(axis=0)
         lost = losses(lists, trial.depth.T, np.arange(lists.size))
         recall = 1 - lost[~np.isnan(lost[:, 0])]
-        kept_interval = self._interval("kept", kept, 0.0, np.inf)
-        everything, reference = scores["everything"], scores[best]
+        numbers = {
+            **self._mean("score", score, bottom, top),
+            **self._mean("kept", kept, 0.0, np.inf),
+            **self._mean("gain", score - scores["everything"], bottom - top, top - bottom),
+            **self._mean("over_best", score - scores[best], bottom - top, top - bottom),
+        }
         return CutRow(
             run=self.run,
             rule=name,
             reference=name in REFERENCES,
-            score=number(score.mean()),
-            **self._interval("", score, bottom, top),
-            kept=float(kept.mean()),
-            **kept_interval,
+            **numbers,
             recall=float(recall.mean()) if len(recall) else None,
             silent=float(silent[nil].mean()) if nil.any() else None,
             silent_others=float(silent[~nil].mean()) if not nil.all() else None,
-            gain=number((score - everything).mean()),
-            **self._interval("gain", score - everything, bottom - top, top - bottom),
-            over_best=number((score - reference).mean()),
-            **self._interval("over_best", score - reference, bottom - top, top - bottom),
             optimism=number(np.mean(trial.looked) - score.mean()) if trial.looked else None,
             chosen=dict(trial.chosen.most_common()),
-            within_budget=None
-            if self.budget is None
-            else (kept_interval["kept_low"] or 0.0) <= self.budget,
+            within_budget=None if budget is None else (numbers["kept_low"] or 0.0) <= budget,
         )
 
-    def _interval(
-        self, name: str, values: Floats, bottom: float, top: float
-    ) -> dict[str, float | None]:
-        """That of a mean over queries (Student's t), within what it can be at all."""
-        low, high = Mean.of(values, np.ones(len(values))).limits(self.level or LEVEL)
-        ends = number(max(low, bottom)), number(min(high, top))
-        return dict(zip((f"{name}_low".strip("_"), f"{name}_high".strip("_")), ends, strict=True))
+    def _mean(self, name: str, values: Floats, bottom: float, top: float) -> dict[str, Any]:
+        """A mean over queries, with its interval (Student's t) within what it can be at all."""
+        low, high = Mean.of(values, np.ones(len(values))).limits(self.how.level or LEVEL)
+        ends = "" if name == "score" else f"{name}_"
+        return {
+            name: number(values.mean()),
+            f"{ends}low": number(max(low, bottom)),
+            f"{ends}high": number(min(high, top)),
+        }
 
     def _advice(self, row: CutRow, rule: Rule) -> str:
         """What to do, by what the rule asked for gained over keeping everything."""
-        if self.keep is not None:
+        if self.how.keep is not None:
             return "not" if rule.rule == "everything" else "cut"
-        if self.budget is not None:
+        if self.how.budget is not None:
             return "cut"
         keeps_all = bool((rule.depths(self.lists.scores.table) == self.lists.scores.length).all())
         if keeps_all or row.gain is None or row.gain <= 0:
@@ -344,7 +330,8 @@ class Task:
 
     def _promise(self, trials: dict[str, Trial]) -> Promise | None:
         """What was promised, and in how many folds it held."""
-        if self.keep is None:
+        how = self.how
+        if how.keep is None:
             return None
         shares = []
         for repeat, depth in enumerate(trials[KEEP].depth):
@@ -353,12 +340,12 @@ class Task:
                 if not np.isnan(lost).all():
                     shares.append(1 - np.nanmean(lost))
         return Promise(
-            keep=self.keep,
-            level=self.level or PROMISED,
-            next=self.next,
+            keep=how.keep,
+            level=how.level or PROMISED,
+            next=how.next,
             parts=len(shares),
-            held=int(sum(share >= self.keep - 1e-12 for share in shares)),
-            queries=self._with_hits,
+            held=int(sum(share >= how.keep - 1e-12 for share in shares)),
+            queries=self.with_hits,
         )
 
     def remarks(self) -> list[str]:
@@ -366,8 +353,8 @@ class Task:
         lists, scores = self.lists, self.lists.scores
         flat = not (scores.top > scores.lowest).any()
         remarks = {
-            f"the rule 'expected' is left out: {self.measure} cannot be computed for every depth "
-            "of a list": "expected" not in self.rules,
+            f"the rule 'expected' is left out: {self.how.measure} cannot be computed for every "
+            "depth of a list": "expected" not in self.rules,
             "all scores within each list are equal: only the number of documents can decide": (
                 flat and bool(scores.length.any())
             ),
@@ -375,8 +362,63 @@ class Task:
             "every query has a relevant document: an empty list is never rewarded": (
                 not lists.nil.any()
             ),
-            f"there are only {lists.size} queries: intervals are wide": (
-                lists.size < 2 * self.folds
-            ),
+            f"there are only {lists.size} queries: intervals are wide": lists.size < 2 * self.folds,
         }
         return [text for text, holds in remarks.items() if holds]
+
+
+# ------------------------------------------------------------------------------ what charts show
+
+DEPTHS = 120
+"""Depths that a chart shows at most: all of the first, ever fewer then."""
+BINS = 40
+POOLED = 4000
+"""Scores that a mixture is fitted to at most."""
+
+
+def points_of(lists: Lists) -> tuple[Point, ...]:
+    """What cutting every list at one depth scores and keeps."""
+    most = lists.values.shape[1] - 1
+    depths = np.unique(np.geomspace(1, most + 1, DEPTHS).astype(np.int64) - 1)
+    if most < DEPTHS:
+        depths = np.arange(most + 1)
+    reached = np.searchsorted(np.sort(lists.values.argmax(axis=1)), depths, side="right")
+    has = lists.hits[:, -1] > 0
+    return tuple(
+        Point(
+            depth=int(depth),
+            score=float(lists.values[:, depth].mean()),
+            kept=float(np.minimum(lists.scores.length, depth).mean()),
+            recall=float((lists.hits[has, depth] / lists.hits[has, -1]).mean())
+            if has.any()
+            else None,
+            best_for=int(count),
+        )
+        for depth, count in zip(depths, np.diff(reached, prepend=0), strict=True)
+    )
+
+
+def bins_of(lists: Lists) -> tuple[Bin, ...]:
+    """How many documents have which score, relevant or not, and what a mixture makes of them."""
+    from scipy.special import ndtr
+
+    scores = lists.scores.table[lists.scores.inside]
+    relevant = lists.relevant[lists.scores.inside]
+    if not len(scores) or scores.min() == scores.max():
+        return ()
+    edges = np.linspace(scores.min(), scores.max(), BINS + 1)
+    some = np.sort(scores)[:: max(1, len(scores) // POOLED)] - edges[0]
+    share, mean, deviation, scale = (float(part[0]) for part in fit_mixture(some[None]))
+    at = (edges[:-1] + edges[1:]) / 2 - edges[0]
+    normal = np.exp(-0.5 * ((at - mean) / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
+    every = len(scores) * (edges[1] - edges[0])
+    columns = {
+        "low": edges[:-1],
+        "high": edges[1:],
+        "relevant": np.histogram(scores[relevant], edges)[0],
+        "others": np.histogram(scores[~relevant], edges)[0],
+        "fitted_relevant": every * share * normal / ndtr(mean / deviation),
+        "fitted_others": every * (1 - share) * np.exp(-at / scale) / scale,
+    }
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return tuple(Bin(**dict(zip(columns, row, strict=True))) for row in rows)

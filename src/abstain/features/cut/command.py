@@ -12,16 +12,14 @@ from msgspec.structs import replace
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Showing, Words, command, option, shows, working
 from abstain.cli.options import RankedInput, reads_rankings
-from abstain.errors import UsageError, shown
+from abstain.errors import UsageError
+from abstain.features.cut import RULES
 
 if TYPE_CHECKING:
-    from abstain.features.cut.result import CutResult
-    from abstain.rankings.rankings import Rankings
+    from polars import DataFrame
 
-RULES = (
-    *("auto", "k", "threshold", "share", "gap"),
-    *("surprise", "distribution", "probability", "expected"),
-)
+    from abstain.features.cut.result import CutResult
+
 RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 """Endings of -o that ask for the result; any other name holds the run, cut."""
 READ = {"qrels", "runs", "nil", "reading_columns", "reading_format"}
@@ -124,7 +122,11 @@ def cut(
         rankings = inputs.rankings()
         result = rankings.cut(**{name: value for name, value in how.items() if value is not None})
     if target is not None:
-        _write_cut(rankings, result, target)
+        from abstain.features.cut.runs import cut_runs
+
+        names = {(id(each.source), each.tag): each.run for each in rankings.origins}
+        sources = {id(each.source): each.source for each in rankings.origins}
+        _write(cut_runs(sources.values(), result, rankings.settings.nil, names), target)
     if rule_file is not None:
         result.save_rule(rule_file)
     if explain:
@@ -133,22 +135,13 @@ def cut(
         replace(out, output=None if target is not None else out.output).show(result)
 
 
-def _write_cut(rankings: Rankings, result: CutResult, target: Path) -> None:
-    from polars import concat
+def _write(made: tuple[DataFrame, list[str]], target: Path) -> None:
+    from abstain.features.cut.runs import write_run
 
-    from abstain.features.cut.runs import cut_rows, ranked_rows, write_run
-
-    parts = []
-    rules = {each.run: each.rule for each in result.runs}
-    names = {(id(origin.source), origin.tag): origin.run for origin in rankings.origins}
-    for source in {id(origin.source): origin.source for origin in rankings.origins}.values():
-        for tag, rows in ranked_rows(source, rankings.settings.nil):
-            run = names[id(source), tag]
-            if run in rules:
-                made, summary = cut_rows(rows, run, rules[run], rankings.settings.nil)
-                parts.append(made)
-                click.echo(f"{target}: run {shown(run)}: {summary}", err=True)
-    write_run(concat(parts), target)
+    rows, notes = made
+    write_run(rows, target)
+    for note in notes:
+        click.echo(f"{target}: {note}", err=True)
 
 
 def _explain(result: CutResult) -> None:
@@ -160,7 +153,7 @@ def _explain(result: CutResult) -> None:
 def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: bool) -> None:
     """Cut a run by a saved rule."""
     from abstain.features.cut.result import CutResult
-    from abstain.features.cut.runs import cut_run, write_run
+    from abstain.features.cut.runs import cut_by_saved
     from abstain.report.result import load
 
     context = click.get_current_context()
@@ -179,8 +172,6 @@ def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: boo
     if target is None:
         raise UsageError("--apply writes a run: say where with -o (a run's name, not .json)")
     reading = inputs.reading
-    rows, notes = cut_run(
-        inputs.qrels, saved, nil=inputs.lists["nil"], columns=reading.columns, format=reading.format
-    )
-    write_run(rows, target)
-    click.echo("; ".join([f"{target}: {notes[0]}", *notes[1:]]), err=True)
+    nil, columns = inputs.lists["nil"], reading.columns
+    made = cut_by_saved(inputs.qrels, saved, nil=nil, columns=columns, format=reading.format)
+    _write(made, target)

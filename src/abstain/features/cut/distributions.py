@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from abstain.features.cut.scores import sigmoid
+
 if TYPE_CHECKING:
     from abstain.features.cut.scores import Scores
     from abstain.measures.ranked_lists import Floats, Ints
@@ -34,6 +36,12 @@ class Pareto(NamedTuple):
 
     shape: Floats
     scale: Floats
+
+    def log_survival(self, excess: Floats) -> Floats:
+        """The log of the chance of a larger excess."""
+        shape = np.where(np.abs(self.shape) > FLAT, self.shape, FLAT)[:, None]
+        ratio = excess / np.maximum(self.scale, 1e-300)[:, None]
+        return np.asarray(-np.log1p(np.maximum(shape * ratio, -1 + 1e-12)) / shape)
 
 
 def fit_pareto(excess: Floats) -> Pareto:
@@ -91,20 +99,13 @@ def _on_the_edge(y: Floats, count: Ints, most: Floats) -> tuple[Floats, Floats]:
     return high, np.log1p(-y / (2 * high[:, None])).sum(axis=1) / count - np.log(high)
 
 
-def log_survival(excess: Floats, fitted: Pareto) -> Floats:
-    """The log of the chance of a larger excess."""
-    shape = np.where(np.abs(fitted.shape) > FLAT, fitted.shape, FLAT)[:, None]
-    ratio = excess / np.maximum(fitted.scale, 1e-300)[:, None]
-    return np.asarray(-np.log1p(np.maximum(shape * ratio, -1 + 1e-12)) / shape)
-
-
 def cramer_von_mises(excess: Floats, fitted: Pareto) -> Floats:
     """How far the excesses, in falling order, lie from a distribution."""
     there = ~np.isnan(excess)
     count = there.sum(axis=1)
     place = np.cumsum(there, axis=1)
     expected = 1 - (2 * place - 1) / (2 * np.maximum(count, 1))[:, None]
-    away = 1 - np.exp(log_survival(np.where(there, excess, 0.0), fitted)) - expected
+    away = 1 - np.exp(fitted.log_survival(np.where(there, excess, 0.0))) - expected
     summed = np.where(there, away**2, 0.0).sum(axis=1)
     return np.where(count > 0, summed + 1 / (12 * np.maximum(count, 1)), np.inf)
 
@@ -134,7 +135,7 @@ def surprise(scores: Scores) -> Floats:
     _, start, shape, scale, share = tails[best, :, np.arange(len(best))].T
     above = scores.table > start[:, None]
     tail = np.where(above, scores.table - np.where(above, start[:, None], 0.0), 0.0)
-    inside = -np.log(share)[:, None] - log_survival(tail, Pareto(shape, scale))
+    inside = -np.log(share)[:, None] - Pareto(shape, scale).log_survival(tail)
     as_high = rankdata(-scores.table, "max", axis=1, nan_policy="omit")
     below = np.log(np.maximum(scores.length, 1)[:, None] / as_high)
     return np.asarray(np.where(above, inside, np.minimum(below, -np.log(share)[:, None])))
@@ -162,9 +163,19 @@ class Mixture(NamedTuple):
     """Of the normal one, which is of relevant documents."""
     mean: Floats
     deviation: Floats
-    """Of the normal distribution before it is cut off."""
+    """Before it is cut off."""
     scale: Floats
     """The mean of the exponential one."""
+
+    def responsibility(self, y: Floats) -> Floats:
+        """The chance that each number is of the normal distribution."""
+        from scipy.special import log_ndtr
+
+        share, mean, deviation, scale = (part[:, None] for part in self)
+        normal = -0.5 * ((y - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2 * np.pi)
+        normal = normal - log_ndtr(mean / deviation)
+        odds = np.log(share) + normal - np.log1p(-share) - (-y / scale - np.log(scale))
+        return sigmoid(odds)
 
 
 def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
@@ -184,7 +195,7 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
     deviation = np.full(len(unit), 0.2)
     scale = mean
     for _ in range(rounds):
-        normal = _responsibility(y, Mixture(share, middle, deviation, scale)) * there
+        normal = Mixture(share, middle, deviation, scale).responsibility(y) * there
         weight = np.maximum(normal.sum(axis=1), 1e-12)
         rest = np.maximum(count - weight, 1e-12)
         first = (normal * y).sum(axis=1) / weight
@@ -199,17 +210,6 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
     return Mixture(share, middle * unit, deviation * unit, scale * unit)
 
 
-def _responsibility(y: Floats, fitted: Mixture) -> Floats:
-    """The chance that each number is of the normal distribution."""
-    from scipy.special import log_ndtr
-
-    share, mean, deviation, scale = (part[:, None] for part in fitted)
-    normal = -0.5 * ((y - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2 * np.pi)
-    normal = normal - log_ndtr(mean / deviation)
-    odds = np.log(share) + normal - np.log1p(-share) - (-y / scale - np.log(scale))
-    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
-
-
 def posterior(scores: Scores) -> Floats:
     """The chance of relevance by a normal–exponential mixture fitted to each list.
 
@@ -218,6 +218,6 @@ def posterior(scores: Scores) -> Floats:
     some, _ = evenly(scores)
     fitted = fit_mixture(some - scores.lowest[:, None])
     y = np.where(scores.inside, scores.table - scores.lowest[:, None], 0.0)
-    chance = _responsibility(y, fitted)
+    chance = fitted.responsibility(y)
     constant = (scores.top <= scores.lowest)[:, None]
     return np.where(scores.inside, np.where(constant, 0.5, chance), np.nan)

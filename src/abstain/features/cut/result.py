@@ -22,7 +22,6 @@ OF_NUMBER = "of the number before it"
 
 
 def interval_text(low: float | None, high: float | None) -> str:
-    """An interval as people read it."""
     if low is None or high is None:
         return "–"
     return f"[{low:z.3f}, {high:z.3f}]".replace("-", "−")
@@ -238,18 +237,18 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         if not isinstance(scores, Iterable):
             raise UsageError(SCORES)
         lists = list(scores)
-        several = bool(lists) and isinstance(lists[0], Iterable)
-        depths = depths_of(rule, lists if several else [lists])
-        return depths if several else depths[0]
+        if lists and isinstance(lists[0], Iterable):
+            return depths_of(rule, lists)
+        return depths_of(rule, [lists])[0]
 
     def apply(self, run: Any, *, nil: str | None = None) -> pl.DataFrame:
         """A run, read as rankings are, with every list cut (polars: run, query, doc, score, rank).
 
         An empty list is one row whose document is NIL.
         """
-        from abstain.features.cut.runs import cut_run
+        from abstain.features.cut.runs import cut_by_saved
 
-        return cut_run(run, self, nil=nil)[0]
+        return cut_by_saved(run, self, nil=nil)[0]
 
     def explain(self, run: str | None = None) -> str:
         """The rule as lines of Python, to paste into a retriever."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
 
 import numpy as np
 from msgspec import Meta
 
 from abstain.errors import shown
+from abstain.features.cut import RULES
 from abstain.features.cut.distributions import posterior, surprise
 from abstain.features.cut.scores import DOCUMENT, LIST, Model, Scores
 from abstain.measures import measure
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from abstain.measures.measure_types import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
 
-RuleName: TypeAlias = Literal[
-    "auto", "k", "threshold", "share", "gap", "surprise", "distribution", "probability", "expected"
-]
-RULES: tuple[RuleName, ...] = get_args(RuleName)
 REFERENCES = ("nothing", "everything", "top 10", "oracle")
 SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")
 """Rules that keep the documents for which a falling number is at least so much."""
@@ -35,8 +32,7 @@ MOST_UNSEEN = 10**6
 CHUNK = 1 << 17
 """Numbers that are worked on at a time."""
 SAME = 1e-9
-"""Of depths that are expected to score the same, the smallest is taken; of equal drops, the
-first."""
+"""Of depths expected to score the same the smallest is taken; of equal drops, the first."""
 HEAD = '''def cut(scores):
     """How many of the documents with these scores to keep, the best first."""
 '''
@@ -79,14 +75,13 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defau
         """Refuse, with a ValueError, a rule of a file that cannot be one."""
         if self.rule not in (*RULES[1:], *REFERENCES[:3]):
             raise ValueError(f"there is no rule {shown(self.rule)}")
-        models = (self.document, DOCUMENT), (self.nothing, LIST)
-        for model, known in models[: {"probability": 1, "expected": 2}.get(self.rule, 0)]:
-            if model is None or not model.fits(len(known)):
-                raise ValueError(f"the rule {self.rule} needs models of {len(known)} numbers")
-        if self.rule == "expected":
-            known_measure = measure(self.measure or "")
-            if getattr(known_measure.definition, "by_depth", None) is None:
-                raise ValueError(f"the rule 'expected' cannot be used with {known_measure}")
+        models = ((self.document, len(DOCUMENT)), (self.nothing, len(LIST)))
+        for model, width in models[: {"probability": 1, "expected": 2}.get(self.rule, 0)]:
+            if model is None or not model.fits(width):
+                raise ValueError(f"the rule {self.rule} needs models of {width} numbers")
+        definition = measure(self.measure).definition if self.measure else None
+        if self.rule == "expected" and getattr(definition, "by_depth", None) is None:
+            raise ValueError(f"the rule 'expected' cannot be used with {self.measure}")
 
     def depths(self, table: Floats) -> Ints:
         """How many documents each list keeps: lists × ranks of falling scores, NaN behind ends."""
@@ -175,12 +170,12 @@ def poisson_counts(mean: float, draws: int) -> Ints:
 
 def expected_values(rule: Rule, scores: Scores) -> Floats:
     """Queries × depths: the expected measure."""
-    assert rule.document is not None
-    assert rule.nothing is not None
-    chance, nil = np.nan_to_num(scores.chance(rule.document)), rule.nothing.chance(scores.lists)
     item = cast("RankingMeasure", measure(rule.measure or ""))
     by_depth = item.definition.by_depth
+    assert rule.document is not None
+    assert rule.nothing is not None
     assert by_depth is not None
+    chance, nil = np.nan_to_num(scores.chance(rule.document)), rule.nothing.chance(scores.lists)
     queries, width = chance.shape
     drawn = uniforms(width, rule.draws or 1)
     unseen = poisson_counts(rule.unseen or 0.0, rule.draws or 1)

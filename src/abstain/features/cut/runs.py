@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,30 +84,52 @@ def depths_of(rule: Rule, lists: Sequence[Any]) -> list[int]:
     return depths
 
 
-def ranked_rows(source: Source, nil: str | None = None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each run in a source, query by query, best first: query, doc, score, rank.
+def cut_runs(
+    sources: Iterable[Source],
+    result: CutResult,
+    nil: str | None,
+    names: Mapping[tuple[int, str], str] | None = None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """The runs of some sources, cut by the rules of a result, and what was done.
+
+    A rule alone cuts every run, unless `names` say what each is called.
+    """
+    rules = {each.run: each.rule for each in result.runs}
+    parts, notes = [], []
+    for source in sources:
+        columns = ("run", "query", "doc", "score")
+        batches = [batch.select(columns) for batch in source.batches(by_rank=False)]
+        every = pl.concat(batches) if batches else pl.DataFrame(schema=columns)
+        for (tag,), rows in every.partition_by("run", as_dict=True, maintain_order=True).items():
+            run = str(tag) if names is None else names[id(source), str(tag)]
+            if names is None or run in rules:
+                rule = result.runs[0].rule if names is None and len(rules) == 1 else None
+                made, summary = _cut_rows(_ranked(rows, nil), run, rule or result.rule_of(run), nil)
+                parts.append(made)
+                notes.append(summary)
+    if not parts:
+        raise UsageError("the run is empty: there is nothing to cut")
+    return pl.concat(parts), notes
+
+
+def _ranked(rows: pl.DataFrame, nil: str | None) -> pl.DataFrame:
+    """A run query by query, the best first: query, doc, score, rank.
 
     Equal scores are in falling order of document id; `nil` and what stands behind it is left out.
     """
-    batches = [
-        batch.select("run", "query", "doc", "score") for batch in source.batches(by_rank=False)
-    ]
-    if not batches:
-        return
-    for (tag,), rows in (
-        pl.concat(batches).partition_by("run", as_dict=True, maintain_order=True).items()
-    ):
-        queries = pl.Enum(rows["query"].unique(maintain_order=True))
-        is_nil = pl.lit(value=False) if nil is None else pl.col("doc") == nil
-        ordered = rows.with_columns(at=pl.col("query").cast(queries), ends=is_nil).sort(
-            "at", "score", "ends", "doc", descending=[False, True, False, True]
-        )
-        kept = ordered.filter(~pl.col("ends").cum_max().over("at"))
-        rank = pl.int_range(1, pl.len() + 1).over("query")
-        yield str(tag), kept.select("query", "doc", "score", rank=rank)
+    queries = pl.Enum(rows["query"].unique(maintain_order=True))
+    is_nil = pl.lit(value=False) if nil is None else pl.col("doc") == nil
+    ordered = rows.with_columns(at=pl.col("query").cast(queries), ends=is_nil).sort(
+        "at", "score", "ends", "doc", descending=[False, True, False, True]
+    )
+    kept = ordered.filter(~pl.col("ends").cum_max().over("at"))
+    rank = pl.int_range(1, pl.len() + 1).over("query")
+    return kept.select("query", "doc", "score", rank=rank)
 
 
-def cut_rows(rows: pl.DataFrame, run: str, rule: Rule, nil: str | None) -> tuple[pl.DataFrame, str]:
+def _cut_rows(
+    rows: pl.DataFrame, run: str, rule: Rule, nil: str | None
+) -> tuple[pl.DataFrame, str]:
     """The rows of a run that a rule keeps, an empty list as NIL, and what was done."""
     lists = rows.group_by("query", maintain_order=True).agg(pl.all())
     depth = pl.Series(depths_of(rule, [each.to_numpy() for each in lists["score"]]), dtype=pl.Int64)
@@ -116,13 +138,13 @@ def cut_rows(rows: pl.DataFrame, run: str, rule: Rule, nil: str | None) -> tuple
     nothing = {"doc": nil or NIL, "score": 0.0, "rank": 1}
     made = made.with_columns(pl.col(name).fill_null(value) for name, value in nothing.items())
     summary = (
-        f"{rows.height:,} documents of {plural(lists.height, 'list')} cut to {depth.sum():,}; "
-        f"{plural(int((depth == 0).sum()), 'list')} empty ({nil or NIL})"
+        f"run {shown(run)}: {rows.height:,} documents of {plural(lists.height, 'list')} cut to "
+        f"{depth.sum():,}; {plural(int((depth == 0).sum()), 'list')} empty ({nil or NIL})"
     )
     return made.select(pl.lit(run).alias("run"), pl.all()), summary
 
 
-def cut_run(
+def cut_by_saved(
     run: Any,
     result: CutResult,
     *,
@@ -131,18 +153,9 @@ def cut_run(
     format: str | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """A run without judgments, cut by the rules of a result, and what was done."""
-    source = open_source(run, side="run", columns=columns, format=format)
-    parts, notes = [], []
-    known = [each.run for each in result.runs]
-    nil = nil if nil is not None or result.settings is None else result.settings.nil
-    for tag, rows in ranked_rows(source, nil):
-        name = tag if tag in known or len(known) > 1 else known[0]
-        made, summary = cut_rows(rows, tag, result.rule_of(name), nil)
-        parts.append(made)
-        notes.append(f"{summary}, by the rule of {shown(name)}" if name != tag else summary)
-    if not parts:
-        raise UsageError("the run is empty: there is nothing to cut")
-    return pl.concat(parts), notes
+    if nil is None and result.settings is not None:
+        nil = result.settings.nil
+    return cut_runs([open_source(run, side="run", columns=columns, format=format)], result, nil)
 
 
 def write_run(rows: pl.DataFrame, path: str | os.PathLike[str]) -> None:

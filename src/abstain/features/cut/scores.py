@@ -1,4 +1,4 @@
-"""What a rule sees of lists: their scores as numbers, and logistic models of them."""
+"""Lists of scores: what rules see of them, logistic models, and what each depth is worth."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from abstain.measures.ranking import gains
+from abstain.measures.ranked_lists import Prefixes, spread
 from abstain.report.result import Facts
 
 if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Bools, Floats, Ints
+    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.ranked_lists import Bools, Floats, Ints, RankedLists
 
 STEPS, HALVED = 50, 30
 CLOSE = 1e-6
@@ -46,7 +49,7 @@ class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return sigmoid(self.logit(np.moveaxis(known, -1, 0), known.shape[:-1]))
 
     def logit(self, known: Iterable[Floats], shape: tuple[int, ...]) -> Floats:
-        """The log odds, of each number that the model looks at for all documents at once."""
+        """The log odds, from each number that the model looks at for all documents at once."""
         odds = np.full(shape, self.bias)
         standard = zip(self.weights, self.middle, self.scale, strict=True)
         for (weight, middle, scale), numbers in zip(standard, known, strict=False):
@@ -107,48 +110,26 @@ def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | No
     return Model(bias=float(w[0]), weights=weights, middle=middles, scale=scales)
 
 
-@dataclass(frozen=True)
 class Scores:
     """Lists of scores in falling order, side by side: queries × ranks, NaN behind a list's end.
 
-    There is one rank at least, even where every list is empty.
+    There is one rank at least, even where every list is empty. Shares are counted from the origin.
     """
 
-    table: Floats
-    origin: float = 0.0
-    """What counts as no score at all where shares are taken."""
+    def __init__(self, table: Floats, origin: float = 0.0) -> None:
+        self.table, self.origin = table, origin
+        self.inside = ~np.isnan(table)
+        self.length: Ints = self.inside.sum(axis=1)
+        self.filled = np.where(self.inside, table, 0.0)
+        self.top, self.lowest = self.filled[:, 0], self.place(self.length)
 
     def only(self, some: Ints) -> Scores:
         return Scores(self.table[some], self.origin)
-
-    @cached_property
-    def inside(self) -> Bools:
-        """Where there is a document."""
-        return ~np.isnan(self.table)
-
-    @cached_property
-    def length(self) -> Ints:
-        return np.asarray(self.inside.sum(axis=1))
-
-    @cached_property
-    def filled(self) -> Floats:
-        """The scores, with 0 behind a list's end."""
-        return np.where(self.inside, self.table, 0.0)
 
     def place(self, rank: Ints) -> Floats:
         """Each list's score at a rank from 0, or its last if that is above; 0 of an empty one."""
         last = np.maximum(self.length - 1, 0)
         return np.asarray(self.filled[np.arange(len(self.table)), np.minimum(rank, last)])
-
-    @cached_property
-    def top(self) -> Floats:
-        """The first score of each list; 0 of an empty one."""
-        return self.filled[:, 0]
-
-    @cached_property
-    def lowest(self) -> Floats:
-        """The last score of each list; 0 of an empty one."""
-        return self.place(self.length)
 
     @cached_property
     def mean(self) -> Floats:
@@ -223,3 +204,99 @@ def origin_of(table: Floats) -> float:
     (0.0, -4.0)
     """
     return min(0.0, float(np.nanmin(table, initial=0.0)))
+
+
+# ------------------------------------------------------------------------ lists with judgments
+
+CHUNK = 1 << 21
+"""Numbers that are worked on at a time."""
+LEARNT = 30_000
+"""Documents that a model is learnt from, about: of long lists ever fewer behind the first ranks."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The lists of one run."""
+
+    scores: Scores
+    relevant: Bools
+    """Queries × ranks: which documents are relevant."""
+    there: Ints
+    """How many relevant documents each query has, listed or not."""
+    values: Floats
+    """Queries × depths: what a list cut there scores; behind its end, what the whole scores."""
+    gain: float = 1.0
+    """The mean gain of a relevant document."""
+
+    @property
+    def size(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def nil(self) -> Bools:
+        """Queries for which nothing is relevant."""
+        return np.equal(self.there, 0)
+
+    @cached_property
+    def hits(self) -> Ints:
+        """Queries × depths: how many relevant documents are kept."""
+        none = np.zeros((self.size, 1), np.int64)
+        return np.concatenate([none, np.cumsum(self.relevant, axis=1)], axis=1)
+
+    @cached_property
+    def sample(self) -> tuple[Ints, Ints, Floats]:
+        """The documents to learn from: query, place and how many each stands for.
+
+        All that are relevant, all of the first ranks, and of those behind one in so many.
+        """
+        place = np.arange(self.relevant.shape[1])
+        deep = int(np.clip(LEARNT // (6 * max(self.size, 1)), 8, 64))
+        step = np.maximum(place // deep, 1)
+        taken = (place % step == step // 2) & self.scores.inside
+        query, at = np.nonzero(taken | self.relevant)
+        return query, at, np.where(self.relevant[query, at], 1.0, step[at])
+
+    @cached_property
+    def known(self) -> Floats:
+        return self.scores.at(*self.sample[:2])
+
+    def only(self, some: Ints) -> Lists:
+        """The lists of some queries, in this order."""
+        parts = self.relevant[some], self.there[some], self.values[some]
+        return Lists(self.scores.only(some), *parts, self.gain)
+
+    def at(self, depth: Ints, where: Ints | slice = slice(None)) -> Floats:
+        """What the lists of some queries score at some depths."""
+        rows = np.arange(self.size)[where]
+        return np.asarray(self.values[rows, depth])
+
+
+def of_run(lists: RankedLists, table: Floats, measure: RankingMeasure, origin: float) -> Lists:
+    """The lists of a run, and what they are worth by a measure at each depth."""
+    queries, width = table.shape
+    pool = lists.pool
+    arguments = {p.name: p.default for p in measure.definition.parameters} | measure.arguments
+    ideal = gains(pool.grade, pool, arguments.get("rel"))
+    gain = np.zeros((queries, width))
+    gain[lists.row, lists.rank - 1] = gains(lists.grade, pool, arguments.get("rel"))
+    there = pool.count(ideal > 0)
+    by_depth = measure.definition.by_depth
+    values = np.empty((queries, width + 1))
+    if by_depth is None:
+        for depth in range(width + 1):
+            values[:, depth] = measure.values(lists.first(np.full(queries, depth)))
+    else:
+        total, lengths = pool.total(ideal), np.diff(pool.offsets)
+        best = np.zeros((queries, int(lengths.max(initial=0))))
+        best[spread(lengths)] = ideal  # the gains of each pool, the largest first
+        step = max(1, CHUNK // (width + 1))
+        for start in range(0, queries, step):
+            some = slice(start, start + step)
+            part = Prefixes(gain[some], total[some], there[some].astype(np.float64), best[some])
+            values[some] = by_depth(part, **measure.arguments).values
+    whole = measure.values(lists)  # a list that reaches the limit was not ended
+    ended = np.arange(width + 1) >= lists.depth[:, None]
+    values = np.where(ended, whole[:, None], values)
+    positive = ideal[ideal > 0]
+    mean_gain = float(positive.mean()) if len(positive) else 1.0
+    return Lists(Scores(table, origin), gain > 0, there, values, mean_gain)

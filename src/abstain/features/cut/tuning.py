@@ -11,10 +11,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values, gap_depths, signal
-from abstain.features.cut.scores import Model, Scores, logistic
+from abstain.features.cut.scores import Lists, Model, Scores, logistic
 
 if TYPE_CHECKING:
-    from abstain.features.cut.lists import Lists
     from abstain.measures.measure_types import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, Ints
 
@@ -70,16 +69,15 @@ class Candidates:
     """Queries × rules; those that keep more come first."""
     values: Floats
 
-
-def best_column(values: Floats, depth: Ints, budget: float | None) -> int:
-    """The first column of the greatest mean; where a budget is set, of those that keep it."""
-    means = values.mean(axis=0)
-    if budget is not None:
-        within = depth.mean(axis=0) <= budget + 1e-9
-        means = np.where(within, means, -np.inf)
-        if not within.any():
-            return int(depth.mean(axis=0).argmin())
-    return int(np.argmax(means >= means.max() - 1e-12))
+    def best(self, train: Ints, budget: float | None) -> int:
+        """The first of the greatest mean; where a budget is set, of those that keep it."""
+        means, kept = self.values[train].mean(axis=0), self.depth[train].mean(axis=0)
+        if budget is not None:
+            within = kept <= budget + 1e-9
+            if not within.any():
+                return int(kept.argmin())
+            means = np.where(within, means, -np.inf)
+        return int(np.argmax(means >= means.max() - 1e-12))
 
 
 @dataclass
@@ -101,7 +99,7 @@ class Chooser:
         if name == "expected":
             return self._expected(train, wanted)
         tried = self.candidates(name, train)
-        at = best_column(tried.values[train], tried.depth[train], self.budget)
+        at = tried.best(train, self.budget)
         looked = float(tried.values[train, at].mean())
         return Fitted(tried.rules[at], tried.depth[wanted, at], looked)
 
@@ -140,24 +138,20 @@ class Chooser:
     def _tried(self, rules: list[Rule], depth: Ints) -> Candidates:
         return Candidates(rules, depth, np.take_along_axis(self.lists.values, depth, axis=1))
 
-    def _document_model(self, train: Ints, *, with_nil: bool = True) -> Model:
-        lists = self.lists
-        query, at, times = lists.sample
-        chosen = np.zeros(lists.size, bool)
-        chosen[train] = True
-        if not with_nil:
-            chosen &= ~lists.nil
-        use = np.flatnonzero(chosen[query])
-        relevant = lists.relevant[query[use], at[use]]
-        return logistic(lists.known[use], relevant, ridge=RIDGE, times=times[use])
+    def _document_model(self, train: Ints) -> Model:
+        query, at, times = self.lists.sample
+        use = np.flatnonzero(np.isin(query, train))
+        relevant = self.lists.relevant[query[use], at[use]]
+        return logistic(self.lists.known[use], relevant, ridge=RIDGE, times=times[use])
 
     def _expected(self, train: Ints, wanted: Ints) -> Fitted:
         lists, scores = self.lists, self.lists.scores
-        has = train[~lists.nil[train] & (scores.length[train] > 0)]
+        some = train[~lists.nil[train]]
+        has = some[scores.length[some] > 0]
         missed = lists.there[has] - lists.hits[has, -1]
         rule = Rule(
             rule="expected",
-            document=self._document_model(train, with_nil=False),
+            document=self._document_model(some),
             nothing=logistic(scores.lists[train], lists.nil[train], ridge=RIDGE),
             unseen=float(missed.mean()) if len(has) else 0.0,
             gain=lists.gain if self.measure.definition.scales_grades else 1.0,
@@ -166,18 +160,9 @@ class Chooser:
             origin=scores.origin,
         )
         if self.budget is not None:
-            rule = replace(rule, price=self._price(rule, scores.only(train), self.budget))
+            rule = replace(rule, price=_price(rule, scores.only(train), self.budget))
         values = expected_values(rule, scores.only(wanted))
         return Fitted(rule, best_of(values, scores.length[wanted], rule.price))
-
-    def _price(self, rule: Rule, scores: Scores, budget: float) -> float:
-        """The lowest price of a document at which the queries tuned on keep to the budget."""
-        values = expected_values(rule, scores)
-
-        def exceeds(price: float) -> bool:
-            return bool(best_of(values, scores.length, price).mean() > budget)
-
-        return halved(exceeds, 0.0, float(np.ptp(values)) + 1.0)[1] if exceeds(0.0) else 0.0
 
     def choose(self, train: Ints, draw: np.random.Generator) -> str:
         """The rule that does best inside some queries; a simpler one within a standard error."""
@@ -185,13 +170,12 @@ class Chooser:
         scores = {name: np.zeros(len(train)) for name in names}
         kept = {name: np.zeros(len(train)) for name in names}
         again = int(np.clip(STEADY // len(train), 1, 4))
+        inside = min(INNER if len(train) < STEADY else 3, len(train))
         for _ in range(again):
-            inside = INNER if len(train) < STEADY else 3
-            fold = folds_of(self.lists.nil[train], min(inside, len(train)), draw)
-            for part in range(int(fold.max(initial=0)) + 1):
-                inner, judged = train[fold != part], np.flatnonzero(fold == part)
-                if not len(inner):
-                    inner = train
+            fold = folds_of(self.lists.nil[train], inside, draw)
+            for part in range(inside):
+                judged = np.flatnonzero(fold == part)
+                inner = train[fold != part] if inside > 1 else train
                 for name in names:
                     depth = self.fit(name, inner, train[judged]).depth
                     scores[name][judged] += self.lists.at(depth, train[judged]) / again
@@ -199,36 +183,41 @@ class Chooser:
         return simplest(scores, kept, self.budget)
 
 
+def _price(rule: Rule, scores: Scores, budget: float) -> float:
+    """The lowest price of a document at which the queries tuned on keep to the budget."""
+    values = expected_values(rule, scores)
+
+    def exceeds(price: float) -> bool:
+        return bool(best_of(values, scores.length, price).mean() > budget)
+
+    return halved(exceeds, 0.0, float(np.ptp(values)) + 1.0)[1] if exceeds(0.0) else 0.0
+
+
 def simplest(scores: Mapping[str, Floats], kept: Mapping[str, Floats], budget: float | None) -> str:
-    """The best reference, unless a rule is ahead of it by as much as chance may explain.
+    """The best reference, unless a rule is ahead of it by more than chance may explain.
 
     One rule among many that are tried looks better than it is, so each must be two standard errors
     ahead; `expected`, of which there is one, by half of one; and all of them by what matters. Among
     those that are, a simpler one stays where it is no more than half a standard error behind.
     """
-    within = [
-        name
-        for name in scores
-        if budget is None or name == "nothing" or kept[name].mean() <= budget + _error(kept[name])
-    ]
+    means = {name: float(values.mean()) for name, values in scores.items()}
 
     def ahead(name: str, other: str, errors: float) -> bool:
         by = scores[name] - scores[other]
         return bool(by.mean() > max(errors * _error(by), MATTERS))
 
-    def mean(name: str) -> float:
-        return float(scores[name].mean())
-
-    reference = max((name for name in within if name in PLAIN), key=mean)
+    within = [
+        name
+        for name in scores
+        if budget is None or name == "nothing" or kept[name].mean() <= budget + _error(kept[name])
+    ]
+    reference = max((name for name in within if name in PLAIN), key=means.__getitem__)
     passed = [n for n in within if ahead(n, reference, HALF if n == MODEL else MANY)]
     if not passed:
         return reference
-    best = max(passed, key=mean)
-    return next(
-        max(tied, key=mean)
-        for tier in TIERS
-        if (tied := [n for n in tier if n in passed and not ahead(best, n, HALF)])
-    )
+    best = max(passed, key=means.__getitem__)
+    tied = [[n for n in tier if n in passed and not ahead(best, n, HALF)] for tier in TIERS]
+    return max(next(filter(None, tied)), key=means.__getitem__)
 
 
 def _error(values: Floats) -> float:
@@ -252,10 +241,7 @@ def thresholds_of(values: Floats, *, halfway: bool) -> Floats:
 
 def counts_from(falls: Floats, at: Floats) -> Ints:
     """Queries × thresholds: how many of a list's falling numbers reach each; NaN reaches none."""
-    counts = np.empty((len(falls), len(at)), np.int64)
-    for row, numbers in zip(counts, -falls, strict=True):
-        row[:] = np.searchsorted(numbers, -at, side="right")
-    return counts
+    return np.array([np.searchsorted(numbers, -at, side="right") for numbers in -falls], np.int64)
 
 
 def halved(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
@@ -274,6 +260,8 @@ def folds_of(nil: Bools, folds: int, draw: np.random.Generator) -> Ints:
     return fold
 
 
+# ------------------------------------------------------------------------------------- promises
+
 FAMILIES = ("k", "threshold", "share")
 """What may keep a promise: rules that look at no judgment. Each has its part of δ."""
 
@@ -289,9 +277,9 @@ def losses(lists: Lists, depth: Ints, some: Ints) -> Floats:
 def shown_within(lost: Floats, bound: float, delta: float) -> Bools:
     """Of each column of losses: whether a mean within the bound is shown at 1 − δ.
 
-    A bet that wins where losses are small, staked before each query, in random order, is looked at.
-    If the mean were
-    above the bound, the chance that it ever multiplies its stake by 1/δ were at most δ.
+    A bet that wins where losses are small, staked before each query, in random order, is looked
+    at. If the mean were above the bound, the chance that it ever multiplies its stake by 1/δ were
+    at most δ.
     """
     count = len(lost)
     if not count:
@@ -339,14 +327,13 @@ def keeping(
         bound = bound_for_next(bound, following, chance)
     # queries come by year or by topic: in a random order each stake is placed on any of them
     mixed = np.random.default_rng(len(train)).permutation(train)
-    shown: list[tuple[float, Fitted]] = []
+    best, fewest = chooser.fit("everything", train, wanted), math.inf
     for name in FAMILIES:
         tried = chooser.candidates(name, train)
         lost = losses(chooser.lists, tried.depth[mixed], mixed)
         passed = shown_within(lost[~np.isnan(lost[:, 0])], bound, chance / len(FAMILIES))
         last = int(np.argmin(np.append(passed, False))) - 1  # the first that fails ends it
-        if last >= 0:
-            kept = float(tried.depth[train, last].mean())
-            shown.append((kept, Fitted(tried.rules[last], tried.depth[wanted, last])))
-    everything = chooser.fit("everything", train, wanted)
-    return min(shown, key=lambda each: each[0], default=(0.0, everything))[1]
+        kept = float(tried.depth[train, last].mean())
+        if last >= 0 and kept < fewest:
+            best, fewest = Fitted(tried.rules[last], tried.depth[wanted, last]), kept
+    return best

@@ -46,16 +46,14 @@ class View(view.View[CutResult]):
     def whole(self, **options: Any) -> Grid:
         """Every number of every row."""
         frame = self.result.to_frame()
-        columns = [
-            Column(name, "score" if frame[name].dtype.is_numeric() else "text")
-            for name in frame.columns
-        ]
-        words = {True: "yes", False: "no"}
+        words: dict[Any, Any] = {True: "yes", False: "no"}
         rows = [
             [words[cell] if isinstance(cell, bool) else cell for cell in row]
             for row in frame.rows()
         ]
-        return Grid(columns, rows)
+        numeric = [dtype.is_numeric() for dtype in frame.dtypes]
+        columns = zip(frame.columns, numeric, strict=True)
+        return Grid([Column(name, "score" if n else "text") for name, n in columns], rows)
 
     def line(self) -> str:
         runs = plural(len(self.result.runs), "run")
@@ -103,8 +101,7 @@ class View(view.View[CutResult]):
             ahead = f"{_signed(row.over_best)}, {row.over_best_interval}"
             gain += f"; gain over the best reference ({best}): {ahead}"
         if run.advice == "not":
-            asked = "" if result.asked == "auto" else f" {how}"
-            return f"Do not cut{asked}: keeping everything is as good ({gain})."
+            return f"Do not cut: keeping everything is as good ({gain})."
         if run.advice == "perhaps":
             return f"Cutting {how} seems to pay: {scores} ({gain}); the interval covers 0."
         act = "Answer nothing" if run.advice == "nothing" else f"Cut {how}"
@@ -125,14 +122,17 @@ class View(view.View[CutResult]):
 
     def _depths(self, run: CutRun, name: str) -> dict[str, Any]:
         """The measure over the depth, with how many queries are best there."""
-        measure = self.result.measure
-        scores, shares = "all lists cut there", "queries whose best depth is this or less"
+        measure, depths = self.result.measure, [point.depth for point in run.points]
         best = accumulate(point.best_for for point in run.points)
-        rows: list[dict[str, Any]] = []
-        for point, count in zip(run.points, best, strict=True):
-            rows.append({"depth": point.depth, "value": point.score, "what": scores})
-            share = count / max(run.queries, 1)
-            rows.append({"depth": point.depth, "value": share, "what": shares})
+        series = {
+            "all lists cut there": [point.score for point in run.points],
+            "queries whose best depth is this or less": [n / max(run.queries, 1) for n in best],
+        }
+        rows = [
+            {"depth": depth, "value": value, "what": what}
+            for what, values in series.items()
+            for depth, value in zip(depths, values, strict=True)
+        ]
         titles = {"x_title": "documents kept", "y_title": f"{measure}, or share of queries"}
         layer = lines("depth", "value", colour="what", **titles)
         return chart(f"{measure} over depth{name}", rows, [layer])
@@ -178,13 +178,11 @@ def _scores(run: CutRun, name: str) -> dict[str, Any]:
 
 
 def _promise(promise: Promise) -> str:
-    share = "expected share of relevant documents kept"
-    if promise.next:
-        share = "share of relevant documents kept for the next queries"
+    what = "share kept for the next queries" if promise.next else "expected share kept"
     return (
-        f"With a probability of at least {promise.level:g}, the {share} is at least "
-        f"{100 * promise.keep:g} %, over queries with a relevant document in their list "
-        f"({promise.queries:,}). It held in {promise.held} of {promise.parts} folds."
+        f"With a probability of at least {promise.level:g}, the {what} of the relevant documents "
+        f"is at least {100 * promise.keep:g} %, over queries with a relevant document in their "
+        f"list ({promise.queries:,}). It held in {promise.held} of {promise.parts} folds."
     )
 
 
