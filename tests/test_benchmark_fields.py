@@ -220,7 +220,7 @@ UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
             turn=1,
             tstamp=lambda r, n, ok: 1.5 + n,
         ),
-        "no known meaning",
+        "no scale",
     ),
     # AlpacaEval: annotations.json, by the columns that its own check asks for
     "AlpacaEval": (

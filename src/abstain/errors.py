@@ -35,7 +35,7 @@ OPTION_NAMES = {
 """Python's arguments whose options have another name; others differ by hyphens at most."""
 
 _MARK = f"\0{os.urandom(8).hex()}\0"
-"""Stands around a text in two wordings. No input can hold it: each process draws its own."""
+"""Stands around a text in two wordings. No input can hold it: each process draws another."""
 
 
 def option(name: str, value: str | float | Mapping[str, str] | None = None) -> str:
@@ -68,7 +68,7 @@ def _in_two_wordings(python: str, command_line: str) -> str:
 
 
 class Place(Struct, frozen=True):
-    """Where something was found: a file (or the name of a frame) and perhaps a line.
+    """Where something stands: a file (or the name of a frame) and perhaps a line.
 
     What has no lines (Parquet, a frame) has rows.
     """
@@ -173,7 +173,7 @@ def check_name(what: str, name: str, known: Collection[str]) -> None:
 
 
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """The known names that look most like a given one, the best first.
+    """The known names that look most like a name, the best first.
 
     >>> nearest("acuracy", ["accuracy", "c@1", "coverage"])
     ['accuracy']

@@ -295,7 +295,7 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
 
 
 def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
-    """What a caller said of kinds of blanks, as `kind=effect` texts."""
+    """What kinds of blanks become, as `kind=effect` texts."""
     if isinstance(values, Mapping):
         return [f"{kind}={effect}" for kind, effect in values.items()]
     if values is not None and not isinstance(values, Iterable):
@@ -383,7 +383,7 @@ def blanked_at_random(k: Counts) -> Counts:
     """What a run would have had on average, had it drawn its blanks at random.
 
     It keeps the run's coverage and its candidates: with share a of the candidates right and
-    coverage v, a·v·n are right on average. Every credit measure is linear in c for a given u, so
+    coverage v, a·v·n are right on average. Every credit measure is linear in c for a fixed u, so
     its expected score is its score of these expected counts.
     """
     right, has = k.right + k.unanswered_right, k.n - k.unanswered_empty - k.unsplit
@@ -399,7 +399,7 @@ def blanked_at_random(k: Counts) -> Counts:
 
 
 def blanked_at_best(k: Counts) -> Counts:
-    """Every right answer or candidate given, every other left blank."""
+    """Every right answer or candidate answered, every other left blank."""
     return Counts(
         right=k.right + k.unanswered_right,
         unanswered_wrong=k.wrong + k.unanswered_wrong,

@@ -52,13 +52,13 @@ class Reading(
     """
 
     format: str | None = None
-    """A table format or a tool's log; None: told by the bytes and the name."""
+    """A table format or a tool's log; None: by the bytes and the name."""
     pick: dict[str, str] = {}
     """What to pick of a tool's log, such as {"filter": "strict-match"}."""
     columns: dict[str, str] = {}
     """Known name to actual name; `gold:` or `run:` before a known name speaks of one side."""
     policy: dict[str, str] = {}
-    """What was said of kinds of blanks; the others keep their default."""
+    """What kinds of blanks become; the others keep their default."""
     match: Match = "id"
     """When an answer is right."""
     align: Align = "id"
@@ -101,7 +101,7 @@ class Reading(
             raise UsageError(f"an option of reading is not what was expected: {error}") from None
 
     def rules(self, **defaults: str) -> Policy:
-        """The whole policy; `defaults` hold where nothing was said."""
+        """The whole policy; `defaults` hold where it says nothing."""
         return Policy.of({**defaults, **self.policy})
 
 
@@ -117,7 +117,7 @@ def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def policy_entries(policy: PolicyLike) -> dict[str, str]:
-    """What a caller said of kinds of blanks: kind to effect, checked.
+    """What kinds of blanks become: kind to effect, checked.
 
     >>> policy_entries(["error = Excluded"])
     {'error': 'excluded'}
@@ -175,7 +175,7 @@ MEANINGLESS: dict[Kind, dict[str, str]] = {
 
 
 def refuse_meaningless(reading: Reading, kind: Kind) -> None:
-    """Refuse what was said although it means nothing for this kind of input."""
+    """Refuse fields that mean nothing for this kind of input."""
     refuse(reading, {name: f"{option(name)} {why}" for name, why in MEANINGLESS[kind].items()})
 
 
@@ -183,7 +183,7 @@ PLAIN = Reading()
 
 
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
-    """Refuse, for a reason each, the fields that were said."""
+    """Refuse, for a reason each, fields that differ from their default."""
     for name in reversed([*why]):  # a master asks for an engine: it is named first
         if getattr(reading, name) != getattr(PLAIN, name):
             raise UsageError(why[name])

@@ -96,7 +96,6 @@ def run(args: Sequence[str] | None = None) -> int:
 
 
 def _invoke(args: list[str]) -> int:
-    """Parse the arguments and run the command; its exit code."""
     done = complete(app)
     if done is not None:
         return done
@@ -140,11 +139,9 @@ class Program(click.Group):
     """The program itself: a group that knows its commands before it imports them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order in which people meet them."""
         return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
         if cmd_name not in COMMANDS:
             return None
         feature = COMMANDS[cmd_name]
@@ -162,12 +159,10 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: Any) -> None:
-        """The commands with their helps, without an import."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, feature.help) for name, feature in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """The commands that begin like this, without an import, and the options."""
         from click.shell_completion import CompletionItem
 
         items = [

@@ -53,7 +53,6 @@ class Option(click.Option):
         self.writes, self.folder = writes or folder, folder
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
-        """How an error names it."""
         return f"'{max(self.opts, key=len)}'"
 
 
@@ -114,7 +113,6 @@ class Words(click.types.StringParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[Any]:
-        """The words that begin like this."""
         from click.shell_completion import CompletionItem
 
         words = self.words() if callable(self.words) else self.words
@@ -161,13 +159,11 @@ class Command(click.Command):
         """Nothing: `format_options` writes them."""
 
     def format_options(self, ctx: click.Context, formatter: Any) -> None:
-        """The arguments, then the options by section."""
         for name, records in self.sections(ctx).items():
             with formatter.section(name):
                 formatter.write_dl(records)
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Arguments and options with their meanings, by heading."""
         arguments = (param for param in self.params if isinstance(param, Argument))
         named = [(item.human_readable_name, item.help) for item in arguments if item.help]
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": named}

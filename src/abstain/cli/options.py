@@ -166,7 +166,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
 REPEATED = ("pick", "columns", "policy", "grades", "names")
-"""Fields whose option may be given several times."""
+"""Fields whose option is repeatable."""
 
 COMPLETED = {"match": get_args(Match), "align": get_args(Align), "engine": get_args(EngineName)}
 """Values that a shell completes."""
@@ -221,7 +221,6 @@ class Input(Struct, frozen=True):
         return list(self.files[1:])
 
     def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
-        """The runs, read and judged."""
         from abstain.runs import evaluate, evaluate_counts, evaluate_judged
 
         how, skip = self.reading, skip_inconsistent
@@ -232,7 +231,6 @@ class Input(Struct, frozen=True):
         return evaluate(self.gold, self.runs, how)
 
     def scores(self) -> ScoreMatrix:
-        """The scores by topic, read."""
         from abstain.rankings.score_tables import read_scores
 
         how = self.reading
@@ -291,7 +289,6 @@ class RankedInput(Struct, frozen=True):
     """Where lists end and what a missing query is."""
 
     def rankings(self) -> Rankings:
-        """The lists, read and judged."""
         from abstain.rankings.read import read_rankings
 
         how = self.reading

@@ -51,11 +51,11 @@ def read(
         pick: What to pick of a tool's log, such as `{"filter": "strict-match"}`.
         columns: Known name to actual name, such as `{"question": "id"}`.
         policy: What kinds of blanks become, such as `{"missing": "wrong"}`.
-        match: When an answer is right: as given, as text, or as SQuAD has it.
+        match: When an answer is right: as it stands, as text, or as SQuAD has it.
         align: How responses are paired with questions.
         detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
         cluster: The attribute whose values make clusters of questions.
-        engine: Who reads and counts files: polars unless said.
+        engine: Who reads and counts files: polars by default.
         master: Where Spark runs.
     """
     reading = Reading.of(
@@ -143,7 +143,7 @@ def read_judged(
     master: str | None = None,
     names: Sequence[str] | str | None = None,
 ) -> Evaluation:
-    """Read rows that carry their own outcome, in a column `outcome` or `grade`.
+    """Read rows that carry their outcome, in a column `outcome` or `grade`.
 
     `grades` says what unusual grades mean, such as `{"meh": "wrong"}`. The rest is as for `read`.
     """

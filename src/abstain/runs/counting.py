@@ -82,7 +82,7 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
 def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
     """Kinds by run and slice, in memory that does not depend on the number of rows."""
     label = judged.sources[0].table.name
-    for name in by:  # before slices are told apart, at more cost
+    for name in by:  # before slices are numbered, at more cost
         refuse_counts(1, cells(judged.gold.frame, name).n_unique(), label)
     sizes = slice_sizes(judged.gold.frame, by)
     refuse_counts(1, sizes.height, label)
@@ -153,7 +153,6 @@ class Batches:
                     )
 
     def names(self) -> list[str]:
-        """The runs by number."""
         return self._categories.to_series().to_list()
 
 
@@ -326,7 +325,7 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
 
 
 def counted(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
-    """How many rows of each kind, by run and slice, counted by the frame's own engine."""
+    """How many rows of each kind, by run and slice, counted by the frame's engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
     numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)

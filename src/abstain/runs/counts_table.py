@@ -51,7 +51,6 @@ class CountsTable(Source):
         self.subset = subset
 
     def published(self, by: Sequence[str]) -> Published:
-        """The counts of every run and slice; none may stand twice."""
         self._require(by)
         seen: dict[tuple[str | None, ...], Place | None] = {}
         for row in self.rows:
@@ -75,10 +74,9 @@ class CountsTable(Source):
         if self.table is not None:
             require_all(self.table, dict.fromkeys(names, "which was asked for"))
         elif names:
-            raise UsageError("counts given by name have no attributes to slice or choose by")
+            raise UsageError("counts of a mapping have no attributes to slice or choose by")
 
     def only(self, runs: Collection[str] | str | None, where: Values) -> CountsTable:
-        """The rows of some runs, and of those the ones whose attributes have given values."""
         names = self.names()
         wanted = {names[at] for at in positions("run", names, runs)}
         asked = dict(where or {})
@@ -95,7 +93,6 @@ class CountsTable(Source):
         return CountsTable(rows, self.notes, self.table, subset=chosen)
 
     def names(self) -> list[str]:
-        """The runs, as they stand."""
         return list(dict.fromkeys(row.run for row in self.rows))
 
     def questions(self, *_: Any, **__: Any) -> Any:
@@ -178,7 +175,6 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
 
 
 def _inconsistency(numbers: Mapping[str, int]) -> str:
-    """What does not add up, if anything."""
     right, wrong = numbers["right"], numbers["wrong"]
     answered = numbers.get("answered")
     if answered not in (None, right + wrong):

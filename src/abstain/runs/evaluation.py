@@ -161,7 +161,6 @@ class RunData:
     # -------------------------------------------------------------------------------- counts
 
     def kind_counts(self, by: Sequence[str]) -> KindCounts:
-        """How many responses of each kind there are, by run and slice."""
         return self.source.count_kinds(by)
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
@@ -269,7 +268,7 @@ class Evaluation:
         runs: Collection[str] | str | None = None,
         where: Mapping[str, str | Collection[str]] | None = None,
     ) -> Evaluation:
-        """Some of the runs, on some of the questions: those whose attributes have given values."""
+        """Some of the runs, on some of the questions: those whose attributes have some values."""
         if (part := self.data.source.only(runs, where)) is not None:
             return Evaluation(part, self.reading)
         names = self.data.source.filled(confident=False)[0]

@@ -132,7 +132,7 @@ def first_fault(judged: Judged, count: int) -> Exception:
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
         for row in collect(first, judged.sources[0].table.name).iter_rows(named=True):
             return fault_problem(judged, row).error(count - 1, listed=not judged.graded)
-    raise AssertionError("a fault was counted but not found")
+    raise AssertionError("a fault was counted, but no row has one")
 
 
 # -------------------------------------------------------------------- questions answered again

@@ -36,7 +36,7 @@ SPLIT = "|"
 LISTS = ("correct", "options", "option_texts")
 """Columns that may hold several texts in a cell."""
 DERIVED = ("accepted", "nothing_right")
-"""Columns that a gold is given when it is read."""
+"""Columns that reading adds to a gold."""
 GOLD = "gold"
 """The attribute that says which gold a question is of, where several are read."""
 
@@ -124,7 +124,6 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
 
 
 def _table(data: Any, reading: Reading) -> Table:
-    """The table of a gold, its columns under their known names."""
     if is_path(data) and os.path.isdir(data):
         data = gold_of_folder(os.fspath(data), reading)
     table = open_table(data, name="gold", format=reading.format, pick=reading.pick)
@@ -210,7 +209,7 @@ def _for_gold(data: Any, reading: Reading) -> Reading:
 
 
 def questions_of(log: Table) -> Table:
-    """The questions of a log, each once, without what its run said."""
+    """The questions of a log, each once, without what its run answered."""
     frame = collect(nw.from_native(log.frame), log.name)
     kept = [c for c in frame.columns if c not in OF_A_RUN]
     first = frame.select(map(col, kept)).unique("question", keep="first", maintain_order=True)
@@ -346,7 +345,6 @@ class Slices(Struct, frozen=True):
 
     @property
     def sizes(self) -> IntArray:
-        """How many questions each slice has."""
         return np.bincount(self.slice_of[self.slice_of >= 0], minlength=len(self.names))
 
     def sums(self, table: Array) -> Array:
@@ -375,7 +373,7 @@ def natural(text: str) -> tuple[tuple[int, float, str], ...]:
 
 
 def cluster_numbers(questions: pl.DataFrame, attribute: str) -> IntArray:
-    """A number for each cluster; a question without a value is a cluster of its own."""
+    """A number for each cluster; a question without a value is alone in its cluster."""
     numbers = slices_of(questions, attribute).slice_of.copy()
     alone = numbers < 0
     numbers[alone] = numbers.max(initial=-1) + 1 + np.arange(int(alone.sum()))

@@ -21,7 +21,6 @@ from abstain.errors import (
     check_name,
     nearest,
     option,
-    plural,
     shown,
     some_of,
 )
@@ -282,8 +281,9 @@ SCALES: dict[str, dict[str, int]] = {
 }
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
 
-MOST_LISTED, LONGEST = 8, 40
-"""Grades that an error lists, and letters of one in a line to type."""
+
+LONGEST = 40
+"""Letters of a grade in a line to type."""
 
 
 def read_scale(
@@ -307,7 +307,7 @@ def read_scale(
     unknown = {word for word in present.values() if word not in declared}
     fitting = {name: scale for name, scale in SCALES.items() if unknown <= scale.keys()}
     if not fitting:
-        raise _no_scale(present, unknown, counts or {})
+        raise _no_scale(present, counts or {})
     readings = [{word: scale[word] for word in unknown} for scale in fitting.values()]
     if any(reading != readings[0] for reading in readings):
         raise UsageError(
@@ -318,36 +318,24 @@ def read_scale(
     return {value: table[word] for value, word in present.items()}
 
 
-def _no_scale(
-    present: Mapping[str, str], unknown: set[str], counts: Mapping[str | None, int]
-) -> UsageError:
-    """The error of grades that no scale has: numbers, words of several scales, or unknown words."""
+def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> UsageError:
+    """The error of grades that no scale has, the most frequent unknown ones first."""
     if all(re.fullmatch(NUMBER, value) for value in present):
         low, *_, high = sorted(map(float, [*present, *present]))
         return UsageError(
             f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: turn them into a "
             "column of 1 and 0, for example by score >= 0.5"
         )
-    meanings = f"(an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: {', '.join(Why)})"
     known = {word for scale in SCALES.values() for word in scale}
-    if unknown <= known:
-        return UsageError(
-            f"the grades {some_of(sorted(present))} are of several scales ({', '.join(SCALES)}); "
-            f"say what each is, as in {option('grades', {min(present): 'wrong'})} {meanings}"
-        )
-    odd = sorted(value for value, word in present.items() if word not in known)
+    odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
-    texts = []
-    for value in odd[:MOST_LISTED]:
-        facts = [plural(counts[value], "row")] if value in counts else []
-        facts += [f"nearest: {word}" for word in nearest(fold(value), SCALES["words"])[:1]]
-        texts.append(shown(value, most=30) + (f" ({', '.join(facts)})" if facts else ""))
-    more = f" and {len(odd) - MOST_LISTED:,} more" if odd[MOST_LISTED:] else ""
-    what = "grades have" if odd[1:] else "grade has"
+    near = nearest(fold(odd[0]), SCALES["words"])[:1]
+    hint = f" (nearest to the first: {near[0]})" if near else ""
     example = odd[0] if len(odd[0]) <= LONGEST else "GRADE"
     return UsageError(
-        f"{len(odd)} {what} no known meaning: {', '.join(texts)}{more}; say what each is, as in "
-        f"{option('grades', {example: 'wrong'})} {meanings}"
+        f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, as "
+        f"in {option('grades', {example: 'wrong'})} (an outcome: {', '.join(OUTCOMES)}, unanswered; "
+        f"or a blank: {', '.join(Why)})"
     )
 
 

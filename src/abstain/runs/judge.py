@@ -1,7 +1,7 @@
 """Responses and gold to kinds: right, wrong, or a blank with its reason and its candidate.
 
 One expression gives every response its kind, in the engine that the responses live in;
-faults (a question the gold lacks, a row that contradicts itself) are kinds of their own, so
+faults (a question the gold lacks, a row that contradicts itself) are kinds too, so
 counting finds them for nothing and only then are their rows looked up.
 """
 
@@ -64,7 +64,6 @@ class Judged(Struct, frozen=True):
     """Whether others judged the rows."""
 
     def place(self, row: Mapping[str, Any]) -> Place:
-        """Where a row that was found stands."""
         source: Responses = self.sources[row[FILE]]
         return source.table.place(row.get(ROW))
 
@@ -247,7 +246,7 @@ def _has_answer(names: Sequence[str]) -> nw.Expr:
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Answers that a rule found to decline as blanks; answers that the gold accepts stay right."""
+    """Answers that decline by a rule as blanks; answers that the gold accepts stay right."""
     declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
     why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
     answers = [name for name in ("answer", AS_GIVEN) if name == "answer" or name in names]
@@ -258,19 +257,19 @@ def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.Lazy
 
 
 def _kind(names: Sequence[str], align: str) -> nw.Expr:
-    """The kind of a response from its columns; the first fault found wins.
+    """The kind of a response from its columns; the first fault wins.
 
     Nothing is asked of columns that are not there, and a condition that is null does not hold.
     """
-    has_answer, said_no = _has_answer(names), None
+    has_answer, declined = _has_answer(names), None
     if "answered" in names:
-        said_no = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
+        declined = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
     # an answer inside an unanswered question is its candidate
-    aside = None if said_no is None else has_answer & said_no
-    cases = _faults(names, align, has_answer, said_no)
+    aside = None if declined is None else has_answer & declined
+    cases = _faults(names, align, has_answer, declined)
     if VERDICT in names:
         cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT)))
-    blank = reason_of(names, said_no) + _fate(names, aside)
+    blank = reason_of(names, declined) + _fate(names, aside)
     cases.append((~has_answer if aside is None else ~has_answer | aside, blank))
     cases.append((nw.col("__right"), code(RIGHT)))
     return first_of(cases, code(WRONG)).cast(nw.Int8)
@@ -300,9 +299,9 @@ Cases = list[tuple[nw.Expr, nw.Expr]]
 
 
 def _faults(
-    names: Sequence[str], align: str, has_answer: nw.Expr, said_no: nw.Expr | None
+    names: Sequence[str], align: str, has_answer: nw.Expr, declined: nw.Expr | None
 ) -> Cases:
-    """What may be wrong with a response, in the order in which it is told."""
+    """What may be wrong with a response, in the order in which it is looked for."""
     col = nw.col
     cases = [(~filled_in("run"), code(NO_RUN))]
     if align == "position":
@@ -316,10 +315,10 @@ def _faults(
     conflicts = []
     if "why" in names:
         reason = filled_in("why")
-        if said_no is None:
+        if declined is None:
             conflicts.append(reason & has_answer)
         else:
-            conflicts.append(reason & (filled_in("answered") | has_answer) & ~said_no)
+            conflicts.append(reason & (filled_in("answered") | has_answer) & ~declined)
     if "candidate" in names:
         differs = col("candidate") != col("answer")
         conflicts.append(has_answer & filled_in("candidate") & differs)
@@ -345,14 +344,14 @@ def bad_confidence_of(names: Sequence[str]) -> Cases:
     return [(bad | ~nw.col(UNREAD).is_null() if UNREAD in names else bad, code(BAD_CONFIDENCE))]
 
 
-def reason_of(names: Sequence[str], said_no: nw.Expr | None = None) -> nw.Expr:
-    """Why a blank is blank; a reason that is given says more than "not answered"."""
+def reason_of(names: Sequence[str], declined: nw.Expr | None = None) -> nw.Expr:
+    """Why a blank is blank: a stated reason goes before "not answered"."""
     cases: Cases = []
     if "why" in names:
         reason = nw.col("why").str.to_lowercase()
         cases += [(reason == why.value, code(blank_kind(why, "right"))) for why in Why]
-    if said_no is not None:
-        cases.append((said_no, code(blank_kind(Why.DECLINED, "right"))))
+    if declined is not None:
+        cases.append((declined, code(blank_kind(Why.DECLINED, "right"))))
     return first_of(cases, code(blank_kind(Why.EMPTY, "right")))
 
 

@@ -81,7 +81,7 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
     _find_same_questions(logs)
     models: dict[str, list[_Log]] = defaultdict(list)
     for log in logs:
-        if log.source.run == (log.source.table.run_id or ("",))[0]:  # no name given by a caller
+        if log.source.run == (log.source.table.run_id or ("",))[0]:  # not renamed by a caller
             models[log.model].append(log)
     groups = [group for of_model in models.values() for group in _groups(of_model)]
     _name_by_task(logs)
@@ -145,7 +145,7 @@ def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
             raise UsageError(
                 f"model {shown(str(logs[0].source.run))} has two logs of task {shown(log.task)} "
                 f"({other.source.table.name} and {log.source.table.name}) as well as other tasks; "
-                "give only one of the two, or put the logs of each run in a folder of their own"
+                "give only one of the two, or put the logs of each run in a separate folder"
             )
     return [list(group.values()) for group in folders.values() if len(group) > 1]
 

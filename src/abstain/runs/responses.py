@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from abstain.runs.gold import Gold
 
 RULE = "refusal"
-"""The column that names the rule by which a text was found to decline."""
+"""The column that names the rule by which a text declines."""
 CLUSTER = "cluster"
 """The column by which judged rows name the cluster of their question."""
 OF_A_RUN = (
@@ -119,7 +119,6 @@ def in_its_engine(source: Responses, reading: Reading) -> Responses:
 
 
 def _moved(table: Table, reading: Reading) -> Table:
-    """A table in the engine that is asked for."""
     if reading.engine in (None, "polars"):
         return table
     from abstain.io.engines import moved
@@ -139,7 +138,7 @@ def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
     elif logs:
         notes.append(
             f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
-            "not by their own verdicts"
+            "not by their verdicts"
         )
     if gold.without_answer and not gold.verdicts:
         notes.append(
@@ -285,7 +284,7 @@ def listed_runs(
                 raise
             refused.append((item, error))
     if not every and not refused:
-        raise UsageError("no run is given")
+        raise UsageError("name at least one run")
     frames = [at for at, item in enumerate(every) if not isinstance(item.data, (*PATHS, Opened))]
     for at in frames if len(frames) > 1 else ():
         every[at] = replace(every[at], label=f"run {at + 1}")
@@ -293,14 +292,13 @@ def listed_runs(
 
 
 def _bundled(item: RunInput, reading: Reading) -> Iterable[RunInput]:
-    """The runs of a folder or an archive."""
     from abstain.io.submissions import runs_in
 
     return map(RunInput, runs_in(item.data, reading.format))
 
 
 def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInput]:
-    """Files in folders by teams know their team, unless something else was given beside files."""
+    """Files in folders by teams know their team, unless something else stands beside files."""
     from abstain.io.submissions import teams_of
     from abstain.runs.run_names import parse_run_name
 
@@ -314,7 +312,7 @@ def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInp
 
 
 def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Responses:
-    """One run, opened; what was given a name must hold one run."""
+    """One run, opened; what a caller named must hold one run."""
     if not item.name:
         source = read_responses(item.data, reading, name=item.label, judged=judged)
         return replace(source, team=item.team)

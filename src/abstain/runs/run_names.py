@@ -94,7 +94,7 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
             named[place] = replace(named[place], run="/".join((*last, name)))
     for name, places in _places([item.run for item in named]).items():
         if len(places) > 1:
-            raise UsageError(f"two runs are called '{name}'; give them names of their own")
+            raise UsageError(f"two runs are called '{name}'; give them different names")
     return _by_teams(named)
 
 

@@ -69,7 +69,6 @@ class Source:
         raise NotImplementedError
 
     def names(self) -> list[str]:
-        """The runs, by name."""
         return self._held[0] if self._held else sorted(set(self.count_kinds(()).runs))
 
     def filled(self, *, confident: bool) -> Filled:
@@ -157,13 +156,11 @@ class GoldRuns(_Judged):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What a reader should know of the gold and the runs."""
         from abstain.runs.responses import notes_of_gold
 
         return tuple(notes_of_gold(self.gold, self.responses))
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The gold's questions; attributes that it lacks are refused."""
         self.gold.check_attributes(attributes or ())
         return self.gold.frame
 
@@ -172,7 +169,6 @@ class GoldRuns(_Judged):
         return judge(self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep)
 
     def binned(self, bins: int) -> pl.DataFrame:
-        """Confidences counted into bins by the engine that they live in."""
         return binned(self.judged(), bins)
 
 
@@ -189,7 +185,6 @@ class JudgedRows(_Judged):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What a reader should know of the rows."""
         from abstain.runs.responses import notes_of_tables
 
         notes = notes_of_tables(item.table for item in self.responses)
@@ -243,7 +238,6 @@ class Subset(Source):
         return [names[i] for i in self.rows]
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """Those of the whole that it keeps."""
         return self.whole.questions(attributes)[self.columns]
 
     def _count(self, by: Sequence[str]) -> KindCounts:

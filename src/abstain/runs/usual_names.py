@@ -39,6 +39,8 @@ NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or"
 ITEMS = ("item", "question", "sample", "query", "example", "instance")
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
+
+
 REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
 """Words in the names of columns that number the repeats of a question."""
 
@@ -160,7 +162,7 @@ def _are_shares(table: Table, column: str) -> bool:
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:
-    """Refuse rows of several systems that no `run` tells apart, and ids that none is told of.
+    """Refuse rows of several systems without a column `run`, and ids that are no `question`.
 
     The names of columns decide: one called as systems are must be the run where it has several
     values, and one called as ids are must be the question.
@@ -205,7 +207,6 @@ def _names_systems(column: str) -> bool:
 
 
 def _distinct(table: Table, columns: Sequence[str]) -> int:
-    """How many different rows some columns have."""
     frame = into_lazy(table.frame)
     chosen = frame.select(*(column_of(frame, name) for name in columns)).unique()
     return int(collect(chosen.select(nw.len().alias("n")), table.name)["n"][0])

@@ -16,7 +16,6 @@ from abstain.report import view
 from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
 from abstain.report.view import (
-    count_text,
     known_measure,
     label,
     listed,
@@ -78,12 +77,10 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def label(self) -> Annotated[str, Column("run", means="the run or reference", plain=True)]:
-        """The run, or the reference beside it."""
         return label(self.run, self.reference)
 
     @property
     def outcomes(self) -> Annotated[tuple[float, float, float], RIGHT, WRONG, BLANK]:
-        """Right, wrong and blank."""
         k = self.counts
         return k.right, k.wrong, k.unanswered
 
@@ -99,7 +96,6 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
             means="the shares right, wrong and blank",
         ),
     ]:
-        """The outcomes as one cell."""
         return self.outcomes
 
     @property
@@ -111,7 +107,6 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
         Column("blank, wrong", "count", joined=True),
         Column("blank, empty", "count", joined=True),
     ]:
-        """Blanks by their candidate, where the split is known."""
         k = self.counts
         if k.unsplit:
             return None, None, None
@@ -142,11 +137,9 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
 
     @property
     def percent(self) -> float:
-        """The level of the intervals in percent."""
         return 100 * (self.level or 0)
 
     def check(self) -> None:
-        """Every row has the scores and slices of the first."""
         check_rows(self.rows, self.measures, self.by)
         for row in self.rows:
             _ = row.counts
@@ -183,7 +176,6 @@ class View(view.View[ScoreResult]):
         return [grid]
 
     def _grid(self, *more: str) -> Grid:
-        """Every column, in the order of a terminal."""
         result, rows = self.result, self.result.rows
         of_measures = ("scores", "intervals", "break_even")
         head: tuple[Fields, ...] = ("rank", "label", "slice", of_measures, "outcomes")
@@ -243,7 +235,6 @@ class View(view.View[ScoreResult]):
         return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
 
     def charts(self) -> view.Charts:
-        """Scores with their intervals, or a heat map of slices."""
         from abstain.report.charts import coloured
 
         return coloured({figure.name: figure.spec for figure in self._figures()})
@@ -254,7 +245,6 @@ class View(view.View[ScoreResult]):
         return list(score_figures(self._real, self.result.measures[0]))
 
     def page(self) -> Page:
-        """The runs, what the measures reward, the slices."""
         from abstain.report.leaderboard import first_sentence
         from abstain.report.page import page_of, policy_and_notes
 
@@ -330,7 +320,6 @@ def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
 
 
 def _tied(a: Row, b: Row, measures: Sequence[Measure]) -> bool:
-    """Whether some measure gives both the same score."""
     pairs = ((a.score(str(m)), b.score(str(m))) for m in measures)
     return any(math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12) for x, y in pairs)
 
@@ -363,6 +352,5 @@ def _blank_share(row: Row) -> float:
 
 
 def _range(item: Measure, a: Row, b: Row) -> str:
-    """What a measure credits a blank of either run."""
     low, high = sorted(f"{item.kappa(row.counts):.3f}" for row in (a, b))
     return low if low == high else f"{low} to {high}"

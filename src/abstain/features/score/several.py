@@ -1,7 +1,7 @@
 """Runs with several answers a question: K and MRR.
 
 A question has as many rows as a run has answers to it, each with a confidence, perhaps with a rank.
-An answer that a surer one has already said is a repeat.
+An answer that repeats a surer one counts as a repeat.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class AnswerCounts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     total: int = msgspec.field(name="given")
     right: int
     repeated: int
-    """Those that a surer answer had already said."""
+    """Those that repeat a surer answer."""
 
 
 class SeveralRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,9 +68,8 @@ class SeveralRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
         tuple[int, int, int],
         Column("answers", "count", means="all answers"),
         Column("right", "count", means="right answers"),
-        Column("repeated", "count", means="answers that a surer one had already said"),
+        Column("repeated", "count", means="answers that repeat a surer one"),
     ]:
-        """How many answers there are, right ones and repeats among them."""
         return self.answers.total, self.answers.right, self.answers.repeated
 
 
@@ -87,7 +86,6 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     rows: tuple[SeveralRow, ...] = msgspec.field(name="results")
 
     def check(self) -> None:
-        """Every row has the scores and slices that were asked for."""
         check_rows(self.rows, self.measures, self.by)
 
     def _frame(self, table: str) -> pl.DataFrame:
@@ -231,7 +229,7 @@ def _whole(questions: pl.DataFrame, name: str) -> IntArray:
 
 
 def _refuse_both_ways(rows: pl.DataFrame) -> None:
-    """One answer of a run to a question is right or wrong, however often it is said."""
+    """One answer of a run to a question is right or wrong, however often it stands there."""
     text = rows.filter(pl.col("answer").fill_null("") != "")
     verdicts = text.group_by("run", "question", "answer").agg(pl.col("outcome").n_unique())
     both = verdicts.filter(pl.col("outcome") > 1).sort("run", "question", "answer")
@@ -243,7 +241,7 @@ def _refuse_both_ways(rows: pl.DataFrame) -> None:
 
 
 def _with_repeats(rows: pl.DataFrame) -> pl.DataFrame:
-    """Answers in order of run and question, each marked if a surer one said the same."""
+    """Answers in order of run and question, each marked if a surer one is the same."""
     sure = [pl.col("confidence")] if "confidence" in rows.columns else []
     rank = [-pl.col("rank")] if "rank" in rows.columns else []
     falling = [False, False, *(True for _ in (*sure, *rank))]

@@ -197,7 +197,6 @@ def _two_grades(table: Table) -> str | None:
 
 
 def _grade(column: str) -> pl.Expr:
-    """A grade as text, in lower case."""
     text = pl.col([column]).cast(pl.String).str.strip_chars().str.to_lowercase()
     return text.str.strip_suffix(".")
 
