@@ -331,11 +331,11 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     odd.sort(key=lambda value: -counts.get(value, 0))
     near = nearest(fold(odd[0]), SCALES["words"])[:1]
     hint = f" (nearest to the first: {near[0]})" if near else ""
-    example = odd[0] if len(odd[0]) <= LONGEST else "GRADE"
+    example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": "wrong"})
     return UsageError(
-        f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, as "
-        f"in {option('grades', {example: 'wrong'})} (an outcome: {', '.join(OUTCOMES)}, unanswered; "
-        f"or a blank: {', '.join(Why)})"
+        f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, "
+        f"as in {example} (an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: "
+        f"{', '.join(Why)})"
     )
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from abstain.measures.ranking import gains
 from abstain.measures.ranked_lists import Prefixes, spread
+from abstain.measures.ranking import gains
 from abstain.report.result import Facts
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from abstain.report import view
 from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
 from abstain.report.view import (
+    count_text,
     known_measure,
     label,
     listed,
