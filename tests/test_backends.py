@@ -212,14 +212,14 @@ def test_a_relation_is_counted_by_its_own_engine(
 
     monkeypatch.setattr(tally_module, "BATCH", 2048)
     batches: list[int] = []
-    batches_of = tally_module._native_batches
+    batches_of = tally_module.native_batches
 
     def watched_batches(*given: Any) -> Any:
         for batch in batches_of(*given):
             batches.append(batch.height)
             yield batch
 
-    monkeypatch.setattr(tally_module, "_native_batches", watched_batches)
+    monkeypatch.setattr(tally_module, "native_batches", watched_batches)
     if not in_batches:  # as where there are too many runs × questions to remember
         monkeypatch.setattr(tally_module, "MAX_BITS", 5_000)
     heights: list[int] = []

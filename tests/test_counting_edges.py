@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 import abstain as ab
-from abstain.features.validate.problems import _missing
+from abstain.features.validate.problems import missing_questions
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.runs import counting, matrix
@@ -139,9 +139,9 @@ def test_what_a_run_lacks_is_told_with_the_line_before_it(
     gold = pl.DataFrame({"question": list("abcd"), "correct": list("xyzw")})
     frame = pl.LazyFrame({"question": asked, "answer": "x"}).with_row_index(ROW)
     own = Table("r.csv", "csv", ("question", "answer"), frame, lines=[5, 6, 7, 8])
-    found = _missing(judge(read_gold(gold), [Responses(own, "r")]))
+    found = missing_questions(judge(read_gold(gold), [Responses(own, "r")]))
     assert [(one.question, one.place.line) for one in found] == gone
-    nowhere = _missing(judge(read_gold(gold), [Responses(replace(own, lines=None), "r")]))
+    nowhere = missing_questions(judge(read_gold(gold), [Responses(replace(own, lines=None), "r")]))
     assert [(one.question, str(one.place)) for one in nowhere] == [(q, "r.csv") for q, _ in gone]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import subprocess
 import sys
@@ -95,3 +96,25 @@ def test_what_can_be_asked_of_an_evaluation_is_few() -> None:
     members = {name for name in dir(ab.Evaluation) if not name.startswith("_")}
     held = {"reading", "data"}
     assert len(members | held) <= 20
+
+
+def private_imports(text: str) -> list[str]:
+    """The names with an underscore that a module imports from the package."""
+    return [
+        f"{node.module}.{name.name}"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("abstain")
+        for name in node.names
+        if any(part.startswith("_") for part in f"{node.module}.{name.name}".split("."))
+    ]
+
+
+def test_tests_import_no_private_name() -> None:
+    places = {
+        path.relative_to(ROOT).as_posix(): names
+        for folder in ("tests", "benchmarks", "tools")
+        for path in (ROOT / folder).rglob("*.py")
+        if (names := private_imports(path.read_text("utf-8")))
+    }
+    assert places == {}
+    assert private_imports("from abstain.io.files import _all_of") == ["abstain.io.files._all_of"]

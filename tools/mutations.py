@@ -28,10 +28,10 @@ MODULES = (
 
 EQUIVALENT: dict[str, tuple[str, ...]] = {
     "such measures count blanks alike, whatever the candidate": ("features._spots: 4",),
-    "each move has one the other way": ("features._lowest: +",),
+    "each move has one the other way": ("features.lowest_score: +",),
     "any bound near rounding will do": (
         "features.KeepRisk.hindsight: <=",
-        "features._lowest: <",
+        "features.lowest_score: <",
         "features._solved: <",
         "measures._kappa_of: <",
         "measures._over: >",
@@ -54,7 +54,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "runs._with_epochs: <=",
         "runs.cluster_numbers: 1",
     ),
-    "what is more than there is to share is left out below": ("features._ways: 1",),
+    "what is more than there is to share is left out below": ("features.ways_of_sharing: 1",),
     "all of them are equal there": ("features.check_drawn: 0",),
     "another stream of random numbers is as good": (
         "features.correct_for_judge: 7",
@@ -62,7 +62,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats.sampled_p: 1",
     ),
     "measures depend on shares, not on how many there are": ("features.correct_for_judge: /",),
-    "another value is taken there": ("features._rates: 0 1",),
+    "another value is taken there": ("features.judge_rates: 0 1",),
     "how closely a sum bounds an integral from above: any number of steps is safe": (
         "features.CELLS: 32",
     ),
@@ -110,8 +110,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "what is kept in a cache; the same numbers come out": (
         "runs.Source.filled: and",
         "stats.MOST_LISTED: 600",
-        "stats._binomial: 4096",
-        "stats._listed: 8",
+        "stats.binomial: 4096",
+        "stats.listed_counts: 8",
         "stats._looked_up: 1 <= >",
     ),
     "a table without rows is refused before": ("runs.count_nameless: 0",),
@@ -147,7 +147,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "41 tosses have chances that only rounding tells apart, either way": ("stats.WHOLE: 40",),
     "chances below 1e-20, which no double near 1 holds": (
         "stats.BEYOND: * 2 3 50",
-        "stats._likely: 1 5",
+        "stats.likely_heads: 1 5",
         "stats.exact_p: +",
         "stats.sampled_p: 0",
     ),

@@ -76,7 +76,7 @@ def test_what_is_extreme_and_its_share() -> None:
 
 @pytest.mark.parametrize("m", [0, 1, 2, 39, 40, 41, 200])
 def test_chances_of_heads_are_binomial(m: int) -> None:
-    found = randomisation._binomial(m)
+    found = randomisation.binomial(m)
     assert found == pytest.approx(stats.binom.pmf(np.arange(m + 1), m, 0.5), rel=1e-9)
     if m <= 40:
         assert found.tolist() == [math.comb(m, k) / 2**m for k in range(m + 1)]

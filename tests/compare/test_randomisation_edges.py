@@ -13,13 +13,12 @@ import abstain as ab
 from abstain.stats.hypotheses import Flips, holm
 from abstain.stats.randomisation import (
     Tosses,
-    _binomial,
-    _few,
-    _likely,
-    _looked_up,
     after_swaps,
+    binomial,
     exact_p,
     extreme,
+    few_states,
+    likely_heads,
     of_clusters,
     p_of,
     randomise,
@@ -93,7 +92,7 @@ def test_heads_among_the_first_coins(m: int) -> None:
 
 @pytest.mark.parametrize("m", [0, 1, 2, 39, 40, 41, 600, 5000])
 def test_the_chances_of_heads(m: int) -> None:
-    found = _binomial(m)
+    found = binomial(m)
     assert found == pytest.approx(stats.binom.pmf(np.arange(m + 1), m, 0.5), rel=1e-9, abs=1e-300)
     if m <= 40:  # whole numbers over 2^m
         assert [x * 2**m for x in found] == [math.comb(m, k) for k in range(m + 1)]
@@ -101,7 +100,7 @@ def test_the_chances_of_heads(m: int) -> None:
 
 @pytest.mark.parametrize("m", [0, 1, 10, 99, 100, 400, 10_000])
 def test_what_is_left_out_is_more_than_ten_standard_deviations_away(m: int) -> None:
-    found = _likely(m)
+    found = likely_heads(m)
     assert (np.diff(found) == 1).all()
     for k in (found[0] - 1, found[-1] + 1):
         assert k < 0 or k > m or abs(k - m / 2) > 5 * math.sqrt(m)
@@ -131,7 +130,7 @@ def swaps(first: int, second: int, third: int) -> Any:
     ],
 )
 def test_when_a_distribution_is_written_down(name: str, table: Any, few: bool) -> None:
-    assert _few(ab.measure(name), table) == few
+    assert few_states(ab.measure(name), table) == few
 
 
 @pytest.mark.parametrize(("last", "few"), [(39, True), (40, False)])
@@ -140,7 +139,7 @@ def test_when_a_distribution_with_candidates_is_written_down(last: int, few: boo
     table = np.zeros((5, 5), np.int64)
     table[0, 1:] = 9
     table[1, 2] = last
-    assert _few(ab.measure("forced-accuracy"), table) == few
+    assert few_states(ab.measure("forced-accuracy"), table) == few
 
 
 def test_swaps_move_questions_between_the_two_runs() -> None:
@@ -179,12 +178,6 @@ def test_random_swaps_of_a_pair_that_never_differs() -> None:
     )
     assert [own.exact for own in asked] == [True, True]
     assert done == [1] * 4
-
-
-def test_counts_of_different_sizes_are_not_looked_up() -> None:
-    counts = np.array([[1.0, 1, 1], [2, 2, 2]])  # each column has as many as the first row
-    scores, _ = _looked_up(ab.measure("accuracy"), counts)
-    assert scores.tolist() == [1 / 3, 1 / 3]
 
 
 def test_no_adjusted_chance_is_above_one() -> None:

@@ -14,19 +14,17 @@ import abstain as ab
 from abstain.errors import InputError, UsageError
 from abstain.features.compare import judge_errors as bounds
 from abstain.features.compare.judge_errors import (
-    _lowest,
-    _rates,
-    _spots,
-    _step,
-    _ways,
     all_ways,
     bounds_of,
     check_drawn,
     correct_for_judge,
+    judge_rates,
+    lowest_score,
     never_checked,
     read_confusion,
+    ways_of_sharing,
 )
-from abstain.outcomes import OUTCOMES, Counts
+from abstain.outcomes import Counts
 from tests.snapshots import refuses, says
 
 
@@ -54,7 +52,7 @@ def test_the_worst_and_the_best_of_all_ways(
 
 @pytest.mark.parametrize(("total", "parts"), [(0, 3), (1, 3), (4, 3), (3, 5), (2, 1)])
 def test_all_ways_of_sharing(total: int, parts: int) -> None:
-    ways, step = _ways(total, parts)
+    ways, step = ways_of_sharing(total, parts)
     assert step == 1
     expected = {w for w in product(range(total + 1), repeat=parts) if sum(w) == total}
     assert {tuple(int(x) for x in row) for row in ways} == expected
@@ -64,7 +62,7 @@ def test_all_ways_of_sharing(total: int, parts: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("total", [5_000, 20_011])
 def test_of_very_many_ways_some_are_tried_with_the_corners(total: int) -> None:
-    ways, step = _ways(total, 3)
+    ways, step = ways_of_sharing(total, 3)
     assert step > 1
     assert len(ways) <= 1_000_000
     assert (ways.sum(axis=1) == total).all()
@@ -227,17 +225,17 @@ def test_between_the_ways_that_were_tried_the_lowest_is_looked_for() -> None:
         return (some[:, 0] - 3.0) ** 2
 
     for step in (1, 2, 3, 4):
-        assert _lowest(scores, np.array([[0.0, 10.0]]), step) == 0
+        assert lowest_score(scores, np.array([[0.0, 10.0]]), step) == 0
     assert min(asked) >= 0
     assert max(asked) <= 10
 
     def none(some: Any) -> Any:
         return np.where(some[:, 0] == 2, 0.5, np.nan)
 
-    assert _lowest(none, np.array([[2.0, 2.0]]), 2) == 0.5
+    assert lowest_score(none, np.array([[2.0, 2.0]]), 2) == 0.5
     # where one way alone has a score, the others have no say
     far, middle = np.array([[4.0, 0.0]]), np.array([2.0, 2.0])
-    assert _lowest(lambda s: np.where((s == far).all(axis=1), 0.0, 1.0), middle[None], 2) == 0
+    assert lowest_score(lambda s: np.where((s == far).all(axis=1), 0.0, 1.0), middle[None], 2) == 0
 
 
 @pytest.mark.parametrize(("most", "step"), [(15, 1), (14, 2), (6, 2), (5, 4), (3, 4)])
@@ -246,21 +244,14 @@ def test_steps_are_as_small_as_the_limit_allows(
 ) -> None:
     """Of 3: C(3 + 3, 2) = 15 ways by steps of 1, C(1 + 3, 2) = 6 of 2 or 3, C(3, 2) = 3 of 4."""
     monkeypatch.setattr(bounds, "MOST_WAYS", most)
-    assert _step(3, 3) == step
-
-
-def test_an_unknown_response_may_have_any_outcome_that_a_measure_tells_apart() -> None:
-    assert [OUTCOMES[spot] for spot in _spots(ab.measure("qa-performance"))] == list(OUTCOMES)
-    assert [OUTCOMES[spot] for spot in _spots(ab.measure("c@1"))] == [
-        *("right", "wrong", "unanswered_empty"),
-    ]
+    assert ways_of_sharing(3, 3)[1] == step
 
 
 def test_one_checked_response_says_how_the_judge_errs() -> None:
     """One true right answer, called wrong; one wrong, called wrong; blanks were not checked."""
-    found = _rates(np.array([[0.0, 1, 0], [0, 1, 0], [0, 0, 0]]))
+    found = judge_rates(np.array([[0.0, 1, 0], [0, 1, 0], [0, 0, 0]]))
     assert found.tolist() == [[0, 1, 0], [0, 1, 0], [0, 0, 1]]
-    assert _rates(np.array([[1.0, 3, 0], [0, 2, 0], [0, 1, 1]])).tolist() == [
+    assert judge_rates(np.array([[1.0, 3, 0], [0, 2, 0], [0, 1, 1]])).tolist() == [
         [0.25, 0.75, 0],
         [0, 1, 0],
         [0, 0.5, 0.5],

@@ -18,7 +18,7 @@ from abstain.features.tune import choose
 from abstain.features.tune.analysis import (
     Choosing,
     Run,
-    _gain_interval,
+    gain_interval,
     halves_of,
     tuned,
     units_by_id,
@@ -31,7 +31,6 @@ from abstain.features.tune.choose import (
     KeepRisk,
     Maximise,
     Threshold,
-    _largest,
     allowed_wrong,
     chance_of_at_most,
 )
@@ -181,12 +180,6 @@ def test_the_chance_of_at_most_so_many_wrong(answered: int, risk: float) -> None
         assert found[0] == pytest.approx(expected)
 
 
-def test_the_largest_that_is_allowed_by_a_loop() -> None:
-    most = np.array([-1, 0, 3, 7, 4])
-    found = _largest(lambda m: m <= most, np.array([5, 5, 5, 7, 2]))
-    assert found.tolist() == [-1, 0, 3, 7, 2]
-
-
 @pytest.mark.parametrize("delta", [0.05, 0.1, 0.5, 0.88, 0.97])
 @pytest.mark.parametrize(
     ("answered", "coming", "alpha"),
@@ -221,11 +214,11 @@ def test_as_many_questions_to_come_as_are_ahead() -> None:
     sure = np.array([0.9, 0.8, 0.7, 0.3, 0.2, 0.1])
     curve = Curve.of(Answers.of(np.ones(6), sure))
     own, tried = KeepNext(0.4, 0.5), np.array([3, 6])
-    assert own._passes(curve, tried, 6).tolist() == own._passes(curve, tried, curve).tolist()
+    assert own.passes(curve, tried, 6).tolist() == own.passes(curve, tried, curve).tolist()
     one = Curve.of(Answers.of([0], [0.5]))
     # one wrong of one, and one to come that must not be wrong
-    assert not KeepNext(0.4, 0.5)._passes(one, np.array([1]), 1)[0]
-    assert KeepNext(0.4, 0.5)._passes(one, np.array([1]), 0)[0]
+    assert not KeepNext(0.4, 0.5).passes(one, np.array([1]), 1)[0]
+    assert KeepNext(0.4, 0.5).passes(one, np.array([1]), 0)[0]
 
 
 @pytest.mark.parametrize(("significant", "against"), [(0.24, False), (0.25, True), (0.26, True)])
@@ -322,7 +315,7 @@ def test_a_threshold_passes_with_as_many_wrong_answers_as_are_allowed(more: int)
     allowed = int(allowed_wrong(np.array([40]), np.array([40]), 0.3, 0.2)[0])
     assert allowed > 0
     curve = Curve.of(Answers.of(np.arange(40) >= allowed + more, np.full(40, 0.5)))
-    found = KeepNext(0.3, 0.2)._passes(curve, np.array([1]), 40)
+    found = KeepNext(0.3, 0.2).passes(curve, np.array([1]), 40)
     assert found.tolist() == [more == 0]
 
 
@@ -334,32 +327,32 @@ def test_of_two_thresholds_each_is_held_to_its_own_number() -> None:
         right[: wrong[0]] = False
         right[30 : 30 + wrong[1] - wrong[0]] = False
         curve = Curve.of(Answers.of(right, np.repeat([0.9, 0.5], 30)))
-        assert KeepNext(0.3, 0.2)._passes(curve, np.array([1, 2]), curve).tolist() == passes
+        assert KeepNext(0.3, 0.2).passes(curve, np.array([1, 2]), curve).tolist() == passes
 
 
 def test_a_gain_without_a_value_has_no_interval() -> None:
     measure = ab.measure("c@1")
     paired = np.array([[5.0, 0, 1, 0, 2, 3, 0, 0, 4]])
-    low, high = _gain_interval(measure, paired, 0.1, clustered=False)
+    low, high = gain_interval(measure, paired, 0.1, clustered=False)
     assert low is not None
     assert high is not None
     assert low <= 0.1 <= high
-    assert _gain_interval(measure, paired, None, clustered=False) == (None, None)
+    assert gain_interval(measure, paired, None, clustered=False) == (None, None)
     one = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0, 0]])
-    assert _gain_interval(measure, one, 0.1, clustered=False) == (None, None)
-    assert _gain_interval(measure, one, None, clustered=False) == (None, None)
+    assert gain_interval(measure, one, 0.1, clustered=False) == (None, None)
+    assert gain_interval(measure, one, None, clustered=False) == (None, None)
     # a cluster without a question is none
     two = np.array([[2.0, 0, 1, 0, 1, 0, 0, 0, 1], [0.0] * 9, [1.0, 0, 0, 0, 0, 2, 0, 0, 1]])
-    assert _gain_interval(measure, two, 0.1, clustered=True) == _gain_interval(
+    assert gain_interval(measure, two, 0.1, clustered=True) == gain_interval(
         measure, two[[0, 2]], 0.1, clustered=True
     )
 
 
 def test_a_gain_far_outside_its_interval_is_still_in_it() -> None:
     paired = np.array([[5.0, 0, 1, 0, 2, 3, 0, 0, 4]])
-    plain = _gain_interval(ab.measure("c@1"), paired, 0.1, clustered=False)
-    assert _gain_interval(ab.measure("c@1"), paired, 0.99, clustered=False) == (plain[0], 0.99)
-    assert _gain_interval(ab.measure("c@1"), paired, -0.99, clustered=False) == (-0.99, plain[1])
+    plain = gain_interval(ab.measure("c@1"), paired, 0.1, clustered=False)
+    assert gain_interval(ab.measure("c@1"), paired, 0.99, clustered=False) == (plain[0], 0.99)
+    assert gain_interval(ab.measure("c@1"), paired, -0.99, clustered=False) == (-0.99, plain[1])
 
 
 def test_the_threshold_to_use_is_for_as_many_questions_as_the_first_part_judges(

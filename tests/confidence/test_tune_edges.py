@@ -13,10 +13,9 @@ import pytest
 import abstain as ab
 from abstain.errors import InputError, UsageError
 from abstain.features.tune.analysis import (
-    _above,
-    _paired,
     counted,
     halves_of,
+    joint_counts,
     kept,
     mean_standing,
     thresholded,
@@ -135,7 +134,7 @@ def test_joint_counts_of_before_and_after_by_a_loop(clustered: bool) -> None:
     before = np.array([RIGHT, WRONG, RIGHT, WRONG, UE, EXCLUDED, RIGHT], np.uint8)
     after = np.array([RIGHT, UW, UR, WRONG, UE, UW, EXCLUDED], np.uint8)
     clusters = np.array([0, 0, 2, 2, 2, 0, 0])
-    found = _paired(
+    found = joint_counts(
         before, after, ab.measure("c@1"), np.array([0, 0, 2, 2, 2, 0, 3]) if clustered else None
     )
     expected = np.zeros((4 if clustered else 1, 9))
@@ -377,14 +376,6 @@ def test_files_that_hold_no_thresholds(tmp_path: Any, text: str, said: tuple[str
     one = '{"kind": "abstain thresholds", "thresholds": [{"run": "a", "threshold": 1, "per": "x"}]}'
     path.write_text(one, "utf-8")
     assert read_thresholds(path) == {"a": Threshold(1.0, "x")}
-
-
-def test_there_is_no_difference_to_what_does_not_exist() -> None:
-    assert _above(0.75, 0.5) == 0.25
-    assert _above(0.75, 0.5, -1) == -0.25
-    assert _above(None, 0.5) is None
-    assert _above(0.5, None) is None
-    assert _above(None, None) is None
 
 
 def test_a_threshold_file_of_this_version_is_read(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def failure_of(case: Case, folder: Path) -> str:
     from abstain.io import files
 
     _lay(case, folder)
-    files._read_before.clear()  # a process has one standard input
+    files.read_before.clear()  # a process has one standard input
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     out, err = io.StringIO(), io.StringIO()

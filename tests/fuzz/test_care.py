@@ -42,7 +42,7 @@ def test_a_folder_behind_a_link_stays_behind_it(here: Here) -> None:
 def test_charts_are_whole_or_absent(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     from abstain.report import charts
 
-    drawn = charts._drawn
+    drawn = charts.drawn_chart
 
     def broken(spec: Any, ending: str) -> bytes:
         if calls:
@@ -51,7 +51,7 @@ def test_charts_are_whole_or_absent(here: Here, monkeypatch: pytest.MonkeyPatch)
         return drawn(spec, ".json")
 
     calls: list[str] = []
-    monkeypatch.setattr(charts, "_drawn", broken)
+    monkeypatch.setattr(charts, "drawn_chart", broken)
     with pytest.raises(MemoryError):
         charts.write_charts({"a": {}, "b": {}}, "folder")
     assert list(here.folder.iterdir()) == []

@@ -29,8 +29,8 @@ def test_a_threshold_passes_where_its_chance_is_just_delta() -> None:
     # one answer, not wrong: where half are wrong that has a chance of exactly a half
     curve: Any = SimpleNamespace(wrong=np.array([0]), answered=np.array([1]))
     point = np.array([0])
-    assert KeepRisk(alpha=0.5, delta=0.5)._passes(curve, point, 0).tolist() == [True]
-    assert KeepRisk(alpha=0.5, delta=0.49)._passes(curve, point, 0).tolist() == [False]
+    assert KeepRisk(alpha=0.5, delta=0.5).passes(curve, point, 0).tolist() == [True]
+    assert KeepRisk(alpha=0.5, delta=0.49).passes(curve, point, 0).tolist() == [False]
 
 
 def test_a_column_called_refusal_changes_nothing_unless_asked(here: Here) -> None:

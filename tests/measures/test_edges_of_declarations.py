@@ -16,14 +16,12 @@ from abstain.features.tune.choose import SIGNIFICANT, Clustered, KeepClusters, K
 from abstain.io.tables import ROW, Table
 from abstain.measures import trec_eval
 from abstain.measures.answers import Resamples
-from abstain.measures.ranked_lists import Pool
-from abstain.measures.trec_eval import _merge_sorted, _tops
 from abstain.outcomes import MOST, Counts
 from abstain.runs.log_tasks import together
 from abstain.runs.matrix import answers_of
 from abstain.stats import randomisation
 from abstain.stats.hypotheses import benjamini_hochberg, signed_gaps
-from abstain.stats.randomisation import _few, _likely, swappable
+from abstain.stats.randomisation import few_states, likely_heads, swappable
 from tests.snapshots import refuses
 
 
@@ -47,11 +45,6 @@ def test_differences_that_only_rounding_tells_apart_are_ties() -> None:
     assert len(found) == 5
 
 
-def test_a_query_without_a_judged_document_has_no_top_grade() -> None:
-    pool = Pool(offsets=np.array([0, 2, 2, 3]), grade=np.array([3.0, 1.0, 2.0]), top=3.0)
-    assert _tops(pool).tolist() == [3, -1, 2]
-
-
 def test_what_was_left_blank_is_no_answer_though_a_candidate_is_right() -> None:
     codes = np.array([0, 1, 2, 3], np.uint8)
     found = answers_of(codes, np.array([0.4, 0.3, 0.2, 0.1]))
@@ -63,10 +56,10 @@ def test_what_was_left_blank_is_no_answer_though_a_candidate_is_right() -> None:
 def test_as_many_states_as_are_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
     table = np.array([[4, 3, 2], [5, 4, 1], [2, 2, 3]])
     swaps = swappable(table)
-    states = len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2]))
+    states = len(likely_heads(swaps[0] + swaps[1])) * len(likely_heads(swaps[1] + swaps[2]))
     for most, few in ((states, True), (states - 1, False)):
         monkeypatch.setattr(randomisation, "EXACT_STATES", most)
-        assert _few(ab.measure("c@1"), table) is few
+        assert few_states(ab.measure("c@1"), table) is few
 
 
 def test_a_chance_of_just_five_percent_refutes_a_risk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,20 +109,10 @@ def test_groups_of_equally_sure_answers_begin_once() -> None:
     assert own.starts.tolist() == [0, 2]
 
 
-def test_gains_whose_difference_has_no_whole_part_keep_their_order() -> None:
-    assert _merge_sorted([(0, 1.5), (1, 1.0)]) == [(0, 1.5), (1, 1.0)]
-    assert _merge_sorted([(0, 2.0), (1, 1.0)]) == [(1, 1.0), (0, 2.0)]
-
-
-def test_a_point_is_printed_in_nine_characters() -> None:
-    iprec, _ = trec_eval.by_trec_name()["iprec_at_recall"]
-    assert trec_eval._points(iprec, "12345678.5") == [("iprec_at_recall_12345678", 12345678.5)]
-
-
 def test_ways_are_left_out_only_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MOST_WAYS", 50)
     for total in range(1, 60):
-        step = bounds._step(total, 3)
+        _, step = bounds.ways_of_sharing(total, 3)
         assert math.comb(total // step + 3, 2) <= 50
         assert step == 1 or math.comb(total // (step - 1) + 3, 2) > 50
 

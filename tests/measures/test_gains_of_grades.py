@@ -8,7 +8,7 @@ import pytest
 
 import abstain as ab
 from abstain.measures.ranked_lists import one
-from abstain.measures.trec_eval import _sorted_levels, figures, listed_and_ideal, values_of
+from abstain.measures.trec_eval import figures, listed_and_ideal, sorted_levels, values_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from abstain.measures.trec_eval import _sorted_levels, figures, listed_and_ideal
 def test_levels_by_rising_gain(
     top: int, gains: dict[int, float], levels: list[tuple[int, float]]
 ) -> None:
-    assert _sorted_levels(top, gains) == levels
+    assert sorted_levels(top, gains) == levels
 
 
 @pytest.mark.parametrize(

@@ -97,15 +97,15 @@ def test_as_an_answer_it_is_a_document_like_others() -> None:
 
 def test_slots_of_many_keys_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judgments, "KEPT", 1 << 8)
-    monkeypatch.setattr(judgments._room, "slots", np.zeros(0, np.uint32))
+    monkeypatch.setattr(judgments.room, "slots", np.zeros(0, np.uint32))
     many = np.arange(1000, dtype=np.uint64) << np.uint64(40)
     rows, which = judgments.KeyIndex(many).find(many[::-1])
     assert sorted(zip(rows.tolist(), which.tolist(), strict=True)) == [
         (i, 999 - i) for i in range(1000)
     ]
-    assert len(judgments._room.slots) == 0
+    assert len(judgments.room.slots) == 0
     assert judgments.KeyIndex(many[:10]).all_differ
-    assert 0 < len(judgments._room.slots) <= 1 << 8
+    assert 0 < len(judgments.room.slots) <= 1 << 8
 
 
 @pytest.mark.slow

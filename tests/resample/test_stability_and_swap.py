@@ -62,7 +62,7 @@ def drawn(source: Source, subsets: Subsets, *, by_cells: bool) -> tuple[Any, Any
                     for b in range(classes)
                 ]
             )
-            one, other = source._of_cells(cells[:, None, :].astype(np.int64))
+            one, other = source.of_cells(cells[:, None, :].astype(np.int64))
             first.append(one[:, 0])
             second.append(other[:, 0])
         else:

@@ -207,15 +207,15 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
         return _read_once((name, status.st_dev, status.st_ino), file, name)
 
 
-_read_before: dict[object, Opened] = {}
+read_before: dict[object, Opened] = {}
 """What was read of pipes and the standard input, by their identity."""
 
 
 def _read_once(key: object, file: IO[bytes], name: str) -> Opened:
-    if key not in _read_before:
+    if key not in read_before:
         with reading(name):
-            _read_before[key] = Opened(name, data=_all_of(file, name))
-    return _read_before[key]
+            read_before[key] = Opened(name, data=_all_of(file, name))
+    return read_before[key]
 
 
 def _all_of(file: IO[bytes], name: str) -> bytes:

@@ -239,7 +239,7 @@ def listed_and_ideal(
     best = _gains_of(pool.grade[order], gains)
     # the ideal ends at its first gain that is not above 0
     ended = pool.running(best <= 0) > 0
-    levels = [_sorted_levels(top, gains) for top in _tops(pool).tolist()]
+    levels = [sorted_levels(top, gains) for top in _tops(pool).tolist()]
     starts_with = np.array([rising[-1][1] if rising else 0.0 for rising in levels])
     kept = ~ended & (starts_with > 0)[pool.row]
     ideal = replace(pool, offsets=pool.offsets_with(kept), grade=best[kept])
@@ -267,13 +267,13 @@ def _ideal_order(pool: Pool, gains: Mapping[int, float]) -> Ints:
     tops = _tops(pool)
     for top in np.unique(tops[tops >= 0]).tolist():
         rows = tops[pool.row] == top
-        placed = {level: -i for i, (level, _) in enumerate(_sorted_levels(top, gains))}
+        placed = {level: -i for i, (level, _) in enumerate(sorted_levels(top, gains))}
         grades, back = np.unique(pool.grade[rows], return_inverse=True)
         places[rows] = np.array([placed[int(g)] for g in grades.tolist()])[back]
     return np.lexsort((places, pool.row))
 
 
-def _sorted_levels(top: int, gains: Mapping[int, float]) -> list[tuple[int, float]]:
+def sorted_levels(top: int, gains: Mapping[int, float]) -> list[tuple[int, float]]:
     """Grades and gains, by rising gain as trec_eval sorts them."""
     others = ((level, float(level)) for level in range(top + 1) if level not in gains)
     return _merge_sorted([*gains.items(), *others])

@@ -178,15 +178,15 @@ class _Room(threading.local):
     slots: NDArray[np.uint32] = np.zeros(0, np.uint32)
 
 
-_room = _Room()
+room = _Room()
 
 
 def _slots(size: int) -> NDArray[np.uint32]:
     if size > KEPT:
         return np.zeros(size, np.uint32)
-    if len(_room.slots) < size:
-        _room.slots = np.zeros(size, np.uint32)
-    return _room.slots
+    if len(room.slots) < size:
+        room.slots = np.zeros(size, np.uint32)
+    return room.slots
 
 
 class KeyIndex:

@@ -224,7 +224,7 @@ def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
     """Draw a chart into a file; a failure leaves no partial file."""
     target = Path(path)
     check_ending(target)
-    picture = _drawn(spec, target.suffix.lower())
+    picture = drawn_chart(spec, target.suffix.lower())
     with whole(target) as draft:
         draft.write_bytes(picture)
 
@@ -237,14 +237,14 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
         return
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
-    drawn = {f"{name}.svg": _drawn(spec, ".svg") for name, spec in charts.items()}
+    drawn = {f"{name}.svg": drawn_chart(spec, ".svg") for name, spec in charts.items()}
     target.mkdir(parents=True, exist_ok=True)
     for name, picture in drawn.items():
         with whole(target / name) as draft:
             draft.write_bytes(picture)
 
 
-def _drawn(spec: Mapping[str, Any], ending: str) -> bytes:
+def drawn_chart(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
     if ending == ".html":

@@ -136,7 +136,7 @@ class Batches:
     def __iter__(self) -> Iterator[Batch]:
         run = pl.col("run").cast(pl.Categorical(self._categories))
         with reading(self.label, engine=True):
-            for frame in _native_batches(self._frame, run):
+            for frame in native_batches(self._frame, run):
                 faults = int((frame[KIND] >= KINDS).sum())
                 rows = frame.filter(pl.col(KIND) < KINDS) if faults else frame
                 self.faults += faults
@@ -161,7 +161,7 @@ def streams(frame: nw.LazyFrame[Any]) -> bool:
     return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
 
 
-def _native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
+def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
     """Batches with the run encoded: at once where polars reads, for texts take more memory."""
     native: Any = frame.to_native()
     if isinstance(native, pl.LazyFrame):

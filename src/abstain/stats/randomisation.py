@@ -96,13 +96,13 @@ def _looked_up(measure: Measure, counts: Array) -> tuple[Array, Array]:
     few = counts.shape[-1] == 3 and n <= MOST_LISTED and counts.ndim > 1
     if not few or not np.all(counts.sum(axis=-1) == n):
         return _computed(measure, counts)
-    scores, psi = _listed(measure, n)
+    scores, psi = listed_counts(measure, n)
     at = np.rint(counts[..., 0] * (n + 1) + counts[..., 2]).astype(np.int64)
     return scores[at], psi[at]
 
 
 @lru_cache(maxsize=8)
-def _listed(measure: Measure, n: int) -> tuple[Array, Array]:
+def listed_counts(measure: Measure, n: int) -> tuple[Array, Array]:
     """Scores and influences of r right and b blank of n, at r (n + 1) + b."""
     right, blank = (a.ravel() for a in np.meshgrid(*[np.arange(n + 1)] * 2, indexing="ij"))
     there = right + blank <= n
@@ -155,7 +155,7 @@ def randomise(
     The statistic is the difference, studentised where the measure's definition says so. Exact where
     the distribution is small enough to enumerate (`exact` forces either way).
     """
-    few = [_few(measure, table) if exact is None else exact for table in joint]
+    few = [few_states(measure, table) if exact is None else exact for table in joint]
     drawn = np.flatnonzero(~np.array(few, np.bool_))
     p = np.empty(len(joint))
     for number in np.flatnonzero(few):
@@ -166,13 +166,16 @@ def randomise(
     return [PValue(float(value), exact=known) for value, known in zip(p, few, strict=True)]
 
 
-def _few(measure: Measure, table: IntArray) -> bool:
+def few_states(measure: Measure, table: IntArray) -> bool:
     """Whether the distribution, without its far tails, is small enough to enumerate."""
     swaps = swappable(table)
     if measure.definition.studentised:
-        return math.prod(float(len(_likely(int(m)))) for m in swaps) <= STUDENTISED_STATES
+        return math.prod(float(len(likely_heads(int(m)))) for m in swaps) <= STUDENTISED_STATES
     if len(table) == 3:
-        return len(_likely(swaps[0] + swaps[1])) * len(_likely(swaps[1] + swaps[2])) <= EXACT_STATES
+        return (
+            len(likely_heads(swaps[0] + swaps[1])) * len(likely_heads(swaps[1] + swaps[2]))
+            <= EXACT_STATES
+        )
     return float(np.prod(swaps.astype(np.float64) + 1)) <= EXACT_STATES
 
 
@@ -188,7 +191,7 @@ def exact_p(measure: Measure, table: IntArray) -> float:
         loud = extreme(drawn, observed, CLOSE_STUDENTISED)
     else:
         if len(table) == 3:
-            weights, first, unseen = _lattice(table)
+            weights, first, unseen = swap_lattice(table)
         else:
             weights, tables = _tables(table)
             first = tables.sum(axis=2)
@@ -201,25 +204,25 @@ def exact_p(measure: Measure, table: IntArray) -> float:
     return min(1.0, float(weights[loud].sum()) + unseen + BEYOND)
 
 
-def _likely(m: int) -> IntArray:
+def likely_heads(m: int) -> IntArray:
     """The numbers of heads in m tosses within ten standard deviations."""
     reach = 5 * np.sqrt(m) + 1
     return np.arange(max(0, int(m / 2 - reach)), min(m, int(m / 2 + reach) + 1) + 1)
 
 
-def _lattice(table: IntArray) -> tuple[Array, Array, float]:
+def swap_lattice(table: IntArray) -> tuple[Array, Array, float]:
     """Three outcomes: the probabilities of (right, blank) after the swaps, as one product.
 
     The last number is the share of the swaps left out as unlikely. Of the right–blank questions y
     go one way; right − y and blank + y are binomials of the others.
     """
     (right_wrong, right_blank, wrong_blank) = (int(m) for m in swappable(table))
-    i = _likely(right_wrong + right_blank)
-    j = _likely(wrong_blank + right_blank)
-    y = _likely(right_blank)
-    left = _shifted(_binomial(right_wrong), i[:, None] - y)
-    right = _shifted(_binomial(wrong_blank), j - (right_blank - y)[:, None])
-    weights = (left * _binomial(right_blank)[y]) @ right
+    i = likely_heads(right_wrong + right_blank)
+    j = likely_heads(wrong_blank + right_blank)
+    y = likely_heads(right_blank)
+    left = _shifted(binomial(right_wrong), i[:, None] - y)
+    right = _shifted(binomial(wrong_blank), j - (right_blank - y)[:, None])
+    weights = (left * binomial(right_blank)[y]) @ right
     likely = weights > UNLIKELY
     at, to = np.nonzero(likely)
     first = np.empty((len(at), 3))
@@ -237,13 +240,13 @@ def _shifted(chances: Array, at: IntArray) -> Array:
 def _tables(table: IntArray) -> tuple[Array, Array]:
     """The chances of all joint tables (states, k, k) after the swaps, without the far tails."""
     sizes = [int(m) for m in swappable(table)]
-    stay = [grid.ravel() for grid in np.meshgrid(*map(_likely, sizes), indexing="ij")]
-    chances = [_binomial(m)[x] for m, x in zip(sizes, stay, strict=True)]
+    stay = [grid.ravel() for grid in np.meshgrid(*map(likely_heads, sizes), indexing="ij")]
+    chances = [binomial(m)[x] for m, x in zip(sizes, stay, strict=True)]
     return np.asarray(math.prod(chances)), after_swaps(table, stay)
 
 
 @lru_cache(maxsize=4096)
-def _binomial(m: int) -> Array:
+def binomial(m: int) -> Array:
     from scipy.special import gammaln
 
     k = np.arange(m + 1)

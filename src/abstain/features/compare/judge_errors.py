@@ -36,7 +36,7 @@ def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, flo
     """
     spots = _spots(measure)
     known = np.asarray(counts, np.float64)
-    ways, step = _ways(unknown, len(spots))
+    ways, step = ways_of_sharing(unknown, len(spots))
 
     def scores(some: Array) -> Array:
         table = np.tile(known, (len(some), 1))
@@ -45,7 +45,7 @@ def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, flo
 
     if np.isnan(scores(ways)).all():
         return math.nan, math.nan
-    return _lowest(scores, ways, step), -_lowest(lambda some: -scores(some), ways, step)
+    return lowest_score(scores, ways, step), -lowest_score(lambda some: -scores(some), ways, step)
 
 
 def _spots(measure: Measure) -> tuple[int, ...]:
@@ -57,7 +57,7 @@ def all_ways(measure: Measure, unknown: int) -> bool:
     return _step(unknown, len(_spots(measure))) == 1
 
 
-def _lowest(scores: Callable[[Array], Array], ways: Array, step: int) -> float:
+def lowest_score(scores: Callable[[Array], Array], ways: Array, step: int) -> float:
     """The lowest score of all ways, and of those reached by moving responses between kinds."""
     parts = ways.shape[1]
     moves = (np.eye(parts)[:, None] - np.eye(parts)).reshape(-1, parts)
@@ -82,7 +82,7 @@ def _step(total: int, parts: int) -> int:
     return step
 
 
-def _ways(total: int, parts: int) -> tuple[Array, int]:
+def ways_of_sharing(total: int, parts: int) -> tuple[Array, int]:
     """Ways of sharing `total` among parts, all or every step-th with the corners; and the step."""
     step = _step(total, parts)
     marks = np.unique(np.append(np.arange(0, total + 1, step), total))
@@ -193,7 +193,7 @@ def correct_for_judge(
     by_verdict = drawn == "verdict"
     solved = _mixed if by_verdict else _solved
     confusion = confusion.T if by_verdict else confusion
-    rates = _rates(confusion)
+    rates = judge_rates(confusion)
     if not by_verdict and abs(float(np.linalg.det(rates))) < 1e-6:
         raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
     score = float(solved(measure, (cells / cells.sum())[None], rates[None])[0])
@@ -215,7 +215,7 @@ def correct_for_judge(
     return score, Interval(min(ends), max(ends), "jeffreys")
 
 
-def _rates(confusion: Array) -> Array:
+def judge_rates(confusion: Array) -> Array:
     sums = confusion.sum(axis=1, keepdims=True)
     return np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), np.eye(3))
 

@@ -351,7 +351,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 )
             )
             before, after = (np.where(judge, each, EXCLUDED) for each in (everything, decided))
-            paired.append(_paired(before, after, measure, how.clusters))
+            paired.append(joint_counts(before, after, measure, how.clusters))
             if isinstance(chooser, KeepClusters):
                 against.append(chooser.spoken_against(run.clustered(judge), threshold.value))
         judged = np.any([judge for _, judge in halves], axis=0)
@@ -371,7 +371,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         as_submitted=mean["submitted"],
         best_in_hindsight=mean["hindsight"],
         gain=gain,
-        gain_interval=_gain_interval(measure, joint, gain, clustered=how.clusters is not None),
+        gain_interval=gain_interval(measure, joint, gain, clustered=how.clusters is not None),
         optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
         risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
         parts=tuple(parts),
@@ -380,7 +380,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     )
 
 
-def _paired(before: Codes, after: Codes, measure: Measure, clusters: IntArray | None) -> Array:
+def joint_counts(before: Codes, after: Codes, measure: Measure, clusters: IntArray | None) -> Array:
     """Joint counts of the outcomes that a measure tells apart, of each cluster or of all."""
     kinds = cells_of(measure)
     size = len(kinds) ** 2
@@ -392,7 +392,7 @@ def _paired(before: Codes, after: Codes, measure: Measure, clusters: IntArray | 
     return np.bincount(both, minlength=groups * size).reshape(groups, size).astype(np.float64)
 
 
-def _gain_interval(
+def gain_interval(
     measure: Measure, paired: Array, gain: float | None, *, clustered: bool
 ) -> tuple[float | None, float | None]:
     """An interval of the gain from the joint counts of one repeat, or of the mean of several."""

@@ -164,7 +164,7 @@ class KeepRisk:
         reached = curve.reached()
         thresholds = []
         for delta, tried in self.sequences(reached, self.units(reached, ahead)):
-            passes = replace(self, delta=delta)._passes(reached, tried, ahead)
+            passes = replace(self, delta=delta).passes(reached, tried, ahead)
             thresholds.append(self.last_before_failing(reached, tried, passes))
         return min(thresholds, default=SILENCE)
 
@@ -180,7 +180,7 @@ class KeepRisk:
             return 0.0
         return float(curve.thresholds[tried[failed[0] - 1]]) if failed[0] else SILENCE
 
-    def _passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
+    def passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
         wrong, answered = curve.wrong[tried], curve.answered[tried]
         return chance_of_at_most(wrong, answered, np.asarray(self.alpha)) <= self.delta
 
@@ -226,7 +226,7 @@ class KeepNext(KeepRisk):
     curve, of which only the confidences are looked at, or how many questions there will be.
     """
 
-    def _passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
+    def passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
         if isinstance(ahead, int):
             share = curve.answered[tried] / curve.questions
             coming = np.floor(ahead * share).astype(np.int64)
@@ -393,7 +393,7 @@ class KeepClusters(KeepRisk):
         worth = curve.answered * ahead.worth(curve.answered, self.delta)
         return np.maximum.accumulate(np.floor(worth + 1e-9).astype(np.int64))
 
-    def _passes(self, curve: Curve, tried: IntArray, ahead: Clustered) -> BoolArray:
+    def passes(self, curve: Curve, tried: IntArray, ahead: Clustered) -> BoolArray:
         answered, wrong = curve.answered[tried], curve.wrong[tried]
         worth = ahead.worth(answered, self.delta)
         chance = chance_of_at_most(wrong * worth, answered * worth, np.asarray(self.alpha))

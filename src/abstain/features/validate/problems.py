@@ -55,14 +55,14 @@ def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
     judged = source.judged()
     for submission in judged.sources:
         refuse_counts(run_count(submission), 1, submission.table.name)
-    problems = [*_faults(judged), *repeats(judged), *_missing(judged)]
+    problems = [*_faults(judged), *repeats(judged), *missing_questions(judged)]
     if reading.align == "id":
         problems = _explained(problems, judged)
     problems += [*_no_answers(judged), *_not_options(judged, reading.match)]
     return [*_without_floods(problems), *_shared_ids(judged.sources)]
 
 
-def _missing(judged: Judged) -> Iterator[Problem]:
+def missing_questions(judged: Judged) -> Iterator[Problem]:
     """Questions that a run has no response to."""
     ids = judged.gold.frame["question"]
     for frame in judged.frames:

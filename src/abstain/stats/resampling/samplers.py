@@ -293,18 +293,18 @@ class Outcomes(Source):
     ) -> tuple[Array, ...]:
         cells = self._cells(pairs)[..., None]
         first = random_cells(rng, cells, size, trials)
-        scores = self._of_cells(first)
+        scores = self.of_cells(first)
         if not disjoint:
             return scores
         rest = cells - first
         whole = 2 * size == self.questions
-        return *scores, *self._of_cells(rest if whole else random_cells(rng, rest, size, trials))
+        return *scores, *self.of_cells(rest if whole else random_cells(rng, rest, size, trials))
 
     def resamples(self, rng: Rng, pairs: Pairs, *, trials: int) -> Drawn:
         cells = self._cells(pairs)
         shares = cells.T[:, None, :] / self.questions
         drawn = rng.multinomial(self.questions, shares, size=(cells.shape[1], trials))
-        return self._of_cells(np.moveaxis(drawn, -1, 0))
+        return self.of_cells(np.moveaxis(drawn, -1, 0))
 
     def permuted(self, rng: Rng, trials: int) -> Array:
         moved = np.repeat(self.codes.T[None], trials, axis=0)
@@ -323,7 +323,7 @@ class Outcomes(Source):
         """Cells × pairs."""
         return self.joint[:, pairs[0], :, pairs[1]].reshape(len(pairs[0]), -1).T
 
-    def _of_cells(self, cells: IntArray) -> Drawn:
+    def of_cells(self, cells: IntArray) -> Drawn:
         classes = len(self.places)
         square = cells.reshape(classes, classes, *cells.shape[1:])
         return self.scored(square.sum(axis=1)), self.scored(square.sum(axis=0))
