@@ -275,3 +275,14 @@ def test_a_bomb_of_a_ranking_is_refused(here: Here, command: str) -> None:
     here.write("qrels", "q1 0 d1 1\n")
     here.write("run.zst", bomb(b"", b"q1 Q0 d1 1 1.5 x\n", 400 << 20))
     assert "unpacks to more than" in here.refuses(command, "qrels", "run.zst")
+
+
+def test_no_other_output_stays_beside_a_device_that_is_full(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("a.csv", SURE)
+    (here.folder / "full.svg").symlink_to("/dev/full")
+    before = set(here.folder.iterdir())
+    assert "full.svg" in here.refuses(
+        "curve", "gold.csv", "a.csv", "-o", "small.csv", "--chart", "full.svg"
+    )
+    assert set(here.folder.iterdir()) == before

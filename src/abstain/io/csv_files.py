@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import count, islice
 from typing import Any
@@ -114,21 +114,10 @@ def _parse(
         return None
     if number:  # polars takes the number of cells from the first line, which may be blank here
         text = separator.join("x" * len(header)).encode() + b"\n" + text
-
-    def cells(wanted: Sequence[str]) -> pl.DataFrame:
-        places = sorted(header.index(column) for column in wanted)
-        frame = pl.read_csv(
-            text,
-            separator=separator,
-            infer_schema=False,
-            has_header=False,
-            columns=places,
-            glob=False,
-        )[1:]
-        frame.columns = [header[place] for place in places]
-        return frame
-
-    return _rows(cells, header, columns)
+    frame = pl.read_csv(text, separator=separator, infer_schema=False, has_header=False, glob=False)
+    frame = frame[1:]
+    frame.columns = list(header)
+    return frame.height, _rows(frame, columns)
 
 
 def _one_by_one(
@@ -139,7 +128,7 @@ def _one_by_one(
     before: int,
 ) -> Iterator[pl.DataFrame]:
     """The rows after some records, read with Python's csv; a record of other length is refused."""
-    width, schema = len(header), dict.fromkeys(header, pl.String)
+    width = len(header)
     records = islice(_records(opened, separator, strict=True), before + 1, None)
     for first in count(before, AT_ONCE):
         some = []
@@ -150,32 +139,18 @@ def _one_by_one(
             some.append(cells or [""] * width)
         if not some:
             return
-        frame = pl.DataFrame(some, schema=schema, orient="row")
-        _, rows = _rows(frame.__getitem__, header, columns)
+        frame = pl.DataFrame(some, schema=dict.fromkeys(header, pl.String), orient="row")
+        rows = _rows(frame, columns)
         if rows.height:
             yield rows.with_columns(pl.col(ROW) + first)
 
 
-def _rows(
-    cells: Callable[[list[str]], pl.DataFrame], header: Sequence[str], columns: Sequence[str]
-) -> tuple[int, pl.DataFrame]:
-    """The number of records, and their trimmed cells with the number of each.
-
-    ``cells`` gives the columns that it is asked for. Rows with nothing in any are left out.
-    """
-    trimmed = pl.all().str.strip_chars()
-    rows = cells(list(columns)).with_columns(trimmed).with_row_index(ROW)
-    blank = rows.select(_is_blank()).to_series()
-    if not blank.any():
-        return rows.height, rows
-    if len(columns) < len(header):  # perhaps there is something in others
-        blank = cells(list(header)).with_columns(trimmed).select(_is_blank()).to_series()
-    return rows.height, rows.filter(~blank)
-
-
-def _is_blank() -> pl.Expr:
-    cells = pl.exclude(ROW)
-    return pl.all_horizontal(cells.is_null() | (cells == ""))
+def _rows(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The trimmed cells of some columns and the number of each row, without blank rows."""
+    rows = frame.with_columns(pl.all().str.strip_chars())
+    blank = rows.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
+    rows = rows[list(columns)].with_row_index(ROW)
+    return rows.filter(~blank) if blank.any() else rows
 
 
 def _records(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, check_name, option, shown
+from abstain.errors import InputError, UsageError, check_name, option
 from abstain.io.tables import ROW, Table, first_line
 
 if TYPE_CHECKING:
@@ -51,19 +51,8 @@ def moved(table: Table, engine: str, master: str | None = None) -> Table:
     """
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
-    _refuse_alike(table, engine)
     frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
     return replace(table, frame=frame)
-
-
-def _refuse_alike(table: Table, engine: str) -> None:
-    """SQL knows no case: of two columns that differ in nothing else it would take either."""
-    first: dict[str, str] = {}
-    for name in table.columns:
-        other = first.setdefault(name.lower(), name)
-        if other != name:
-            what = f"columns {shown(other)} and {shown(name)} are the same to {engine}"
-            raise InputError(f"{what}, which ignores case; rename one, or use polars", table.name)
 
 
 def _parquet(table: Table) -> Path | None:
@@ -95,21 +84,18 @@ def _in_duckdb(table: Table) -> Any:
     _needed("pyarrow", "duckdb")
     import duckdb
 
-    connection = _connection()
     file = _parquet(table)
     if file is None:
-        return connection.from_arrow(table.frame.collect().to_arrow())
+        return _connection().from_arrow(table.frame.collect().to_arrow())
     # Without a number for its rows where a column has the name that DuckDB would give it.
     numbered = DUCKDB_ROW not in map(str.lower, table.columns)
     path = WILD.sub(r"[\g<0>]", str(file))
     try:
-        relation = connection.read_parquet([path], file_row_number=numbered)
+        relation = _connection().read_parquet([path], file_row_number=numbered)
     except duckdb.Error as error:
         raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
-    wanted = [quoted(name) for name in table.columns]
-    if numbered:
-        wanted.append(f"{DUCKDB_ROW} AS {ROW}")
-    return relation.project(", ".join(wanted))
+    row = [f"{DUCKDB_ROW} AS {ROW}"] if numbered else []
+    return relation.project(", ".join([*map(quoted, table.columns), *row]))
 
 
 def with_every_nan(relation: Any) -> Any:
@@ -117,15 +103,10 @@ def with_every_nan(relation: Any) -> Any:
 
     DuckDB would leave out rows by them: no filter would find a NaN. Behind CASE they are not used.
     """
-    floats = [
-        quoted(name)
-        for name, kind in zip(relation.columns, relation.types, strict=True)
-        if str(kind) in ("DOUBLE", "FLOAT")
-    ]
-    if not floats:
-        return relation
+    kinds = zip(relation.columns, relation.types, strict=True)
+    floats = [quoted(name) for name, kind in kinds if str(kind) in ("DOUBLE", "FLOAT")]
     same = ", ".join(f"CASE WHEN {c} IS NULL THEN NULL ELSE {c} END AS {c}" for c in floats)
-    return relation.project(f"* REPLACE ({same})")
+    return relation.project(f"* REPLACE ({same})") if floats else relation
 
 
 def quoted(name: str) -> str:
@@ -147,14 +128,13 @@ def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
     """A small table as a Spark DataFrame, sent whole to every worker where it is joined."""
     from pyspark.sql.functions import broadcast
 
-    return broadcast(session.createDataFrame(_arrow_for_spark(small)))
+    return broadcast(_spark_frame(small, session))
 
 
-def _arrow_for_spark(frame: pl.DataFrame) -> Any:
-    """The same rows in types that Spark has: it knows no numbers without a sign."""
-    unsigned = pl.selectors.by_dtype(pl.UInt8, pl.UInt16, pl.UInt32)
+def _spark_frame(frame: pl.DataFrame, session: SparkSession) -> Any:
+    unsigned = pl.selectors.by_dtype(pl.UInt8, pl.UInt16, pl.UInt32)  # which Spark does not know
     signed = frame.with_columns(unsigned.cast(pl.Int64))
-    return signed.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return session.createDataFrame(signed.to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def spark_session(master: str | None = None) -> SparkSession:
@@ -194,7 +174,7 @@ def _in_spark(table: Table, master: str | None) -> Any:
     session = spark_session(master)
     path = _parquet(table)
     if path is None:
-        return session.createDataFrame(_arrow_for_spark(table.frame.collect()))
+        return _spark_frame(table.frame.collect(), session)
     if path.name.startswith(("_", ".")) or ":" in path.name:
         what = "Spark ignores names that begin with _ or . or have a colon; rename the file"
         raise InputError(what, table.name)
@@ -203,7 +183,7 @@ def _in_spark(table: Table, master: str | None) -> Any:
     escaped = SPARK_WILD.sub(r"\\\g<0>", str(path.absolute()))
     try:
         frame = session.read.parquet(f"file:{escaped}")
-        quoted = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
-        return frame.select(*quoted, col("_metadata.row_index").cast("long").alias(ROW))
+        names = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
+        return frame.select(*names, col("_metadata.row_index").cast("long").alias(ROW))
     except Exception as error:
         raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None

@@ -59,26 +59,22 @@ def too_large(name: str, limit: int) -> TooLargeError:
     )
 
 
-FAILURES = (OSError, UnicodeError, BufferError, OverflowError, RecursionError, MemoryError)
-"""Python's errors about data that are not what they should be, or too large."""
-
-
 def failures() -> tuple[type[BaseException], ...]:
     """The errors that are about the data: Python's, and those of polars once it is loaded."""
+    python = (OSError, UnicodeError, BufferError, OverflowError, RecursionError, MemoryError)
     if "polars" not in sys.modules:
-        return FAILURES
+        return python
     import polars as pl
 
-    return (*FAILURES, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+    return (*python, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def in_a_line(error: BaseException, name: str, *, doing: str = "read") -> InputError:
     """An error as one line with the file that it is about."""
     if isinstance(error, MemoryError):
         return InputError("needs more memory than there is", name)
-    if isinstance(error, RecursionError):
-        return InputError(f"cannot be {doing}: it is nested too deeply", name)
-    return InputError(f"cannot be {doing}: {reason_of(error)}", name)
+    reason = "it is nested too deeply" if isinstance(error, RecursionError) else reason_of(error)
+    return InputError(f"cannot be {doing}: {reason}", name)
 
 
 @contextmanager
@@ -86,12 +82,9 @@ def reading(name: str, *, engine: bool = False, doing: str = "read") -> Iterator
     """Turn failures of reading into one line; with `engine` every exception is one."""
     try:
         yield
-    except AbstainError:
-        raise
-    except failures() as error:
-        raise in_a_line(error, name, doing=doing) from None
-    except Exception as error:
-        if not engine:
+    except BaseException as error:
+        about_data = isinstance(error, failures()) or (engine and isinstance(error, Exception))
+        if isinstance(error, AbstainError) or not about_data:
             raise
         raise in_a_line(error, name, doing=doing) from None
 
@@ -170,13 +163,12 @@ class Opened:
 
     def read(self) -> bytes:
         """All plain bytes, if they may be held in memory."""
-        if self.path is None and self.packing is None:
-            return self.data
         with reading(self.name), self.stream() as file:
             if self.packing is not None:
                 return _all_of(file, self.name)
-            if os.fstat(file.fileno()).st_size > (limit := memory_limit()):
+            if file.seek(0, os.SEEK_END) > (limit := memory_limit()):
                 raise too_large(self.name, limit)
+            file.seek(0)
             return file.read()
 
     @property
@@ -187,10 +179,7 @@ class Opened:
 
 
 def open_file(path: str | os.PathLike[str]) -> Opened:
-    """Open a file for reading, decompressed if it is gzip or Zstandard by its first bytes.
-
-    `-` is the standard input. What can be read only once (it, a pipe) is held in memory.
-    """
+    """Open a file for reading, or the standard input (`-`); what can be read only once is held."""
     name = os.fspath(path)
     if name == STDIN:
         source = getattr(sys.stdin, "buffer", None)
@@ -219,13 +208,12 @@ def _read_once(key: object, file: IO[bytes], name: str) -> Opened:
 
 
 def _all_of(file: IO[bytes], name: str) -> bytes:
-    limit, chunks, size = memory_limit(), [], 0
+    limit, data = memory_limit(), bytearray()
     while chunk := file.read(MAX_LINE):
-        chunks.append(chunk)
-        size += len(chunk)
-        if size > limit:
+        data += chunk
+        if len(data) > limit:
             raise too_large(name, limit)
-    return b"".join(chunks)
+    return bytes(data)
 
 
 class _Stream(io.RawIOBase):
@@ -313,10 +301,7 @@ def refuse_binary(opened: Opened) -> None:
 
 
 def text_blocks(opened: Opened) -> Iterator[bytes]:
-    """The bytes of a file of text without a byte order mark.
-
-    Binary data and endless lines are refused: the one bound of all formats of text.
-    """
+    """The bytes of a file of text without its mark; binary data and endless lines are refused."""
     size = 0
     refuse_binary(opened)
     with reading(opened.name), opened.stream() as file:
@@ -413,7 +398,7 @@ def is_bundle(data: Any) -> bool:
     head = open_file(data).head
     if not head.startswith(ZIP) or WORKBOOK.match(head) or os.fspath(data).endswith(".eval"):
         return False
-    from abstain.io.archive import open_archive
+    from abstain.io.submissions import open_archive
 
     with open_archive(open_file(data)) as archive:
         return not archive.is_inspect

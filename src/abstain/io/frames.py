@@ -12,7 +12,15 @@ import polars as pl
 from msgspec.structs import replace
 from narwhals.typing import IntoFrame
 
-from abstain.errors import InputError, MissingColumnError, Place, UsageError, nearest, option
+from abstain.errors import (
+    InputError,
+    MissingColumnError,
+    Place,
+    UnknownNameError,
+    UsageError,
+    nearest,
+    option,
+)
 from abstain.io.files import Opened, reading
 from abstain.io.tables import ROW, Chunks, Table, col, column_of, json_column, read_table
 
@@ -134,10 +142,8 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
         if scope not in ("", "gold", "run"):
             raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
         if not any(actual in (*table.columns, *table.renamed) for table in tables):
-            seen = sorted({c for table in tables for c in table.columns})
-            near = nearest(actual, seen)
-            hint = f"nearest: {', '.join(near)}" if near else f"columns: {', '.join(seen[:20])}"
-            raise UsageError(f"no table has a column '{actual}' ({hint})")
+            seen = sorted({column for table in tables for column in table.columns})
+            raise UnknownNameError("column", actual, seen, hint=f"columns: {', '.join(seen[:20])}")
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
@@ -155,13 +161,11 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
     native = like.to_native()
     if isinstance(native, pl.LazyFrame):
         return nw.from_native(small.lazy())
-    if like.implementation.is_duckdb():
-        from abstain.io.engines import to_duckdb
+    from abstain.io.engines import to_duckdb, to_spark
 
+    if like.implementation.is_duckdb():
         return into_lazy(to_duckdb(small, native))
     if like.implementation.is_pyspark():
-        from abstain.io.engines import to_spark
-
         return into_lazy(to_spark(small, native.sparkSession))
     how = "collect the frame, or use polars, duckdb or Spark"
     raise UsageError(f"lazy {like.implementation} frames are not supported; {how}")
@@ -228,34 +232,25 @@ def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> 
     if not missing:
         return
     if table.format == "qa4mre":
-        kinds = "run, expected a gold (<test-set>)"
-        if "correct" in table.columns:
-            kinds = "gold, expected a run (<output>)"
-        raise InputError(f"is a QA4MRE {kinds}", Place(table.name, 1))
+        is_gold = "correct" in table.columns
+        kinds = ("gold", "run", "<output>") if is_gold else ("run", "gold", "<test-set>")
+        what = "is a QA4MRE {}, expected a {} ({})".format(*kinds)
+        raise InputError(what, Place(table.name, 1))
+    free = [name for name in table.columns if name not in columns]
+    advice = {}
+    for name in missing:
+        usual = [other for other in USUAL_NAMES.get(name, ()) if other in free]
+        guess = next(iter(usual or nearest(name, free)), "NAME")
+        advice[f"{side}:{name}" if side and guess in USUAL_NAMES else name] = guess
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    guessed = {name: _guess(table, columns, name) for name in missing}
-    mapped = option(
-        "columns",
-        {f"{side}:{n}" if side and name in USUAL_NAMES else n: name for n, name in guessed.items()},
-    )
-    renamed = "it has another name, map it"
-    if len(missing) > 1:
-        renamed = "they have other names, map them"
+    many = len(missing) > 1
+    renamed = "they have other names, map them" if many else "it has another name, map it"
     raise MissingColumnError(
-        f"has no column {lacking} (its columns: {have}); if {renamed} with {mapped}",
+        f"has no column {lacking} (its columns: {have}); if {renamed} with "
+        f"{option('columns', advice)}",
         Place(table.name, 1 if table.format in ("csv", "tsv") else None),
     )
-
-
-def _guess(table: Table, required: Iterable[str], column: str) -> str:
-    """The column that may be meant: one of its usual names, or the nearest to its name.
-
-    A column that is required itself is not another one.
-    """
-    free = [name for name in table.columns if name not in required]
-    usual = [name for name in USUAL_NAMES.get(column, ()) if name in free]
-    return next(iter(usual or nearest(column, free)), "NAME")
 
 
 def text_column(

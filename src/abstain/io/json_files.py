@@ -111,19 +111,17 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
         quick = None if decoder is None else _quickly(chunk, decoder)
         values: list[list[Any]]
         if quick is not None:
+            rows: Sequence[int] = range(before, before + len(quick))
             values = [list(map(attrgetter(_field(i)), quick)) for i in range(len(columns))]
-            rows = pl.int_range(before, before + len(quick), dtype=pl.UInt32, eager=True)
         else:
             numbered = list(_records(chunk, opened.name, before))
+            rows = [number for number, _ in numbered]
             values = [[record.get(column) for _, record in numbered] for column in columns]
-            rows = pl.Series([number for number, _ in numbered], dtype=pl.UInt32)
         before += chunk.count(b"\n")
-        if len(rows):
-            series = {
-                name: json_column(name, cells, kinds[name])
-                for name, cells in zip(columns, values, strict=True)
-            }
-            yield pl.DataFrame({**series, ROW: rows})
+        if rows:
+            named = zip(columns, values, strict=True)
+            series = {name: json_column(name, cells, kinds[name]) for name, cells in named}
+            yield pl.DataFrame({**series, ROW: pl.Series(rows, dtype=pl.UInt32)})
 
 
 def _field(number: int) -> str:
@@ -149,9 +147,7 @@ def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[An
 def _quickly(text: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any] | None:
     """The records of a chunk, if each of its lines is one and nothing else.
 
-    The decoder itself takes any white space between records, and none. But where every line
-    begins with { and ends with }, no record goes on in the next (a comma or a bracket would
-    have to come first), so as many records as lines are one each.
+    The decoder takes any white space between records, and none: lines are told by their braces.
     """
     text = text.removesuffix(b"\n")
     if b"\r" in text:
@@ -171,10 +167,9 @@ def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) 
     try:
         try:
             return msgspec.json.decode(data, type=shape)
-        except msgspec.ValidationError:
-            raise
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            if not any(mark in data for mark in STRANGE):
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            is_json = isinstance(error, msgspec.ValidationError)
+            if is_json or not any(mark in data for mark in STRANGE):
                 raise
             return msgspec.json.decode(TOKENS.sub(_standard, data), type=shape)
     except msgspec.ValidationError as error:

@@ -22,43 +22,41 @@ from abstain.io.files import writing
 STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
-class _Together(contextlib.ExitStack):
-    """Outputs that are written together: the steps that place them, and what removes drafts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.steps: list[Callable[[], None]] = []
-
-
-_together: ContextVar[_Together | None] = ContextVar("together", default=None)
+Steps = list[Callable[[], None]]
+_together: ContextVar[tuple[contextlib.ExitStack, Steps] | None]
+_together = ContextVar("together", default=None)
+"""Outputs that are written together: what removes their drafts, and the steps that place them."""
 
 
 @contextlib.contextmanager
 def together() -> Iterator[None]:
     """A context in which all outputs take their places at the end, or none after any failure."""
-    with _Together() as outputs:
-        token = _together.set(outputs)
+    with contextlib.ExitStack() as drafts:
+        steps: Steps = []
+        token = _together.set((drafts, steps))
         try:
             yield
         finally:
             _together.reset(token)
-        for place in outputs.steps:
+        for place in steps:
             place()
 
 
 @contextlib.contextmanager
-def _placed(path: str, draft: Path, place: Callable[[], None]) -> Iterator[Path]:
+def _placed(
+    path: str, draft: Path, place: Callable[[], None], *, first: bool = False
+) -> Iterator[Path]:
     """A draft that takes its place at the end, now or with others, or is removed on failure."""
     with contextlib.ExitStack() as stack:
         stack.callback(_remove, draft)
         with writing(path):
             yield draft
-        outputs = _together.get()
-        if outputs is None:
-            place()
+        if outputs := _together.get():
+            drafts, steps = outputs
+            steps.insert(0 if first else len(steps), place)
+            drafts.push(stack.pop_all())
         else:
-            outputs.steps.append(place)
-            outputs.push(stack.pop_all())
+            place()
 
 
 def _remove(draft: Path) -> None:
@@ -94,7 +92,8 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
                 draft.chmod(_mode_of_output(real))
                 draft.replace(real)
 
-    with _placed(str(target), draft, place):
+    # what is written to a pipe or a device may fail late: nothing else is in its place then
+    with _placed(str(target), draft, place, first=special):
         yield draft
         if target.suffix.lower() == ".gz":
             draft.write_bytes(gzip.compress(draft.read_bytes(), mtime=0))
@@ -105,8 +104,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _mode_of_output(target: Path) -> int:
-    """The mode of the file that is replaced, or of a new one."""
-    with contextlib.suppress(FileNotFoundError):
+    if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     umask = os.umask(0)
     os.umask(umask)

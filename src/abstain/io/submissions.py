@@ -1,20 +1,32 @@
 """Submissions as they arrive: the runs in folders and zip archives, perhaps one for each team.
 
-The team of a run is the first folder (or archive) below what all submissions share. Nothing of an
-archive is unpacked to disk.
+Nothing of an archive is unpacked to disk, every size is bounded. Entries may be stored, deflated or
+compressed by Zstandard (method 93, which the standard library cannot read before Python 3.14).
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
-from abstain.errors import InputError
-from abstain.io.files import ZIP, Opened, is_bundle, open_file
+from abstain.errors import InputError, shown
+from abstain.io.files import (
+    MAX_RATIO,
+    ZIP,
+    Opened,
+    byte_limit,
+    is_bundle,
+    open_file,
+    reading,
+    too_large,
+)
 from abstain.io.readers import log_readers
 from abstain.io.tables import ENDINGS, sniff
 
@@ -90,7 +102,9 @@ def files_in(bundle: str | os.PathLike[str]) -> list[File]:
     if not os.path.isdir(name):
         return list(_entries(name))
     paths = sorted(os.path.join(place, file) for place, _, files in os.walk(name) for file in files)
-    paths = [path for path in paths if _is_wanted(os.path.relpath(path, name)) and _is_file(path)]
+    paths = [path for path in paths if _is_wanted(os.path.relpath(path, name))]
+    # no pipe, socket or device: to read one may never end
+    paths = [path for path in paths if os.path.isfile(path) or not os.path.exists(path)]
     if len(paths) > MAX_FILES:
         raise InputError(f"has more than {MAX_FILES:,} files, expected a folder of runs", name)
     return [file for path in paths for file in _in_folder(path)]
@@ -102,17 +116,12 @@ def without_runs(sources: Any, runs: Sequence[str]) -> list[str]:
     for folder in sources if isinstance(sources, (list, tuple)) else [sources]:
         if not isinstance(folder, (str, os.PathLike)) or not os.path.isdir(folder):
             continue
-        for name in sorted(os.listdir(os.fspath(folder))):
-            place = os.path.join(os.fspath(folder), name)
+        for name in sorted(os.listdir(folder)):
+            place = os.path.join(folder, name)
             some = not name.startswith((".", "__MACOSX")) and any(f for *_, f in os.walk(place))
             if some and not any(run.startswith(os.path.join(place, "")) for run in runs):
                 empty.append(place)
     return empty
-
-
-def _is_file(path: str) -> bool:
-    """Whether it is no pipe, socket or device: to read one may never end."""
-    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _in_folder(path: str) -> list[File]:
@@ -127,8 +136,6 @@ def _in_folder(path: str) -> list[File]:
 
 def _entries(name: str) -> Iterator[File]:
     """The files of an archive with their bytes; a damaged or nested one says so when it is read."""
-    from abstain.io.archive import open_archive
-
     with open_archive(open_file(name)) as archive:
         entries = [n for n in sorted(archive.entries) if _is_wanted(n) and not n.endswith("/")]
         if len(entries) > MAX_FILES:
@@ -158,6 +165,70 @@ def _ending(file: File) -> str:
     name = file.name if isinstance(file, Opened) else file
     root, ending = os.path.splitext(name.lower())
     return os.path.splitext(root)[1] if ending in PACKED else ending
+
+
+# ------------------------------------------------------------------------------- archives
+
+ZSTANDARD = 93
+CHUNK = 1 << 16
+ALWAYS = 1 << 30
+"""What the entries of any archive may unpack to together: one at a time is held."""
+HEADERS = ("header.json", "_journal/start.json")
+"""Entries that an Inspect log has."""
+
+
+@contextlib.contextmanager
+def open_archive(opened: Opened) -> Iterator[Archive]:
+    """An archive whose file is closed at the end."""
+    with opened.stream() as file:
+        yield Archive(opened, file)
+
+
+class Archive:
+    """The entries of an archive by name, as long as its file is open."""
+
+    def __init__(self, opened: Opened, file: IO[bytes]) -> None:
+        self.opened = opened
+        self.limit = byte_limit(packed=file.seek(0, 2) + ALWAYS // MAX_RATIO)
+        self.unpacked = 0
+        """Bytes of all entries that were read so far."""
+        with reading(opened.name, engine=True):
+            self.zip = zipfile.ZipFile(file)
+        self.entries = {entry.filename: entry for entry in self.zip.infolist()}
+        self.repeated = len(self.zip.infolist()) - len(self.entries)
+        """How many entries are hidden by a later one of their name, as in every zip tool."""
+
+    @property
+    def is_inspect(self) -> bool:
+        """Whether it is, by what it holds, a log of Inspect."""
+        return any(name in HEADERS or name.startswith("samples/") for name in self.entries)
+
+    def read(self, name: str) -> bytearray:
+        """The plain bytes of an entry."""
+        entry = self.entries[name]
+        place = f"{self.opened.name} ({shown(name)[1:-1]})"
+        limit = byte_limit(packed=entry.compress_size)
+        data = bytearray()  # grows in place: no second copy
+        with reading(place, engine=True), self._plain(entry) as file:
+            while chunk := file.read(CHUNK):
+                data += chunk
+                self.unpacked += len(chunk)
+                if len(data) > limit or self.unpacked > self.limit:
+                    raise too_large(place, min(limit, self.limit))
+        if len(data) != entry.file_size or zlib.crc32(data) != entry.CRC:
+            raise InputError("is damaged: its size or its checksum is not as announced", place)
+        return data
+
+    def _plain(self, entry: zipfile.ZipInfo) -> IO[bytes]:
+        if entry.compress_type != ZSTANDARD:
+            return self.zip.open(entry)
+        import zstandard
+
+        stored: Any = copy.copy(entry)  # read as it is, and decompressed here
+        stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
+        del stored.CRC
+        reader = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        return reader.stream_reader(self.zip.open(stored))
 
 
 # ---------------------------------------------------------------------------------- teams

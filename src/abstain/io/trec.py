@@ -6,9 +6,9 @@ separated by single blanks; what polars cannot read is read again slowly, to say
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,7 @@ WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
 MOST = 1 << 53
 """Whole numbers from here on are not all doubles."""
 
-FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
-
-BLANK = 32
+BLANK = ord(" ")
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
 
 
@@ -83,9 +81,7 @@ def lines_with(
     Of several runs in the file, those of the first that has it twice.
     """
     seen: dict[tuple[bytes, ...], list[int]] = {}
-    for number, fields in lines(opened):
-        if fields[0] != query.encode():
-            continue
+    for number, fields in _lines_of(opened, query):
         if fields[2] == doc.encode() if doc is not None else int(fields[3]) == rank:
             tag = tuple(fields[5:6])  # runs have one, qrels have not
             seen.setdefault(tag, []).append(number)
@@ -95,15 +91,19 @@ def lines_with(
 
 
 def first_line_with(opened: Opened, query: str) -> int | None:
-    """The first line of a query; what cannot hold it is only counted."""
+    """The first line of a query."""
+    return next((number for number, _ in _lines_of(opened, query)), None)
+
+
+def _lines_of(opened: Opened, query: str) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines of a query and their fields; a chunk that cannot hold it is only counted."""
     before, wanted = 0, query.encode()
     for chunk in chunks(opened):
         if wanted in chunk:
-            for number, line in enumerate(chunk.splitlines(), before + 1):
-                if line.split(None, 1)[:1] == [wanted]:
-                    return number
+            yield from (
+                (n, fields) for n, fields in fields_of(chunk, before) if fields[0] == wanted
+            )
         before += len(chunk.splitlines()) if b"\r" in chunk else chunk.count(b"\n")
-    return None
 
 
 def looks_like_trec(head: bytes) -> bool:
@@ -130,25 +130,21 @@ def _parse(
     place = dict(zip(columns, names, strict=False))
     schema: dict[str, pl.DataType] = dict.fromkeys(names, pl.String())
     schema |= {place[column]: kind for column, kind in kinds.items()}
-    read = partial(
-        pl.read_csv,
-        text,
-        has_header=False,
-        separator=" ",
-        quote_char=None,
-        schema=schema,
-        columns=[place[column] for column in wanted],
-        glob=False,
-    )
-    try:
-        frame = read()
-    except FAILURES:  # lines of several lengths perhaps, which cost more
-        try:
-            frame = read(truncate_ragged_lines=True)
-        except FAILURES:
-            return None
-    frame.columns = list(wanted)
-    return None if any(column.null_count() for column in frame) else frame
+    for is_ragged in (False, True):  # lines of several lengths cost more
+        with contextlib.suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            frame = pl.read_csv(
+                text,
+                has_header=False,
+                separator=" ",
+                quote_char=None,
+                schema=schema,
+                columns=[place[column] for column in wanted],
+                glob=False,
+                truncate_ragged_lines=is_ragged,
+            )
+            frame.columns = list(wanted)
+            return None if any(column.null_count() for column in frame) else frame
+    return None
 
 
 def _unordered(numbers: NDArray[Any]) -> bool:
@@ -174,16 +170,17 @@ def _problem(fields: list[bytes], columns: Sequence[str], number: str) -> str | 
         counted = plural(len(fields), "column")
         return f"{counted}, expected {len(columns)}: {' '.join(columns)}{hint}"
     for name, field in zip(columns, fields, strict=False):
-        text = field.decode(errors="replace")
+        text, expected = field.decode(errors="replace"), ""
         if name in ("query", "doc", "run") and text.encode() != field:
-            return f"the {name} is not UTF-8 text (got {shown(text)})"
-        if name == number == "score" and not NUMBER.fullmatch(field):
-            return f"the score must be a number (got {shown(text)})"
-        if name == number != "score" and not WHOLE_NUMBER.fullmatch(field):
-            what = "a whole number of at most 18 digits"
-            return f"the {name} must be {what} (got {shown(text)})"
-        if name == number == "rank" and abs(int(field)) >= MOST:
-            return f"the rank must be below 2^53 (got {shown(text)})"
+            expected = "UTF-8 text"
+        elif name == number == "score" and not NUMBER.fullmatch(field):
+            expected = "a number"
+        elif name == number != "score" and not WHOLE_NUMBER.fullmatch(field):
+            expected = "a whole number of at most 18 digits"
+        elif name == number == "rank" and abs(int(field)) >= MOST:
+            expected = "below 2^53"
+        if expected:
+            return f"the {name} must be {expected} (got {shown(text)})"
     return None
 
 
@@ -219,7 +216,7 @@ def single_spaced(chunk: bytes) -> bytes:
     """
     if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
         chunk = chunk.translate(TO_BLANKS)
-    comments = b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk)
+    comments = chunk.startswith(b"#") or b"\n#" in chunk
     if not comments and not _has_spare_blanks(chunk):
         return chunk
     lines = (b" ".join(line.split()) for line in chunk.split(b"\n"))
@@ -228,12 +225,5 @@ def single_spaced(chunk: bytes) -> bytes:
 
 def _has_spare_blanks(chunk: bytes) -> bool:
     """Is any white space at the start of a line, at its end, or doubled?"""
-    if not chunk or chunk[0] <= BLANK or chunk[-1] == BLANK:
-        return True
-    text = np.frombuffer(chunk, np.uint8)
-    step = 1 << 18  # in the cache
-    for start in range(0, len(text), step):
-        blank = text[start : start + step + 1] <= BLANK
-        if bool((blank[1:] & blank[:-1]).any()):
-            return True
-    return False
+    blank = np.frombuffer(b"\n" + chunk, np.uint8) <= BLANK
+    return bool((blank[1:] & blank[:-1]).any()) or chunk.endswith(b" ")

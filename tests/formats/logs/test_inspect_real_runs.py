@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.io.archive import open_archive
 from abstain.io.files import open_file
+from abstain.io.submissions import open_archive
 from tests.helpers import Here
 from tests.snapshots import says
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 
@@ -57,16 +56,6 @@ def test_grades_of_a_table(here: Here) -> None:
     assert any("1 of 4 grades cannot be read as one grade" in note for note in said.data["notes"])
     assert any("g.csv:5: the grade reads '?!'" in note for note in said.data["notes"])
     assert "unscored" in here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
-
-
-def test_flags_are_grades_too(here: Here) -> None:
-    rows = [
-        {"id": "a", "is_correct": True, "is_incorrect": False, "is_not_attempted": False},
-        {"id": "b", "is_correct": False, "is_incorrect": False, "is_not_attempted": True},
-        {"id": "c", "is_correct": True, "is_incorrect": True, "is_not_attempted": False},
-    ]
-    here.write("g.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert counts(here, "g.jsonl", "--from", "simpleqa") == {"g": [1, 0, 1, 1]}
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
-from abstain.io.archive import HEADERS, Archive, open_archive
 from abstain.io.files import Opened
 from abstain.io.json_files import decode, document
 from abstain.io.readers import (
@@ -28,6 +27,7 @@ from abstain.io.readers import (
     plain_text,
     verdict_of,
 )
+from abstain.io.submissions import HEADERS, Archive, open_archive
 from abstain.io.tables import Plan, Table, first_line
 
 VALUES = {"C": "right", "I": "wrong", "N": "declined"}

@@ -17,7 +17,7 @@ import msgspec
 
 from abstain.errors import InputError, nearest, option, shown
 from abstain.io.files import Opened
-from abstain.io.readers import LogRows, Reader, Verdict, accepted, numbered, plain_text
+from abstain.io.readers import LogRows, Reader, accepted, numbered, plain_text
 from abstain.io.tables import ROW, Table, read_table
 
 MEANINGS = {"A": "right", "B": "wrong", "C": "declined"}
@@ -44,8 +44,6 @@ MOST_LINE = 200
 KNOWN_FORMS = "A, B, C, CORRECT, INCORRECT or NOT_ATTEMPTED, alone or in a line 'Grade: A'"
 
 GRADES = ("grade", "grader_response", "judgement", "judgment", "grade_letter", "outcome")
-FLAGS = {"is_correct": "right", "is_incorrect": "wrong", "is_not_attempted": "declined"}
-TRUE = ("true", "1", "1.0", "yes")
 EXACT = ("question_id", "id", "qid", "index", "original_index")
 """Columns that name a question once."""
 QUESTIONS = (*EXACT, "question", "problem")
@@ -88,22 +86,23 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     raw = read_table(opened)
     if raw.verdicts is not None:
         raise InputError("is a log of another tool, expected a table of grades", opened.name)
-    flags = [c for c in FLAGS if c in raw.columns]
     column = _column(raw, picks.get("grade"), GRADES)
-    if column is None and not flags:
+    if column is None:
         have, how = ", ".join(raw.columns[:20]), option("pick", {"grade": "NAME"})
         raise InputError(f"has no column of grades (its columns: {have}); name it: {how}", raw.name)
     id_column = _column(raw, picks.get("question"), QUESTIONS)
     answer = _column(raw, None, ANSWERS)
     target = next((c for c in TARGETS if c in raw.columns and c != answer), None)
-    used = {ROW, column, id_column, answer, target, *flags, "run", "confidence"}
+    used = {ROW, column, id_column, answer, target, "run", "confidence"}
     rows = LogRows(opened, "simpleqa")
     seen: Counter[tuple[str, str]] = Counter()
     unread: list[tuple[int, str]] = []
     for number, row in enumerate(raw.frame.collect().iter_rows(named=True)):
-        outcome, reason = _graded_row(row, column, flags)
-        if outcome == "unscored":
-            unread.append((row[ROW], reason or ""))
+        grade = plain_text(row[column])
+        outcome = grade_of(grade) or "unscored"
+        reason = f"the grade reads {shown(grade, most=40)}" if outcome == "unscored" else None
+        if reason:
+            unread.append((row[ROW], reason))
         question = plain_text(row[id_column]) if id_column else str(number + 1)
         run = plain_text(row.get("run"))
         seen[run, question] += 1
@@ -126,18 +125,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
             f"unscored (expected {KNOWN_FORMS}; the first, {raw.place(at)}: {reason})"
         )
     return rows.table()
-
-
-def _graded_row(row: Mapping[str, Any], column: str | None, flags: list[str]) -> Verdict:
-    """What the grade of a row says, or its only flag that is set."""
-    if column is not None:
-        text = plain_text(row[column])
-        outcome, reason = grade_of(text), f"the grade reads {shown(text, most=40)}"
-    else:
-        yes = [FLAGS[f] for f in flags if str(row[f]).strip().lower() in TRUE]
-        outcome = yes[0] if len(yes) == 1 else None
-        reason = "the flags read " + ", ".join(f"{f} {row[f]}" for f in flags)
-    return (outcome, None) if outcome else ("unscored", reason)
 
 
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
