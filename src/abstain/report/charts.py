@@ -244,6 +244,9 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
             draft.write_bytes(picture)
 
 
+ADDRESS_SPACE = 80 << 30
+
+
 def drawn_chart(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
@@ -251,11 +254,25 @@ def drawn_chart(spec: Mapping[str, Any], ending: str) -> bytes:
         from abstain.report.html import render_chart
 
         return render_chart(spec).encode()
+    _refuse_little_space()
     import vl_convert
 
     if ending == ".svg":
         return str(vl_convert.vegalite_to_svg(dict(spec))).encode()
     return bytes(vl_convert.vegalite_to_png(dict(spec), scale=2))
+
+
+def _refuse_little_space() -> None:
+    """The drawing library reserves addresses, not memory; without them it aborts the process."""
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY and limit < ADDRESS_SPACE:
+            raise UsageError(
+                f"a picture needs {ADDRESS_SPACE >> 30} GiB of address space, more than "
+                "`ulimit -v` allows (a chart as .json or .html needs none)"
+            )
 
 
 # ---------------------------------------------------------------------------- on a page
