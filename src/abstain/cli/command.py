@@ -211,13 +211,13 @@ def _read_by(ctx: click.Context) -> str:
 def check_outputs(ctx: click.Context) -> bool:
     """Whether files are named to write; refuse one that is an input or another, or lies nowhere."""
     files = list(_files(ctx))
-    outputs = [(param, file) for param, file, writes in files if writes and isinstance(file, Path)]
+    paths = [(param, file, writes) for param, file, writes in files if isinstance(file, Path)]
     taken = {
         os.path.realpath(file): f"{file}, which is an input"
         for _, file, writes in files
         if not writes and os.path.isfile(file)
     }
-    for param, output in outputs:
+    for param, output in [(param, file) for param, file, writes in paths if writes]:
         from abstain.io.output import refuse_unwritable
 
         called = param.human_readable_name
@@ -228,7 +228,7 @@ def check_outputs(ctx: click.Context) -> bool:
         if real in taken:
             raise UsageError(f"{called} {output} would overwrite {taken[real]}")
         taken[real] = f"what {called} writes"
-    return any(isinstance(file, Path) for _, file, _ in files)
+    return bool(paths)
 
 
 ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")
@@ -334,7 +334,7 @@ def shows(
     """
     from abstain.report.view import FORMATS
 
-    looks = (*(name for name in FORMATS if page or name != "html"), *also)
+    looks = [name for name in (*FORMATS, *also) if page or name != "html"]
 
     def decorate(function: F) -> F:
         @wraps(function)

@@ -144,7 +144,7 @@ def _declare(
     if not home.startswith(BUILT_IN):  # the tests check the built-in measures
         admit(definition)
     REGISTRY[name] = definition
-    NAMES.update((fold(known_as), name) for known_as in (name, *definition.aliases))
+    NAMES.update(dict.fromkeys(map(fold, (name, *definition.aliases)), name))
     return function
 
 

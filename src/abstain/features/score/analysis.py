@@ -61,7 +61,7 @@ def score(
             f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"
         )
     known: Known = {}
-    if any(item.definition.takes == "confidence" for item in chosen):
+    if "confidence" in [item.definition.takes for item in chosen]:
         known = _by_confidence(evaluation, chosen, by)
     matches = evaluation.data.counted(by)
     if of_columns:
@@ -110,7 +110,7 @@ def _without_sets(
 def chosen_measures(values: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
     """The measures that are asked for, each once."""
     listed = [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
-    chosen = tuple(dict.fromkeys(measure(item) for item in listed))
+    chosen = tuple(dict.fromkeys(map(measure, listed)))
     if not chosen:
         raise UsageError("name at least one measure")
     return chosen

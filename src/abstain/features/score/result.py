@@ -205,10 +205,10 @@ class View(view.View[ScoreResult]):
 
     def _disagreeing(self) -> list[str]:
         """Where measures put different runs first, and why."""
+        if self.result.by or len(self._real) < 2:
+            return []
         known = [m for name in self.result.measures if (m := known_measure(name))]
         credits = [m for m in known if m.definition.kappa is not None]
-        if self.result.by or len(credits) < 2:
-            return []
         names = {row.run for row in self.result.rows}
         return [sentence(text, names) for text in _disagreements(self._real, credits)]
 
@@ -303,7 +303,7 @@ class View(view.View[ScoreResult]):
 
 def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> Iterator[str]:
     """A sentence for each run that some measure puts first where the first measure does not."""
-    winner, *firsts = [_winner(rows, item) for item in measures]
+    winner, *firsts = [_winner(rows, item) for item in measures] or [None]
     rivals: dict[str, tuple[Row, list[Measure]]] = {}
     for other, rival in zip(measures[1:], firsts, strict=True):
         if winner and rival and not _tied(rival, winner, (measures[0], other)):
