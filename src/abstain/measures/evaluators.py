@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from abstain.measures.answers import Answers
 from abstain.measures.confidence import auroc
@@ -47,43 +47,42 @@ of_pan = partial(
 )
 
 
-@dataclass(frozen=True)
-class _Verified:
-    """Values of pairs of texts, by whether both have one author."""
+class _Verified(NamedTuple):
+    """Pairs of texts by one author or by two; a blank is no positive and no negative."""
 
     same: BoolArray
     value: Array
-    """How sure the system is that they have; 0.5 is no answer."""
+    """How sure the system is that they are the same; 0.5 is no answer."""
+    blank: int
+    tp: int
+    fp: int
+    fn: int
 
-    @classmethod
-    def of(cls, a: Columns) -> _Verified:
-        return cls(np.asarray(a.texts["same"] == "yes"), a.numbers("value", missing=0.5))
 
-    @property
-    def blank(self) -> int:
-        return int(np.count_nonzero(self.value == 0.5))
+def _verified(a: Columns) -> _Verified:
+    same, value = np.asarray(a.texts["same"] == "yes"), a.numbers("value", missing=0.5)
+    yes, no = value > 0.5, value < 0.5
+    counted = (value == 0.5, same & yes, ~same & yes, same & no)
+    return _Verified(same, value, *(int(np.count_nonzero(each)) for each in counted))
 
-    @property
-    def pairs(self) -> tuple[int, int, int]:
-        """True positives, false positives, false negatives; a blank is none of them."""
-        yes, no = self.value > 0.5, self.value < 0.5
-        chosen = (self.same & yes, ~self.same & yes, self.same & no)
-        tp, fp, fn = (int(np.count_nonzero(each)) for each in chosen)
-        return tp, fp, fn
+
+def _no_positive(a: Columns) -> bool:
+    """Whether neither an answer nor the truth of an answered problem is "same"."""
+    return not any(_verified(a)[3:])
 
 
 ONE_TRUTH = Undefinedness(
     lambda a: len(set(a.texts["same"])) < 2, "all problems have the same truth"
 )
 NONE_ANSWERED = Undefinedness(
-    lambda a: _Verified.of(a).blank == len(a.right), "no problem was answered"
+    lambda a: _verified(a).blank == len(a.right), "no problem was answered"
 )
 NO_SAME = Undefinedness(
-    lambda a: not any(_Verified.of(a).pairs),
+    _no_positive,
     "of the answered problems, none has the answer 'same' and none has the truth 'same'",
 )
 NEVER_SAME = Undefinedness(
-    lambda a: not any(_Verified.of(a).pairs) and "yes" not in a.texts["same"],
+    lambda a: _no_positive(a) and "yes" not in a.texts["same"],
     "no problem has the answer 'same' and none has the truth 'same'",
 )
 
@@ -97,7 +96,7 @@ NEVER_SAME = Undefinedness(
 )
 def pan_auc(a: Columns) -> float:
     """How often a pair of texts by one author has a higher value than a pair by two."""
-    pan = _Verified.of(a)
+    pan = _verified(a)
     return float(auroc(Answers.of(pan.same, pan.value)))
 
 
@@ -110,8 +109,8 @@ def pan_auc(a: Columns) -> float:
 )
 def pan_f1(a: Columns) -> float:
     """F1 of the class "same", over the answered problems."""
-    tp, fp, fn = _Verified.of(a).pairs
-    return 2 * tp / (2 * tp + fp + fn)
+    pan = _verified(a)
+    return 2 * pan.tp / (2 * pan.tp + pan.fp + pan.fn)
 
 
 @of_pan(
@@ -123,9 +122,8 @@ def pan_f1(a: Columns) -> float:
 )
 def pan_f05u(a: Columns) -> float:
     """F0.5 of the class "same"; a blank counts as a missed positive, whatever the truth."""
-    pan = _Verified.of(a)
-    tp, fp, fn = pan.pairs
-    return 1.25 * tp / (1.25 * tp + 0.25 * (fn + pan.blank) + fp)
+    pan = _verified(a)
+    return 1.25 * pan.tp / (1.25 * pan.tp + 0.25 * (pan.fn + pan.blank) + pan.fp)
 
 
 @of_pan(
@@ -136,7 +134,7 @@ def pan_f05u(a: Columns) -> float:
 )
 def pan_brier(a: Columns) -> float:
     """1 minus the mean squared distance of the value from the truth (1 same, 0 different)."""
-    pan = _Verified.of(a)
+    pan = _verified(a)
     return 1 - float(np.mean((pan.value - pan.same) ** 2))
 
 
@@ -150,7 +148,7 @@ def pan_brier(a: Columns) -> float:
 )
 def pan_overall(a: Columns, *, year: float) -> float:
     """PAN's overall score, by which it ranks systems: the mean of its measures."""
-    pan, n = _Verified.of(a), len(a.right)
+    pan, n = _verified(a), len(a.right)
     right = np.count_nonzero(((pan.value > 0.5) == pan.same) & (pan.value != 0.5))
     c_at_1 = right / n * (1 + pan.blank / n)
     scores = [pan_auc(a), c_at_1, pan_f1(a), pan_f05u(a), *([pan_brier(a)] if year > 2020 else [])]

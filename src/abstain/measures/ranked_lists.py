@@ -138,10 +138,7 @@ class Sampled(DocumentRows):
 
 @dataclass(frozen=True)
 class RankedLists(DocumentRows):
-    """The rankings of some runs for the same queries: a row a run and query, run by run.
-
-    Of each list only the judged documents are kept.
-    """
+    """The rankings of some runs for the same queries: a row a run and query, run by run."""
 
     runs: tuple[str, ...]
     queries: tuple[str, ...]

@@ -98,10 +98,7 @@ number = partial(
     trec=(at_cutoffs("P", 11, *OFFICIAL),),
 )
 def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
-    """The share of relevant documents among the first k.
-
-    It is divided by k even where the list is shorter.
-    """
+    """The share of relevant documents among the first k."""
     return num_rel_ret(rankings, rel=rel, k=k) / k
 
 
@@ -211,10 +208,7 @@ def r_precision(rankings: RankedLists, *, rel: float = 1, mult: float = 1) -> Fl
 def ndcg(
     rankings: RankedLists, *, k: float | None = None, gains: Mapping[int, float] | None = None
 ) -> Floats:
-    """DCG / ideal DCG, DCG = Σ grade / log2(1 + rank).
-
-    Grades are the gains, so there is no `rel`; the ideal ranks the whole pool.
-    """
+    """DCG / ideal DCG, DCG = Σ grade / log2(1 + rank)."""
     listed, pool = listed_and_ideal(rankings, gains)
     ideal = pool.total(_discounted(pool.grade, pool.place, k))
     dcg = rankings.total(_discounted(listed, rankings.rank, k))
@@ -257,10 +251,7 @@ def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
 def rbp(
     rankings: RankedLists, *, p: float = 0.8, k: float | None = None, rel: float | None = None
 ) -> Floats:
-    """(1 − p) Σ gain · p^(rank − 1).
-
-    The gain is the grade divided by the pool's top grade; with `rel` it is 1 or 0.
-    """
+    """(1 − p) Σ gain · p^(rank − 1)."""
     weight = _persistence(rankings, p, k)
     return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
 
@@ -276,11 +267,7 @@ def rbp(
     higher_is_better=False,
 )
 def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
-    """What RBP could still gain: the weight of all ranks whose document is not judged.
-
-    It is 1 − (1 − p) Σ p^(rank − 1) over the judged documents. So the ranks after k and after the
-    list's end count too. RBP(p)@k is a lower bound of RBP(p), at most this much below it.
-    """
+    """What RBP could still gain: the weight of all ranks whose document is not judged."""
     judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
     return np.maximum(1 - judged, 0.0)
 

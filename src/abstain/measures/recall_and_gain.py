@@ -155,11 +155,7 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("gm_map", 6, per_query=False, sets=OFFICIAL),),
 )
 def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """The geometric mean of AP: the queries that a run is worst at count most.
-
-    A score below 0.00001 counts as 0.00001; a query without a relevant document counts as 0.00001
-    too.
-    """
+    """The geometric mean of AP: the queries that a run is worst at count most."""
     return np.maximum(np.nan_to_num(average_precision(rankings, rel=rel)), LEAST)
 
 
@@ -254,18 +250,16 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
 )
 def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
     """NDCG averaged over the ranks of the documents that have a gain."""
-    listed, ideal = listed_and_ideal(rankings, gains)
-    dcg = rankings.running(listed / log2(rankings.rank + 1))
-    best = ideal.running(ideal.grade / log2(ideal.place + 1))
+    listed, ideal, discounted, best = _discounted(rankings, gains)
     lengths = np.diff(ideal.offsets)[rankings.query]
     place = np.minimum(rankings.rank, lengths[rankings.row])
     hit = listed > 0
+    dcg, best_dcg = rankings.running(discounted), ideal.running(best)
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(hit, dcg / _up_to(ideal, best, rankings, place), 0.0)
-        total = rankings.total(each)
-        whole = rankings.per_row(ideal.total(ideal.grade / log2(ideal.place + 1)))
+        each = np.where(hit, dcg / _up_to(ideal, best_dcg, rankings, place), 0.0)
         missed = lengths - rankings.count(hit)
-        total = total + missed * rankings.total(listed / log2(rankings.rank + 1)) / whole
+        at_end = missed * rankings.total(discounted) / rankings.per_row(ideal.total(best))
+    total = rankings.total(each) + at_end
     return ratio(np.maximum(total, 0.0), lengths.astype(np.float64))
 
 
@@ -285,9 +279,8 @@ def r_ndcg(
 
     The run's end counts only if its list has at least two documents more than the ideal list.
     """
-    listed, ideal = listed_and_ideal(rankings, gains)
-    dcg = rankings.running(listed / log2(rankings.rank + 1))
-    best = ideal.running(ideal.grade / log2(ideal.place + 1))
+    _, ideal, discounted, best = _discounted(rankings, gains)
+    dcg, best_dcg = rankings.running(discounted), ideal.running(best)
     lengths = np.diff(ideal.offsets)
     falls = np.ones(len(ideal.grade), bool)
     falls[:-1] = (np.diff(ideal.row) > 0) | (np.diff(ideal.grade) != 0)
@@ -295,18 +288,24 @@ def r_ndcg(
     runs = len(rankings.runs)
     row = (np.arange(runs)[:, None] * ideal.size + ideal.row[points]).ravel()
     at = np.tile(ideal.place[points], runs)
-    ratios = _dcg_at(rankings, dcg, row, at) / np.tile(best[points], runs)
+    ratios = _dcg_at(rankings, dcg, row, at) / np.tile(best_dcg[points], runs)
     total = np.bincount(row, ratios, minlength=rankings.size).astype(np.float64, copy=False)
     count = np.bincount(row, minlength=rankings.size)
     goes_on = rankings.depth > lengths[rankings.query] + 1
-    whole = ratio(
-        rankings.total(listed / log2(rankings.rank + 1)),
-        rankings.per_row(ideal.total(ideal.grade / log2(ideal.place + 1))),
-    )
+    whole = ratio(rankings.total(discounted), rankings.per_row(ideal.total(best)))
     total = np.where(goes_on, total + whole, total)
     with np.errstate(invalid="ignore"):
         mean = total / (count + goes_on)
     return np.where(num_rel(rankings, rel=rel) > 0, mean, np.nan)
+
+
+def _discounted(
+    rankings: RankedLists, gains: Mapping[int, float] | None
+) -> tuple[Floats, Pool, Floats, Floats]:
+    """Gains of what is listed and ideal lists, with the discounted gains of both."""
+    listed, ideal = listed_and_ideal(rankings, gains)
+    discounted = listed / log2(rankings.rank + 1)
+    return listed, ideal, discounted, ideal.grade / log2(ideal.place + 1)
 
 
 def _up_to(ideal: Pool, running: Floats, rankings: RankedLists, place: Ints) -> Floats:

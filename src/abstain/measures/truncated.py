@@ -12,9 +12,8 @@ r are gains in [0, 1]: grade / top grade, or 1 and 0 with `rel`. R is the pool's
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter
@@ -43,18 +42,14 @@ STOP = (
 primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP, knows_end=True)
 
 
-@dataclass(frozen=True)
-class _Gains:
-    """What the four measures share, per document and per row."""
+class _Gains(NamedTuple):
+    """What the four measures share, per document (listed, running) and per row."""
 
     listed: Floats
-    """Gain of each judged document."""
     running: Floats
-    """Gain up to and with it."""
     total: Floats
-    """Gain of each row's list."""
     there: Floats
-    """R, the gain of each row's pool."""
+    """R, the gain of the pool."""
     terminal: Floats
     """r_t, whether or not the row has a terminal document."""
 
@@ -103,10 +98,7 @@ def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
     by_depth=_rr_by_depth,
 )
 def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
-    """Reciprocal rank that rewards stopping at once where there is nothing to find.
-
-    Every document with a gain is relevant; with `rel`, every one of that grade or above.
-    """
+    """Reciprocal rank that rewards stopping at once where there is nothing to find."""
     gain = _gains(rankings, rel)
     nothing = rankings.stopped & (gain.there == 0)
     values = np.where(nothing, 1 / (rankings.depth + 1.0), 0.0)
@@ -149,11 +141,9 @@ def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) ->
 def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Discounted gain with the list's end as one more document, over that of the ideal list.
 
-    The ideal list holds the gains of the pool in descending order. If the pool has fewer than d + 1
-    documents with a gain, a gain of 1 follows them, for the end of the list. A list that reaches
-    the limit has no terminal document: the list and the ideal then have d gains each, so that at a
-    limit of 10 NDCG' equals NDCG@10. With graded gains the score can exceed 1, because r_t may be
-    larger than the last gain of the ideal list.
+    If the pool has fewer than d + 1 documents with a gain, a gain of 1 follows them in the ideal
+    list, for the end of the list. At a limit of 10 a list that reaches it scores NDCG@10. With
+    graded gains the score can exceed 1: r_t may be larger than the last gain of the ideal list.
     """
     pool, stopped = rankings.pool, rankings.stopped
     gain = _gains(rankings, rel)
@@ -181,10 +171,7 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     by_depth=_ap_by_depth,
 )
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
-    """Average precision with the list's end as one more relevant document.
-
-    Without a terminal document it is (1 / R) Σ over the d listed documents.
-    """
+    """Average precision with the list's end as one more relevant document."""
     gain = _gains(rankings, rel)
     listed = rankings.total(gain.listed * gain.running / rankings.rank)
     terminal = gain.terminal * (gain.total + gain.terminal) / (rankings.depth + 1)
@@ -248,10 +235,7 @@ def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDept
     by_depth=_set_f_by_depth,
 )
 def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
-    """F of the listed set: precision and recall in one number, whatever the order.
-
-    Where nothing is relevant an empty list has 1, any other 0.
-    """
+    """F of the listed set: precision and recall in one number, whatever the order."""
     b = beta * beta
     there, depth = num_rel(rankings, rel=rel), rankings.depth.astype(np.float64)
     return ratio((1 + b) * num_rel_ret(rankings, rel=rel), depth + b * there, empty=1.0)
@@ -275,10 +259,7 @@ def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:
     by_depth=_penalised_dcg_by_depth,
 )
 def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Discounted gain, where a document that is not relevant costs what a relevant one earns.
-
-    What nobody judged is not relevant.
-    """
+    """Discounted gain, where a document that is not relevant costs what a relevant one earns."""
     longest = int(rankings.depth.max(initial=0))
     costs = np.concatenate(([0.0], np.cumsum(1 / np.log2(2.0 + np.arange(longest)))))
     relevant = gains(rankings.grade, rankings.pool, rel)

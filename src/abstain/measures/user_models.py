@@ -57,10 +57,7 @@ T = Parameter(
     parameters=(K_IF_ANY,),
 )
 def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """Expected reciprocal rank of the document that satisfies the user.
-
-    The top grade is the largest in the judgments, unless another is set.
-    """
+    """Expected reciprocal rank of the document that satisfies the user."""
     satisfied = _satisfied(rankings.grade, rankings.pool.top)
     return _reciprocal(rankings, rankings.rank, satisfied, k)
 
