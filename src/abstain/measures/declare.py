@@ -10,7 +10,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
@@ -29,6 +29,8 @@ from abstain.measures.measure_types import of_shares
 from abstain.measures.registry import BUILT_IN, NAMES, REGISTRY, admit, fold
 
 F = TypeVar("F", bound=Callable[..., Numeric])
+Facts: TypeAlias = Mapping[str, Any]
+"""Fields of `Definition` by name."""
 
 
 class Declare(Protocol):
@@ -51,23 +53,21 @@ def credit(name: str, **facts: Any) -> Declare:
     and be exact. κ and p* are derived numerically unless declared (κ only where the score without
     blanks is the accuracy); None says that there is none.
     """
-
-    def derived(function: Callable[..., Numeric]) -> dict[str, Any]:
-        shares, counts = _of_both(function)
-        kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
-        even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
-        texts = f"({name} − c)/u", "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)"
-        return {
-            "function": counts,
-            "kappa": kappa,
-            "kappa_text": "–" if kappa is None else facts.get("kappa_text", texts[0]),
-            "break_even": even,
-            "break_even_text": "–" if even is None else facts.get("break_even_text", texts[1]),
-        }
-
     rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
     facts = {"family": "credit", "shares": True, "undefined": rules, **facts}
-    return partial(_declare, name, "c, w, u", facts, derived=derived)
+    return lambda function: _declare(name, "c, w, u", _credited(name, facts, function), function)
+
+
+def _credited(name: str, facts: Facts, function: Callable[..., Numeric]) -> Facts:
+    """The facts with κ and p*, and the function as one of counts."""
+    shares, counts = _of_both(function)
+    kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
+    even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
+    texts = {
+        "kappa_text": "–" if kappa is None else f"({name} − c)/u",
+        "break_even_text": "–" if even is None else "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)",
+    }
+    return {**texts, **facts, "function": counts, "kappa": kappa, "break_even": even}
 
 
 def counting(name: str, **facts: Any) -> Declare:
@@ -115,11 +115,9 @@ def columnar(name: str, **facts: Any) -> Declare:
 def _declare(
     name: str,
     arguments: str,
-    facts: Mapping[str, Any],
+    facts: Facts,
     function: F,
-    derived: Callable[[Callable[..., Numeric]], dict[str, Any]] | None = None,
 ) -> F:
-    """Declare a function; what is derived from it overrides `facts`."""
     if (proportion := facts.get("proportion")) is not None:
         varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
         facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}
@@ -138,8 +136,6 @@ def _declare(
         **facts,
         "bounds": bounds if callable(bounds) else lambda **_: tuple(bounds),
     }
-    if derived is not None:
-        fields |= derived(function)
     definition = Definition(name=name, home=home, **fields)
     if not home.startswith(BUILT_IN):  # the tests check the built-in measures
         admit(definition)
@@ -159,7 +155,7 @@ def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Nu
     return lambda c, w, u, **arguments: function(c, w, u, 1.0, **arguments), of_counts
 
 
-def _kappa_of(score: Shares, facts: Mapping[str, Any]) -> Shares | None:
+def _kappa_of(score: Shares, facts: Facts) -> Shares | None:
     """κ = (M − c)/u; where nothing is blank, the credit of a first blank.
 
     None where the score without blanks is not the accuracy.

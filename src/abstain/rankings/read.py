@@ -190,7 +190,6 @@ def ranked_lists(
     does, but in double precision; with `ties="rank"` by the rank column. A source with
     several run tags holds several runs.
     """
-    _refuse_same_files(runs)
     judged = qrels.judgments()
     ends, by_rank = not settings.nil_as_answer, settings.ties == "rank"
     try:
@@ -244,17 +243,6 @@ def _remarks(judgments: Judgments) -> Iterator[str]:
         if names:
             queries = plural(len(names), "query", "queries")
             yield f"{queries} {what}: counted as nil, with nothing relevant ({some_of(names)})"
-
-
-def _refuse_same_files(runs: Sequence[Source]) -> None:
-    seen: set[str] = set()
-    for source in runs:
-        if source.path is None or source.named:
-            continue
-        path = os.path.realpath(source.path)
-        if path in seen:
-            raise InputError("appears twice", source.name)
-        seen.add(path)
 
 
 def _refuse_missing(rankings: RankedLists) -> None:
@@ -322,7 +310,7 @@ def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:
         choices = [names[1:] if taken[names[0]] > 1 and names[1:] else names for names in choices]
     for name, times in Counter(names[0] for names in choices).items():
         if times > 1:
-            raise InputError(f"run {shown(name)} appears twice")
+            raise InputError("appears twice", name)
     return [names[0] for names in choices]
 
 
@@ -331,7 +319,7 @@ def _names_of_file(source: Source) -> list[str]:
     if source.path is None:
         return [source.run]
     folder = os.path.basename(os.path.dirname(os.path.abspath(source.path)))
-    path = source.path.encode(errors="replace").decode()
+    path = os.path.normpath(source.path).encode(errors="replace").decode()
     return [source.run, f"{folder}/{source.run}", path]
 
 
