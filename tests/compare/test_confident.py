@@ -649,7 +649,7 @@ def test_an_interval_of_few_clusters_is_not_drawn_from_a_bound_that_is_far() -> 
     work = MeansOfAnswers(item, runs)
     values = float(item(runs[0].answers)), float(item(runs[1].answers))
     moved = np.stack([work.moved(0), work.moved(1)])
-    found = difference_interval(Scale.of(item), values, moved, (20, 20), level=0.95)
+    found = difference_interval(Scale(*item.bounds), values, moved, (20, 20), level=0.95)
     error = math.sqrt(float(((moved[0] - moved[1]) ** 2).sum()) * 20 / 19)
     plain = 2 * float(stats.t.ppf(0.975, 19)) * error
     assert found.high - found.low == pytest.approx(plain, rel=0.25)

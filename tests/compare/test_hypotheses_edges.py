@@ -21,7 +21,6 @@ from abstain.stats.hypotheses import (
     interval_p,
     mcnemar,
     randomise_clusters,
-    randomise_scores,
     sign_test,
     student,
     wilcoxon,
@@ -181,4 +180,5 @@ def test_sums_that_only_rounding_tells_apart_are_equal() -> None:
     ones = np.array([1.0, 1.0, 1.0])
     drawn = np.array([3 - 1e-8, 3 - 1e-10, -3 + 1e-10, 1.0])
     assert counted_scores(drawn, ones, exact=True).p == 0.5
-    assert randomise_scores(np.array([]), Flips(0, trials=0, seed=0)).p == 1
+    none = np.array([])
+    assert counted_scores(Flips(0, trials=0, seed=0) @ none, none, exact=True).p == 1

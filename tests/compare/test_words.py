@@ -80,7 +80,7 @@ def test_a_simpson_reversal_is_said_with_its_parts() -> None:
     found = judged(graded(letters, part=["x"] * 5 + ["y"] * 5), by=["part"], measure="precision")
     assert found.pairs[0].difference == pytest.approx(3 / 6 - 4 / 6)
     said = told(found)
-    says(said, "−0.1667")
+    says(said, "0.1667", "Simpson")
 
 
 def test_parts_that_show_no_difference_are_told_from_a_reversal() -> None:

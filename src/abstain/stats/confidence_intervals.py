@@ -1,7 +1,6 @@
 """Intervals of confidence measures: a bootstrap over questions or clusters, and by influence.
 
-Such a measure is a function of answers, not of counts. A run is sorted once; a block of resamples
-holds the multiplicity of each answer and is scored at once.
+A run's answers are sorted once; a block of resamples holds the multiplicity of each answer.
 
 Differences have an interval from influence functions too, on the logit scale: near a bound scores
 vary less, so a difference that is large by chance would tend to have a small standard error.
@@ -47,10 +46,8 @@ def method_of(measure: Measure, method: str) -> str:
     if method in (DEFAULT, OF_INFLUENCE):
         return "bca"
     if method not in METHODS:
-        raise UsageError(
-            f"{method} works only for measures of counts, and {measure} is a measure of "
-            f"confidence; use one of {', '.join((*METHODS, OF_INFLUENCE))}"
-        )
+        known = ", ".join((*METHODS, OF_INFLUENCE))
+        raise UsageError(f"{method} is for measures of counts; {measure} has {known}")
     return method
 
 
@@ -70,12 +67,10 @@ class Sample:
 
     def resamples(self, times: IntArray) -> Resamples:
         """The resamples with these multiplicities of units (units, resamples)."""
-        a, numbers = self.answers, times[self.unit]
-        asked = self.asked @ times
-        return Resamples(a.right, a.confidence, asked, a.submitted, numbers=numbers)
+        a, asked = self.answers, self.asked @ times
+        return Resamples(a.right, a.confidence, asked, a.submitted, numbers=times[self.unit])
 
     def values(self, measure: Measure, times: IntArray) -> Array:
-        """The measure of each resample."""
         score: Callable[..., Array] = measure
         return score(self.resamples(times))
 
@@ -97,7 +92,7 @@ def sample_of(
 
 
 def blocks_of(trials: int, width: int) -> Iterator[slice]:
-    """Trials in blocks of bounded memory, with `width` numbers each."""
+    """Blocks of trials with `width` numbers each."""
     size = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + size, trials)) for start in range(0, trials, size))
 
@@ -129,7 +124,6 @@ def confidence_interval(
     trials: int = TRIALS,
     seed: int = 0,
 ) -> Interval:
-    """An interval for a measure of confidence."""
     method = method_of(measure, method)
     score: Callable[..., float] = measure
     observed = score(sample.answers)
@@ -156,7 +150,7 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
 def resampled_interval(
     observed: float, values: Array, left: Array | None, *, method: str, level: float
 ) -> Interval:
-    """An interval from resamples, and for BCa from the values without each part in turn."""
+    """An interval from resamples, and for BCa from jackknife values."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -183,18 +177,11 @@ class Scale:
     low: float
     high: float
 
-    @classmethod
-    def of(cls, measure: Measure) -> Scale:
-        """The scale of a measure."""
-        return cls(*measure.bounds)
-
     def to(self, value: Array | float) -> Array:
-        """Values within the bounds, on the scale."""
         from_low, to_high = self._distances(value, 1.0)
         return np.asarray(np.log(from_low) - np.log(to_high))
 
     def slope(self, value: Array | float) -> Array:
-        """The derivative of the scale."""
         from_low, to_high = self._distances(value, math.inf)
         return np.asarray(1 / from_low + 1 / to_high)
 
@@ -206,7 +193,6 @@ class Scale:
         )
 
     def back(self, place: Array | float) -> Array:
-        """Values from places on the scale."""
         from scipy.special import expit
 
         if not math.isfinite(self.high):
@@ -231,8 +217,8 @@ def difference_interval(
 ) -> Interval:
     """MOVER (Zou and Donner 2008): an interval of a difference from one of each value.
 
-    `moved` (2, units) are the influences of units on both values, `units` the units in which each
-    run has answers: t has one degree of freedom less. Half a unit of the pool is added.
+    `moved` (2, units) are influences on both values, `units` how many have answers of each run; t
+    has one degree of freedom less. Half a unit of the pool is added to the variance.
     """
     from scipy.special import stdtrit
 

@@ -34,12 +34,10 @@ class Curve:
 
     @classmethod
     def of(cls, answers: Answers) -> Curve:
-        """The curve of a run's answers."""
         return cls.from_groups(answers.groups, answers.questions)
 
     @classmethod
     def from_groups(cls, groups: Groups, questions: int) -> Curve:
-        """The curve of answers that were sorted and grouped."""
         return cls(
             questions,
             np.concatenate([[np.inf], groups.level]),
@@ -49,12 +47,10 @@ class Curve:
 
     @property
     def wrong(self) -> IntArray:
-        """Wrong answers at each point."""
         return self.answered - self.right
 
     @property
     def coverage(self) -> Array:
-        """The share of the questions answered at each point."""
         return self.answered / self.questions
 
     @property

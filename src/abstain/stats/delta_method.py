@@ -1,13 +1,12 @@
 """Measures as functions of cell counts: the delta method, cluster-robust variance, intervals.
 
-The measure of one run depends on the counts of (right, wrong, blank), or of all five outcomes where
-candidates matter; a difference of two runs depends on their joint counts. So gradients, resamples
-and posteriors are written once, for a function of any cells.
+A run's measure depends on its counts of right, wrong and blank, or of all five outcomes where
+candidates matter; a difference of two runs on their joint counts.
 
 The default interval rescales a score to [0, 1], takes it as a proportion with the effective sample
-size that has the same standard error, and reads quantiles of beta distributions. It also contains
-the values of the measure where the share of one outcome is at an end of its interval: an outcome
-that was not observed may still occur.
+size that has the same standard error, and reads beta quantiles. It also contains the values of the
+measure where the share of one outcome is at an end of its interval: an outcome that was not
+observed may still occur.
 """
 
 from __future__ import annotations
@@ -28,14 +27,13 @@ JEFFREYS = 0.5
 PSEUDO_COUNT = 0.6
 """Successes and failures added on the logit scale."""
 MORE = 0.25
-"""Added to ½ (Jeffreys) on the far side of a beta quantile; chosen by benchmarks/coverage.py:
-without it the coverage of one rare event falls to 88 %, with ½ it lies above 97 %."""
+"""Added to ½ (Jeffreys) on the far side of a beta quantile (benchmarks/coverage.py): without it
+the coverage of one rare event falls to 88 %, with ½ it lies above 97 %."""
 LEAST_EFFECT = 0.5
 """The smallest design effect."""
 LEAST_DEGREES = 4
 BORROWED = 5.0
-"""The weight, in clusters, of the mean design effect of all cells, towards which that of a measure
-is shrunk upwards."""
+"""The weight, in clusters, of the cells' mean design effect in that of a measure."""
 ENOUGH_CLUSTERS = 20
 """Clusters of equal size below which intervals undercover (benchmarks/coverage.py)."""
 
@@ -53,17 +51,15 @@ class Cells(Struct, frozen=True):
         return len(self.names)
 
     def of(self, outcomes: Codes) -> Codes:
-        """Outcomes to cells."""
         return np.array(self.of_count, np.uint8)[outcomes]
 
     def merge(self, counts: Array) -> Array:
-        """Six counts (…, 6) to cells (…, k)."""
         table = np.zeros((len(self.of_count), len(self)))
         table[range(len(self.of_count)), self.of_count] = 1
         return np.asarray(counts, np.float64) @ table
 
     def counts(self, cells: Array) -> CountsArray:
-        """Cells (…, k) as counts that a measure takes; each column lies together in memory."""
+        """Cells (…, k) as counts that a measure takes."""
         table = np.zeros((6, *cells.shape[:-1]))
         for cell, column in enumerate(self.columns):
             table[column] = cells[..., cell]
@@ -79,7 +75,7 @@ FIVE = Cells(
 
 
 def cells_of(measure: Measure) -> Cells:
-    """Three cells, or five for a measure that depends on the candidates behind blanks."""
+    """The cells that a measure distinguishes."""
     return FIVE if measure.definition.needs_candidates else THREE
 
 
@@ -88,7 +84,7 @@ class Functional(Struct, frozen=True):
 
     size: int
     prior: float
-    """The pseudo-count of a cell, so that each run by itself has ½ an outcome (Jeffreys)."""
+    """The pseudo-count of a cell, ½ an outcome of each run (Jeffreys)."""
     bounds: tuple[float, float]
     value: Callable[[Array], Array]
 
@@ -142,18 +138,14 @@ def _variance(psi: Array, cells: Array, clusters: Array | None) -> Array:
     n = cells.sum(axis=-1)
     if clusters is None:
         return np.asarray((cells * psi**2).sum(axis=-1) / n / np.maximum(n - 1, 1))
-    groups, sums = clusters.shape[-2], _cluster_sums(psi, clusters)
+    groups, sums = clusters.shape[-2], (clusters * psi[..., None, :]).sum(axis=-1)
     return np.asarray(groups / (groups - 1) * (sums**2).sum(axis=-1) / n**2)
-
-
-def _cluster_sums(psi: Array, clusters: Array) -> Array:
-    return np.asarray((clusters * psi[..., None, :]).sum(axis=-1))
 
 
 def delta(
     f: Functional, cells: Array, clusters: Array | None, *, level: float
 ) -> tuple[Array, Array]:
-    """Value ± t·SE, within the measure's range; the leading axes may hold many samples."""
+    """Value ± t·SE, within the measure's range."""
     from scipy.special import stdtrit
 
     cells = np.asarray(cells, np.float64)
@@ -175,7 +167,7 @@ def effective(f: Functional, cells: Array, clusters: Array | None, *, level: flo
         return np.asarray(n)
     psi = influence(f, cells)
     effect = _ratio(_variance(psi, cells, clusters), _variance(psi, cells, None), 0)
-    sums = _cluster_sums(psi, clusters)
+    sums = (clusters * psi[..., None, :]).sum(axis=-1)
     carrying = _ratio((sums**2).sum(axis=-1) ** 2, (sums**4).sum(axis=-1), 0)
     of_cells = _effect_of_cells(cells, clusters)
     shrunk = (carrying * effect + BORROWED * of_cells) / (carrying + BORROWED)
@@ -211,7 +203,7 @@ def few_clusters(sizes: Array) -> str:
 
 
 def _effect_of_cells(cells: Array, clusters: Array) -> Array:
-    """The mean design effect of the shares of all cells (Rao and Scott 1981)."""
+    """The mean design effect of the cells (Rao and Scott 1981)."""
     n, groups = cells.sum(axis=-1), clusters.shape[-2]
     share = cells / n[..., None]
     off = clusters - clusters.sum(axis=-1, keepdims=True) * share[..., None, :]
@@ -259,8 +251,7 @@ def beta_limits(
 ) -> tuple[Array, Array]:
     """Limits of a proportion of x in n, which need not be whole: beta quantiles.
 
-    Of Beta(x + a, n − x + b) below and of Beta(x + b, n − x + a) above, with (a, b) `added`; 0 and
-    1 where there are no successes or no failures.
+    Of Beta(x + a, n − x + b) below and Beta(x + b, n − x + a) above, with (a, b) `added`.
 
     >>> low, high = beta_limits(np.array(0.0), np.array(10.0), level=0.95)
     >>> float(low), round(float(high), 3)
@@ -278,11 +269,8 @@ def beta_limits(
 def beta(
     f: Functional, cells: Array, clusters: Array | None, *, level: float
 ) -> tuple[Array, Array]:
-    """The default interval; leading axes may hold many samples. It contains the point estimate.
-
-    With few clusters it also contains the interval on the logit scale, which is wider where an
-    outcome occurs in no cluster.
-    """
+    """The default interval. It contains the point estimate and, with few clusters, the interval on
+    the logit scale, which is wider where an outcome occurs in no cluster."""
     cells = np.asarray(cells, np.float64)
     bottom, top = f.bounds
     value = f.value(cells)
@@ -316,10 +304,7 @@ def _by_cell(f: Functional, cells: Array, worth: Array, *, level: float) -> list
 
 
 def _independent(f: Functional, cells: Array, worth: Array) -> Array:
-    """The number of trials of a proportion that has the same standard error.
-
-    p(1 − p) over the variance, both with pseudo-counts so that neither is 0.
-    """
+    """The trials of a proportion with the same standard error, by p(1 − p) over the variance."""
     padded = cells + f.prior
     bottom, top = f.bounds
     place = (f.value(padded) - bottom) / (top - bottom)

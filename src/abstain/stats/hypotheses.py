@@ -1,6 +1,5 @@
 """Paired tests of clusters and scores, means with their limits, p-values adjusted for many pairs.
 
-Randomisation of clusters and scores, McNemar, Wilcoxon, signs; Holm, or Benjamini and Hochberg.
 Student's t assumes a normal mean; Hall's (1992) transformation removes the skewness from t. Both
 are used together: the wider limits, the larger p-value.
 """
@@ -60,7 +59,6 @@ class Flips:
         self.trials = 1 << max(groups - 1, 0) if self.exact else trials
 
     def blocks(self) -> Iterator[Array]:
-        """The rows (some, groups), block by block."""
         if self.exact:
             codes = np.arange(self.trials)
             yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
@@ -73,7 +71,6 @@ class Flips:
             yield np.asarray(tossed * 2.0 - 1.0, np.float64)
 
     def __matmul__(self, table: Array) -> Array:
-        """The rows times a table of clusters (groups, k)."""
         return np.concatenate([signs @ table for signs in self.blocks()])
 
 
@@ -114,13 +111,8 @@ def cluster_statistics(
     return np.concatenate(drawn), float(observed[0])
 
 
-def randomise_scores(differences: Array, flips: Flips) -> PValue:
-    """p of a mean of paired differences, summed by cluster where there are some."""
-    return counted_scores((flips @ differences[:, None])[:, 0], differences, exact=flips.exact)
-
-
 def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
-    """p from the sums after flips; sums that differ by rounding are equal."""
+    """p of a mean difference from its sums after flips."""
     close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
     return _counted(drawn, float(differences.sum()), exact=exact, close=close)
 
@@ -143,7 +135,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def signed_gaps(differences: Array) -> Array:
-    """The defined differences, rounded so that rounding error does not break ties."""
+    """The defined differences, rounded so that ties stay ties."""
     return rounded(differences[~np.isnan(differences)], DECIMALS)
 
 
@@ -165,7 +157,7 @@ def student(mean: float, error: float, degrees: float) -> float:
 
 
 def sign_test(differences: Array) -> float:
-    """The exact sign test's p; ties are dropped."""
+    """The exact sign test's p, without ties."""
     known = signed_gaps(differences)
     return mcnemar(int(np.count_nonzero(known > 0)), int(np.count_nonzero(known < 0)))
 
@@ -184,9 +176,8 @@ def wilcoxon(differences: Array) -> PValue:
         return PValue(1.0, exact=True)
     if len(known) <= EXACT_UNITS:
         ranks = np.sign(known) * rankdata(np.abs(known))
-        return randomise_scores(ranks, Flips(len(ranks), trials=0, seed=0))
-    size = np.abs(known)
-    untied = len(np.unique(size)) == len(size)
+        return counted_scores(Flips(len(ranks), trials=0, seed=0) @ ranks, ranks, exact=True)
+    untied = len(np.unique(np.abs(known))) == len(known)
     exact = untied and len(known) <= MOST_EXACT
     result = signed_rank(known, method="exact" if exact else "asymptotic")
     return PValue(float(result.pvalue), exact=exact)
@@ -231,7 +222,6 @@ class Mean(Struct, frozen=True):
 
     @property
     def varies(self) -> bool:
-        """Whether there is a spread beyond rounding."""
         return self.error > CLOSE_SCORES * abs(self.value)
 
     def p(self) -> float:
@@ -264,11 +254,10 @@ class Mean(Struct, frozen=True):
         if not self.varies:
             return math.nan, math.nan
         quantile, k = self._quantile(level), self.skewness
-        ends = (quantile, -quantile)
+        low, high = quantile, -quantile
         if abs(k) > CLOSE_SCORES:
-            low, high = (3 / k * (math.cbrt(1 + k * (end - k / 6)) - 1) for end in ends)
-            ends = low, high
-        return self.value - self.error * ends[0], self.value - self.error * ends[1]
+            low, high = (3 / k * (math.cbrt(1 + k * (t - k / 6)) - 1) for t in (low, high))
+        return self.value - self.error * low, self.value - self.error * high
 
     def _quantile(self, level: float) -> float:
         from scipy.special import stdtrit
@@ -277,8 +266,7 @@ class Mean(Struct, frozen=True):
 
 
 class Paired(Struct, frozen=True):
-    """A mean of paired differences over all topics, and over those that differ: tied topics would
-    hide the skewness of the others."""
+    """A mean of paired differences over all topics, and over those that differ: ties hide skew."""
 
     whole: Mean
     part: Mean
@@ -298,11 +286,10 @@ class Paired(Struct, frozen=True):
         return cls(whole, Mean.of(totals[differs], some), float(some.sum() / sizes.sum()), worth)
 
     def p(self) -> float:
-        """Of no difference; NaN where differences do not vary, 1 where there are none."""
+        """Of no difference; NaN where differences do not vary, unless they are all 0."""
         return _larger(self.whole.p(), self.part.p_of_skewed(), max)
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Of the mean difference: they leave out 0 where p is not above 1 − level."""
         low, high = self.whole.limits(level)
         lower, higher = (self.share * end for end in self.part.limits_of_skewed(level))
         return _larger(low, lower, min), _larger(high, higher, max)
@@ -390,26 +377,17 @@ def holm(p: Array) -> Array:
 
 
 def benjamini_hochberg(p: Array) -> Array:
-    """Benjamini and Hochberg's step-up: the i-th smallest times m/i, monotone.
-
-    >>> [float(x) for x in benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(4)]
-    [0.03, 0.04, 0.04]
-    """
+    """Benjamini and Hochberg's step-up: the i-th smallest times m/i, monotone."""
     from scipy.stats import false_discovery_control
 
     return np.asarray(false_discovery_control(p, method="bh"))
-
-
-ADJUSTED: dict[str, Callable[[Array], Array]] = {
-    "holm": holm,
-    "bh": benjamini_hochberg,
-    "none": np.copy,
-}
 
 
 def adjust(p: Array, correction: str) -> Array:
     """Adjusted p-values; NaN stays and is not counted among the comparisons."""
     adjusted = np.array(p, np.float64)
     known = ~np.isnan(adjusted)
-    adjusted[known] = ADJUSTED[correction](adjusted[known])
+    if correction != "none":
+        of = holm if correction == "holm" else benjamini_hochberg
+        adjusted[known] = of(adjusted[known])
     return adjusted

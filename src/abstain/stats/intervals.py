@@ -1,7 +1,4 @@
-"""Intervals for a measure or a difference: each method by name.
-
-`beta` is the default, chosen by simulation (benchmarks/coverage.py).
-"""
+"""Intervals for a measure or a difference: each method by name."""
 
 from __future__ import annotations
 
@@ -68,7 +65,6 @@ class Interval:
 
     @classmethod
     def none(cls, method: str, why_not: str) -> Interval:
-        """No interval, for a reason."""
         return cls(math.nan, math.nan, method, why_not)
 
     def __contains__(self, value: float) -> bool:
@@ -76,7 +72,6 @@ class Interval:
 
 
 def check_method(name: str) -> str:
-    """A method's name, or an error that lists them."""
     if name in ("", "auto", "default"):
         return DEFAULT
     folded = str(name).strip().lower().replace("_", "-")
@@ -119,9 +114,8 @@ def interval(
     """
     method = check_method(method)
     if isinstance(counts, Counts):
-        row = np.array([getattr(counts, f) for f in Counts.__slots__], np.float64)
-    else:
-        row = np.asarray(counts, np.float64)
+        counts = np.array([getattr(counts, f) for f in Counts.__slots__])
+    row = np.asarray(counts, np.float64)
     reason = measure.why_undefined(Counts(*row.tolist()))
     if reason is not None:
         return Interval.none(method, reason)
@@ -131,13 +125,12 @@ def interval(
         groups = cells.merge(clusters[clusters.sum(axis=-1) > 0])
         if len(groups) < 2:
             return Interval.none(method, ONE_CLUSTER)
-    one_proportion = method in OF_ONE_PROPORTION
-    if one_proportion and share is None:
+    if method in OF_ONE_PROPORTION and share is None:
         known = definitions("counts", strict=False).values()
         ratios = ", ".join(d.name for d in known if d.proportion is not None)
         raise UsageError(f"{method} works only for proportions ({ratios}), not for {measure}")
     f = one_run(measure)
-    if share is not None and (one_proportion or method == "jeffreys"):
+    if share is not None and method in PROPORTIONS:
         worth = effective(f, merged, groups, level=level) / merged.sum()
         x, n = (float(of * worth) for of in share.of(CountsArray(row)))
         low, high = PROPORTIONS[method](x, n, level=level)
@@ -178,7 +171,7 @@ def cell_interval(
 
 
 def between(values: Array, tails: Ends, method: str, *, close: float = 0.0) -> Interval:
-    """An interval between two quantiles of drawn values; ends so `close` show no width."""
+    """The interval between two quantiles of resamples; ends so `close` show no width."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -214,8 +207,7 @@ def resampled(
 ) -> Array:
     """The value of each of `trials` resamples of questions, or of clusters.
 
-    The cell counts of resampled questions are multinomial; those of resampled clusters are a matrix
-    product of their multiplicities with their counts.
+    Cell counts of resampled questions are multinomial; those of clusters are a matrix product.
     """
     if clusters is None:
         n = round(float(cells.sum()))
@@ -280,7 +272,6 @@ def levels_from_jackknife(
 
 
 def wilson(x: float, n: float, *, level: float) -> Ends:
-    """Wilson's score interval of x successes in n trials."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))

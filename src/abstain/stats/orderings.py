@@ -31,12 +31,10 @@ def same(scores: Array | Sequence[float], value: float) -> Marks:
 
 
 def at_least(scores: Array | Sequence[float], value: float) -> Marks:
-    """Which scores reach a value."""
     return (np.asarray(scores, np.float64) >= value) | same(scores, value)
 
 
 def above(scores: Array | Sequence[float], value: float) -> Marks:
-    """Which scores are higher than a value."""
     return (np.asarray(scores, np.float64) > value) & ~same(scores, value)
 
 
@@ -213,7 +211,6 @@ def tau_ap(x: Array, y: Array) -> float:
 
 
 def spearman_rho(x: Array, y: Array) -> float:
-    """Pearson's correlation of the ranks, ties at the mean of theirs."""
     from scipy.stats import spearmanr
 
     return float(spearmanr(x, y).statistic)

@@ -185,20 +185,14 @@ def exact_p(measure: Measure, table: IntArray) -> float:
     Unlikely swaps that are not enumerated (fewer than 1e-18 of all) count as extreme.
     """
     unseen = 0.0
-    if measure.definition.studentised:
-        weights, tables = _tables(table)
-        drawn, observed = statistic(measure, tables), statistic(measure, table.astype(np.float64))
-        loud = extreme(drawn, observed, CLOSE_STUDENTISED)
-    else:
-        if len(table) == 3:
-            weights, first, unseen = swap_lattice(table)
-        else:
-            weights, tables = _tables(table)
-            first = tables.sum(axis=2)
+    if len(table) == 3 and not measure.definition.studentised:
+        weights, first, unseen = swap_lattice(table)
         total = table.sum(axis=0) + table.sum(axis=1)
         drawn = score_difference(measure, first, total - first)
-        observed = score_difference(measure, table.sum(axis=1), table.sum(axis=0))
-        loud = extreme(drawn, observed)
+    else:
+        weights, tables = _tables(table)
+        drawn = compared(measure, tables)
+    loud = extreme(drawn, compared(measure, table.astype(np.float64)), _close(measure))
     if loud.all():
         return 1.0
     return min(1.0, float(weights[loud].sum()) + unseen + BEYOND)
@@ -265,20 +259,13 @@ def sampled_p(
     progress: Callable[[int], None] = lambda _: None,
 ) -> Array:
     """p by random swaps. All pairs share the trials, so that a pair's p never depends on others."""
-    size = joint.shape[-1]
-    kinds = list(combinations(range(size), 2))
+    kinds = len(swappable(joint[0]))
     questions = int(joint.sum(axis=(1, 2)).max())
     words = questions // 64 + 1
-    block = max(1, min(trials, BLOCK_BYTES // (8 * words * len(kinds))))
-    generators = [np.random.default_rng([seed, kind]) for kind in range(len(kinds))]
+    block = max(1, min(trials, BLOCK_BYTES // (8 * words * kinds)))
+    generators = [np.random.default_rng([seed, kind]) for kind in range(kinds)]
     hits = np.zeros(len(joint), np.int64)
-    first_margin, second_margin = joint.sum(axis=2), joint.sum(axis=1)
-    studentised = measure.definition.studentised
-    if studentised:
-        observed = statistic(measure, joint.astype(np.float64))
-    else:
-        observed = score_difference(measure, first_margin, second_margin)
-    close = CLOSE_STUDENTISED if studentised else CLOSE
+    observed, close = compared(measure, joint.astype(np.float64)), _close(measure)
     for start in range(0, trials, block):
         some = min(block, trials - start)
         tosses = [
@@ -288,15 +275,7 @@ def sampled_p(
         for number, table in enumerate(joint):
             swaps = swappable(table)
             heads = [coins.heads(int(m)) for coins, m in zip(tosses, swaps, strict=True)]
-            if studentised:
-                drawn = statistic(measure, after_swaps(table, heads))
-            else:
-                first = np.repeat(np.diag(table)[:, None].astype(np.float64), some, axis=1)
-                for (i, j), m, x in zip(kinds, swaps, heads, strict=True):
-                    first[i] += x
-                    first[j] += m - x
-                total = first_margin[number] + second_margin[number]
-                drawn = score_difference(measure, first.T, total - first.T)
+            drawn = compared(measure, after_swaps(table, heads))
             hits[number] += int(np.count_nonzero(extreme(drawn, observed[number], close)))
             if start + some == trials:
                 progress(1)
@@ -313,11 +292,21 @@ class Tosses:
         np.cumsum(counts.T, axis=0, out=self.before[1:])
 
     def heads(self, m: int) -> Array:
-        """How many of the first m coins of each trial show heads."""
         whole, rest = divmod(m, 64)
         mask = np.uint64((1 << rest) - 1)
         heads = self.before[whole] + np.bitwise_count(self.words[:, whole] & mask)
         return np.asarray(heads, np.float64)
+
+
+def compared(measure: Measure, joint: Array) -> Array:
+    """The statistic that swaps change, of joint counts (…, k, k)."""
+    if measure.definition.studentised:
+        return statistic(measure, joint)
+    return score_difference(measure, joint.sum(axis=-1), joint.sum(axis=-2))
+
+
+def _close(measure: Measure) -> float:
+    return CLOSE_STUDENTISED if measure.definition.studentised else CLOSE
 
 
 def score_difference(measure: Measure, first: Array, second: Array) -> Array:

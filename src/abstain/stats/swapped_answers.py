@@ -29,7 +29,6 @@ value: with more, a run of few well-ordered answers would stay at a bound."""
 
 
 def answers_of(measure: Measure, samples: Sequence[Sample]) -> MeansOfAnswers | SortedAnswers:
-    """The answers of several runs, as the measure needs them."""
     is_sum = measure.definition.mean is not None
     return MeansOfAnswers(measure, samples) if is_sum else SortedAnswers(measure, samples)
 
@@ -55,7 +54,6 @@ class SortedAnswers:
         return np.stack([sample.values(self.measure, times) for sample in self.samples], axis=1)
 
     def pair(self, run: int, other: int) -> TwoRuns:
-        """Two of the runs."""
         return TwoRuns(self.measure, self.samples[run], self.samples[other])
 
 
@@ -74,7 +72,7 @@ class TwoRuns:
         ]
         self.unit = np.concatenate([run.unit, other.unit])[order]
         self.is_first = order < len(run.unit)
-        self.scale = Scale.of(measure)
+        self.scale = Scale(*measure.bounds)
         self.middle, self.pooled = 0.0, None
         if measure.definition.studentised:
             self.middle, self.pooled = self._pooled()
@@ -152,16 +150,13 @@ class MeansOfAnswers:
         self.below = np.stack([below for _, below in terms])
 
     def pair(self, run: int, other: int) -> MeansOfTwo:
-        """Two of the runs."""
         return MeansOfTwo(self, run, other)
 
     def moved(self, run: int) -> Array:
-        """The influence of each unit on the measure of a run."""
         above, below = self.above[run], self.below[run]
         return np.asarray((above - above.sum() / below.sum() * below) / below.sum())
 
     def resampled(self, times: IntArray) -> Array:
-        """The measure of each run (resamples, runs)."""
         often = times.T.astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray((often @ self.above.T) / (often @ self.below.T))
@@ -181,7 +176,6 @@ class MeansOfTwo:
         self.apart = np.stack([a - b for a, b in columns], axis=1)
 
     def swapped(self, signs: Array) -> Array:
-        """The difference, perhaps studentised, after swapping the units with sign −1."""
         first = ((self.totals + signs @ self.apart) / 2).T
         second = self.totals[:, None] - first
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -148,7 +148,6 @@ class Common:
         return known, table[:, unknown].sum(axis=1)
 
     def facts(self) -> dict[str, Any]:
-        """What a result says of them."""
         clusters = self.evaluation.data.clusters()
         few = "" if clusters is None else few_clusters(np.bincount(clusters).astype(np.float64))
         return {

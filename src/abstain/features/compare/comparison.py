@@ -58,17 +58,14 @@ class Options:
 
     @property
     def alpha(self) -> float:
-        """The error that the level leaves."""
         return 1 - self.level
 
     def __post_init__(self) -> None:
         check_name("test", self.test, get_args(Test))
         check_name("correction", self.correction, get_args(Correction))
         if not LEAST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
-            raise UsageError(
-                f"resamples are between {LEAST_RESAMPLES:,} and {MOST_RESAMPLES:,} "
-                f"(got {self.resamples:,})"
-            )
+            known = f"between {LEAST_RESAMPLES:,} and {MOST_RESAMPLES:,}"
+            raise UsageError(f"resamples are {known} (got {self.resamples:,})")
         check_level(self.level)
 
     def check_held(self, columns: int, what: str) -> None:
@@ -81,7 +78,7 @@ class Options:
 
 
 class Comparison(ABC):
-    """Runs with their scores; each kind of input knows how to test and bound differences."""
+    """Runs with their scores; a subclass tests and bounds differences."""
 
     measure: str
     options: Options
@@ -98,11 +95,9 @@ class Comparison(ABC):
 
     @property
     def steps(self) -> int:
-        """How much work there is: a step a pair."""
         return len(self.wanted)
 
     def step(self, more: int = 1) -> None:
-        """So many steps are done."""
         self.done += more
         self.options.progress(self.done, self.steps)
 
@@ -132,7 +127,6 @@ class Comparison(ABC):
 
     @cached_property
     def differences(self) -> Array:
-        """The difference of each pair."""
         return np.array([self.scores[i] - self.scores[j] for i, j in self.wanted], np.float64)
 
     @property
@@ -173,7 +167,6 @@ class Comparison(ABC):
         return ""
 
     def result(self) -> CompareResult:
-        """All pairs, or each run against one."""
         options = self.options
         spans, errors = self.intervals()
         pairs = self.pairs(spans, errors)
@@ -268,10 +261,7 @@ class Comparison(ABC):
         known = errors[~np.isnan(errors) & (errors > 0)]
         error = float(np.median(known)) if len(known) else math.nan
         if options.detect is not None and options.detect < error * LEAST_DETECTED:
-            raise UsageError(
-                f"a difference of {options.detect:g} is too small to plan for, compared with a "
-                f"standard error of {error:.2g}"
-            )
+            raise UsageError(f"a difference of {options.detect:g} is too small to plan for")
         return plan(
             error,
             self.questions,

@@ -129,7 +129,7 @@ class ConfidenceComparison(Comparison):
         """Intervals of differences from the influence of each answer; nothing where not known."""
         if not self.answers.has_influence:
             return []
-        scale, known = Scale.of(self.chosen), ~np.isnan(self.scores)
+        scale, known = Scale(*self.chosen.bounds), ~np.isnan(self.scores)
         moved = {i: self.answers.moved(i) for i in np.flatnonzero(known).tolist()}
         both = zip(self.samples, self.used, strict=True)
         units = [len(np.unique(sample.unit[used])) for sample, used in both]
@@ -176,7 +176,6 @@ class ConfidenceComparison(Comparison):
 
     @cached_property
     def used(self) -> list[BoolArray]:
-        """The answers of each run that the measure takes."""
         return [used_by(self.chosen, sample.answers) for sample in self.samples]
 
     def too_few(self, run: int) -> str:

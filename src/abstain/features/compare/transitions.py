@@ -58,7 +58,6 @@ class Moves(NamedTuple):
 def origin_of(
     measure: Measure, common: Evaluation, pair: tuple[int, int], by: Sequence[str]
 ) -> Origin:
-    """Where the difference of two runs comes from."""
     ours, other = (common.data.codes[run] for run in pair)
     parts = moves(measure, other, ours)
     slices, reversals = in_slices(

@@ -69,7 +69,6 @@ class View(view.View[CompareResult]):
     """Runs with intervals and groups, pairs with p-values, where a difference comes from."""
 
     def tables(self, **options: Any) -> list[Grid]:
-        """The runs, their pairs, and of two runs the moves and slices; sentences below the last."""
         c = self.result
         shown = list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
         grids = [self._runs(), self._pairs(shown)]
@@ -81,11 +80,9 @@ class View(view.View[CompareResult]):
         return grids
 
     def whole(self, **options: Any) -> Grid:
-        """Every pair, with every digit."""
         return self._pairs(list(self.result.pairs), full=True)
 
     def sentences(self) -> list[str]:
-        """What was compared, which differences are real, where they come from, how it was made."""
         c, names = self.result, [row.run for row in self.result.rows]
         return [
             *compared(c),
@@ -135,7 +132,6 @@ class View(view.View[CompareResult]):
         return Grid.of(columns, title=title)
 
     def _moves(self, origin: Origin, title: str = "") -> Grid:
-        """Each kind of move, how many questions made it, what it is worth."""
         pair = self.result.pairs[0]
         columns = [
             Column(f"{pair.against} → {pair.run}", means="first → second"),
@@ -158,7 +154,6 @@ class View(view.View[CompareResult]):
         return replace(grid, title=title)
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """Scores with their intervals, differences, and of two runs the moves."""
         c = self.result
         rows = [(row.run, row.score, *row.interval) for row in c.rows]
         dots = list(dot_figure("scores", rows, c.measure, most=len(rows)))
@@ -169,11 +164,11 @@ class View(view.View[CompareResult]):
         return coloured({figure.name: figure.spec for figure in figures})
 
     def page(self) -> Page:
-        """Runs with intervals and groups, their pairs, where a difference comes from."""
         c = self.result
-        (lead, *rest), first = verdict(c), c.rows[0]
-        if len(c.rows) > 2 and first.score is not None:
-            lead, rest = _best(c, first.run, first.score), [lead, *rest]
+        lead, *rest = verdict(c)
+        if len(c.rows) > 2 and (best := c.rows[0]).score is not None:
+            of_best = f"{best.run} ({c.measure} {best.score:.4f}){distinct_from(c, best.run)}"
+            lead, rest = f"The best run is {of_best}.", [lead, *rest]
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
@@ -290,7 +285,6 @@ def moves_figure(c: CompareResult) -> Iterator[Figure]:
 
 
 def compared(c: CompareResult) -> list[str]:
-    """What was compared, and what was left out for it."""
     text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on "
     if c.questions == c.questions_in_all:
         text += units_text(c.questions, c.unit)
@@ -383,10 +377,6 @@ def _is_random(c: CompareResult) -> bool:
     return c.test in ("randomisation", "bootstrap") and not exact
 
 
-def _best(c: CompareResult, run: str, score: float) -> str:
-    return f"The best run is {run} ({c.measure} {score:.4f}){distinct_from(c, run)}."
-
-
 def distinct_from(c: CompareResult, run: str) -> str:
     """From how many other runs a run can be told apart; empty where it was compared with none."""
     verdicts = [p.differs for p in c.pairs if run in (p.run, p.against) and p.differs is not None]
@@ -399,37 +389,31 @@ def distinct_from(c: CompareResult, run: str) -> str:
 
 
 def origin_words(c: CompareResult) -> list[str]:
-    """Where the difference of two runs comes from."""
     o, difference = c.origin, signed(c.pairs[0].difference)
     if o is None or not o.contributions:
         return []
-    text = (
+    sentences = [
         f"Of the difference of {difference}, {signed(o.knowing)} comes from knowing more or fewer "
         f"answers and {signed(o.abstaining)} from the choice of when to abstain."
-    )
+    ]
     if o.knowing is None:
         blanks = plural(o.without_candidate, "blank has", "blanks have")
-        text = f"{blanks} no candidate (column candidate) that tells knowing from abstaining."
+        sentences = [f"{blanks} no candidate (column candidate) to tell knowing from abstaining."]
     first = list(o.contributions.items())[: MOST_QUESTIONS + 1]
-    most = []
     if len(first) <= MOST_QUESTIONS or abs(first[0][1]) - abs(first[-1][1]) > SAME:
         names = ", ".join(f"{name} ({signed(value)})" for name, value in first[:MOST_QUESTIONS])
-        most = [f"The questions that contribute most: {names}."]
-    reversals = (
-        f"Simpson's reversal by {attribute}: {difference} over all questions, but the other way in "
-        "every slice that shows a difference."
+        sentences.append(f"The questions that contribute most: {names}.")
+    return sentences + [
+        f"Simpson's reversal by {attribute}: the other way in every slice that shows a difference."
         for attribute in o.reversals
-    )
-    return [text, *most, *reversals]
+    ]
 
 
 def signed(value: float | None) -> str:
-    """A difference with its sign."""
     return f"{round(value or 0.0, 4) + 0.0:+.4f}".replace("-", "−")
 
 
 def unknown_words(c: CompareResult) -> list[str]:
-    """What unknown responses could have done to scores."""
     total = sum(row.unknown for row in c.rows)
     if not total:
         return []
@@ -445,31 +429,27 @@ def unknown_words(c: CompareResult) -> list[str]:
 
 
 def judge_words(c: CompareResult) -> list[str]:
-    """What was corrected of a judge's errors."""
     if not c.judge_sample:
         return []
-    checked = plural(c.judge_sample, "checked response")
-    text = f"Corrected scores remove the judge's errors, estimated from {checked} ("
-    text += f"{DRAWN.get(c.judge_drawn, c.judge_drawn)})."
+    checked, drawn = plural(c.judge_sample, "checked response"), DRAWN.get(c.judge_drawn, "")
+    text = f"Corrected scores remove the judge's errors, estimated from {checked} ({drawn})."
     if c.never_checked:
-        verdicts = " or ".join(c.never_checked)
-        text += f" {verdicts.capitalize()} was never checked: there the judge is taken as right."
+        text += f" Never checked, so taken as right: {', '.join(c.never_checked)}."
     return [text]
 
 
 def plan_words(c: CompareResult) -> list[str]:
-    """The smallest difference that this test set could detect, and what it takes to detect one."""
     p, sentences = c.plan, []
     if p is None:
         return []
     if p.visible is not None:
         if c.widest is not None and p.visible > c.widest:
             return ["This test set is too small to show any difference reliably."]
-        error = "standard error of this pair" if len(c.pairs) == 1 else "median standard error"
         span = "" if p.visible_range is None else " ({:.3f} to {:.3f})".format(*p.visible_range)
+        one = "" if len(c.pairs) == 1 else ", median pair, not corrected"
         sentences.append(
             f"This test set could detect a difference of {p.visible:.3g}{span} (power "
-            f"{100 * p.power_asked:g} %, {error}, one comparison)."
+            f"{100 * p.power_asked:g} %{one})."
         )
     if p.detect is not None and p.power is not None and p.needed is not None:
         span = "" if p.needed_range is None else " ({:,} to {:,})".format(*p.needed_range)
@@ -485,7 +465,6 @@ def plan_words(c: CompareResult) -> list[str]:
 
 
 def method_words(c: CompareResult) -> list[str]:
-    """How intervals and p-values were made, where there are some."""
     sentences, drawn = [], f"{c.resamples:,} resamples, seed {c.seed}"
     if (method := c.interval_method) is not None:
         by = (OF_SCORES if c.of_scores else METHODS).get(method, method)
@@ -509,7 +488,6 @@ def method_words(c: CompareResult) -> list[str]:
 
 
 def notes(c: CompareResult) -> list[str]:
-    """What to know of intervals, answers without a confidence and reading."""
     odd = [row.no_interval.get(c.measure, "") for row in c.rows]
     odd += [pair.no_interval for pair in c.pairs]
     counted = Counter(filter(None, odd)).most_common(3) if c.interval_method is not None else []

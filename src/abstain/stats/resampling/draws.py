@@ -70,44 +70,32 @@ def subsets(
     source: Source, plan: Plan, use: Use[Result], *, part: int, disjoint: bool
 ) -> Iterator[Iterator[Result]]:
     """The results of `use`, block by block within each chunk of trials."""
-    for number, length, share in plan.chunks(
-        source.questions if plan.draws == "shared" else source.cost
-    ):
-        yield _chunk(source, plan, use, (part, number), length, share, disjoint=disjoint)
-
-
-def _chunk(
-    source: Source,
-    plan: Plan,
-    use: Use[Result],
-    path: tuple[int, int],
-    length: int,
-    share: Share,
-    *,
-    disjoint: bool,
-) -> Iterator[Result]:
     pairs = all_pairs(len(source.runs))
-    step = BLOCK // length
-    shared: list[Array] = []
-    if plan.draws == "shared":
-        rng = stream(plan.seed, *path)
-        parts = random_parts(rng, length, source.questions, plan.size, disjoint=disjoint)
-        split = np.split(source.on(np.concatenate(parts)), len(parts), axis=2)
-        shared = [np.ascontiguousarray(scores) for scores in split]
-    else:
-        step = min(step, HELD // (length * source.cost))
+    is_shared = plan.draws == "shared"
 
-    def work(place: int, some: slice) -> Result:
-        ends = pairs[0][some], pairs[1][some]
-        if shared:
-            return use(some, tuple(scores.take(end, axis=1) for scores in shared for end in ends))
-        rng = stream(plan.seed, *path, place)
-        scores = source.subsets(rng, ends, trials=length, size=plan.size, disjoint=disjoint)
-        return use(some, scores)
+    def chunk(number: int, length: int, share: Share) -> Iterator[Result]:
+        step, shared = BLOCK // length, list[Array]()
+        if is_shared:
+            rng = stream(plan.seed, part, number)
+            parts = random_parts(rng, length, source.questions, plan.size, disjoint=disjoint)
+            split = np.split(source.on(np.concatenate(parts)), len(parts), axis=2)
+            shared = [np.ascontiguousarray(scores) for scores in split]
+        else:
+            step = min(step, HELD // (length * source.cost))
 
-    return in_blocks(
-        plan, f"drawing subsets of {plan.size:,}", len(pairs[0]), step, work, share=share
-    )
+        def work(place: int, some: slice) -> Result:
+            ends = pairs[0][some], pairs[1][some]
+            if is_shared:
+                return use(some, tuple(each.take(end, axis=1) for each in shared for end in ends))
+            rng = stream(plan.seed, part, number, place)
+            scores = source.subsets(rng, ends, trials=length, size=plan.size, disjoint=disjoint)
+            return use(some, scores)
+
+        doing = f"drawing subsets of {plan.size:,}"
+        return in_blocks(plan, doing, len(pairs[0]), step, work, share=share)
+
+    for each in plan.chunks(source.questions if is_shared else source.cost):
+        yield chunk(*each)
 
 
 def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
@@ -157,17 +145,25 @@ class Ratio:
         self.batches = 0
         self.above, self.below = np.zeros(shape), np.zeros(shape)
         self.squares = np.zeros((3, *shape))
+        self._chunk: Array | None = None
 
     def add(self, above: IntArray, below: IntArray) -> None:
-        """Sums of a chunk of trials: batches × the shape of the ratios."""
-        a, b = np.stack(np.broadcast_arrays(above, below)).astype(np.float64)
+        """Sums over some pairs in a chunk of trials: batches × the shape of the ratios."""
+        both = np.stack(np.broadcast_arrays(above, below)).astype(np.float64)
+        self._chunk = both if self._chunk is None else self._chunk + both
+
+    def close(self) -> None:
+        """All pairs of the chunk are in."""
+        if self._chunk is None:
+            return
+        a, b = self._chunk
         self.batches += len(a)
         self.above += a.sum(axis=0)
         self.below += b.sum(axis=0)
         self.squares += np.stack([a * a, a * b, b * b]).sum(axis=1)
+        self._chunk = None
 
     def values(self) -> Array:
-        """The ratios; NaN where the denominator is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.above / self.below
 

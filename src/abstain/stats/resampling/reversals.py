@@ -38,13 +38,12 @@ EDGE = 1e-9
 MOST_BINS = 20_000
 """Percent in bins of 0.01, twice."""
 SLACK = 1e-12
-"""1 − 95/100 is not quite 0.05."""
 ORDINARY = (0.1, 2.0)
 """Score ranges that are on the scale of the papers."""
 
 Batch: TypeAlias = "npt.NDArray[np.int32]"
-Compared: TypeAlias = "tuple[Wins | None, Swaps | None, float]"
-"""Wins, swaps and the highest score of a block of comparisons by one measure."""
+Compared: TypeAlias = "tuple[Wins | None, Swaps | None]"
+"""Wins and swaps in a block of comparisons by one measure."""
 Counted: TypeAlias = "tuple[list[StabilityCounts], list[SwapCounts]]"
 
 
@@ -74,8 +73,7 @@ class Wins(NamedTuple):
 
     pairs: slice
     by_pair: IntArray
-    """Pairs × directions × fuzziness; the second direction is an upset, a win of the run that is
-    behind on all questions."""
+    """Pairs × directions × fuzziness; second an upset, a win of the run behind on all questions."""
     by_batch: IntArray
     """Batches × directions × fuzziness."""
     defined: IntArray
@@ -89,6 +87,8 @@ class Swaps(NamedTuple):
     by_batch: IntArray
     """Batches × states × bins of the first difference."""
     undefined: int
+    highest: float
+    """The highest score."""
 
 
 class Comparing:
@@ -128,11 +128,11 @@ class Comparing:
         ]
         for blocks in chunks:
             for block in blocks:
-                for m, (won, swapped, highest) in enumerate(block):
+                for m, (won, swapped) in enumerate(block):
                     if won is not None:
                         wins[m].add(won)
                     if swapped is not None:
-                        swaps[m].add(swapped, highest)
+                        swaps[m].add(swapped)
             for won_by, swapped_by in zip(wins, swaps, strict=True):
                 won_by.close()
                 swapped_by.close()
@@ -145,18 +145,16 @@ class Comparing:
         results: list[Compared] = []
         for m, same in enumerate(self.same):
             x, y, *disjoint = (part[m] for part in scores)
-            gap, trials = Gap.of(x, y, same), x.shape[1]
-            won = swapped = None
+            gap, won, swapped = Gap.of(x, y, same), None, None
             if stable:
                 reached = _reached(x, y, gap, self.levels, same)
                 upset = (gap.sign < 0) == self.leads[m, pairs][:, None]
-                won = _wins(pairs, reached, upset, gap.missing, len(self.levels), batches(trials))
+                won = _wins(pairs, reached, upset, gap.missing, len(self.levels))
             if swapping:
-                other, bins = Gap.of(disjoint[0], disjoint[1], same), self.bins[m]
-                batch = batches(trials, ROOM // bins)
-                swapped = _swaps(gap, other, self.widths[m], bins, batch)
-            highest = np.fmax.reduce([np.fmax.reduce(part[m], axis=None) for part in scores])
-            results.append((won, swapped, float(highest)))
+                other = Gap.of(disjoint[0], disjoint[1], same)
+                highest = np.fmax.reduce([np.fmax.reduce(part[m], axis=None) for part in scores])
+                swapped = _swaps(gap, other, self.widths[m], self.bins[m], float(highest))
+            results.append((won, swapped))
         return results
 
 
@@ -182,9 +180,9 @@ def _wins(
     upset: BoolArray,
     missing: BoolArray | None,
     levels: int,
-    batch: Batch,
 ) -> Wins:
-    steps, (count, _) = levels + 1, reached.shape
+    steps, (count, trials) = levels + 1, reached.shape
+    batch = batches(trials)
     keys = reached + upset * reached.dtype.type(steps)
     of_pair = np.arange(count, dtype=np.int32)[:, None] * (2 * steps)
     by_pair = _histogram(of_pair + keys, count, 2, steps)
@@ -197,11 +195,12 @@ def _wins(
 
 
 def _at_least(counts: IntArray) -> IntArray:
-    """From comparisons that reach exactly k levels to those that reach the k-th."""
+    """From counts that reach exactly k levels to those that reach the k-th."""
     return counts[..., :0:-1].cumsum(axis=-1)[..., ::-1]
 
 
-def _swaps(gap: Gap, other: Gap, width: float, bins: int, batch: Batch) -> Swaps:
+def _swaps(gap: Gap, other: Gap, width: float, bins: int, highest: float) -> Swaps:
+    batch = batches(gap.size.shape[1], ROOM // bins)
     state = np.where(gap.sign == 0, np.int8(TIED), 1 - gap.sign * other.sign)
     keys = (gap.size / width + EDGE).astype(np.int32)
     np.minimum(keys, bins - 1, out=keys)
@@ -209,11 +208,11 @@ def _swaps(gap: Gap, other: Gap, width: float, bins: int, batch: Batch) -> Swaps
     keys += batch * np.int32(STATES * bins)
     missing = [each.missing for each in (gap, other) if each.missing is not None]
     known = keys[~np.logical_or.reduce(missing)] if missing else keys
-    return Swaps(_histogram(known, int(batch[-1]) + 1, STATES, bins), keys.size - known.size)
+    counts = _histogram(known, int(batch[-1]) + 1, STATES, bins)
+    return Swaps(counts, keys.size - known.size, highest)
 
 
 def _histogram(keys: npt.NDArray[Any], *shape: int) -> IntArray:
-    """How often each key comes up, as an array of the shape that the keys count through."""
     return np.bincount(keys.ravel(), minlength=math.prod(shape)).reshape(shape)
 
 
@@ -225,25 +224,22 @@ class StabilityCounts:
         self.by_pair = np.zeros((pairs, 2, len(fuzziness)), np.int64)
         self.upsets, self.ties = Ratio((len(fuzziness),)), Ratio((len(fuzziness),))
         self.undefined = 0
-        self._chunk: tuple[Any, Any] = 0, 0
 
     def add(self, wins: Wins) -> None:
         """Some pairs of the current chunk of trials."""
+        defined = wins.defined[:, None]
         self.by_pair[wins.pairs] += wins.by_pair
-        self._chunk = self._chunk[0] + wins.by_batch, self._chunk[1] + wins.defined
+        self.upsets.add(wins.by_batch[:, 1], defined)
+        self.ties.add(defined - wins.by_batch.sum(axis=1), defined)
         self.undefined += wins.undefined
 
     def close(self) -> None:
         """All pairs of the chunk are in."""
-        by_batch, defined = self._chunk
-        if np.ndim(by_batch):
-            self.upsets.add(by_batch[:, 1], defined[:, None])
-            self.ties.add(defined[:, None] - by_batch.sum(axis=1), defined[:, None])
-        self._chunk = 0, 0
+        self.upsets.close()
+        self.ties.close()
 
     @property
     def comparisons(self) -> int:
-        """Comparisons in which both runs have a score."""
         return int(self.ties.below[0])
 
     @property
@@ -255,7 +251,7 @@ class StabilityCounts:
 
 
 class SwapCounts:
-    """Accumulates the comparisons of one measure; `limit` is the largest acceptable swap rate."""
+    """As `StabilityCounts`; `limit` is the largest acceptable swap rate."""
 
     def __init__(self, *, width: float, bins: int, listed: int, limit: float) -> None:
         self.width, self.listed, self.limit = width, listed, limit
@@ -263,22 +259,20 @@ class SwapCounts:
         self.rate, self.tail = Ratio((bins,)), Ratio((bins,))
         self.highest = -np.inf
         self.undefined = 0
-        self._chunk: Any = 0
 
-    def add(self, swaps: Swaps, highest: float) -> None:
-        """Some pairs of the current chunk of trials, and the highest score in it."""
-        self._chunk = self._chunk + swaps.by_batch
+    def add(self, swaps: Swaps) -> None:
+        """Some pairs of the current chunk of trials."""
+        counts, swapped = swaps.by_batch.sum(axis=1), swaps.by_batch[:, SWAPPED]
+        self.table += swaps.by_batch.sum(axis=0)
+        self.rate.add(swapped, counts)
+        self.tail.add(_cumulated(swapped), _cumulated(counts - swaps.by_batch[:, TIED]))
         self.undefined += swaps.undefined
-        self.highest = np.fmax(self.highest, highest)
+        self.highest = np.fmax(self.highest, swaps.highest)
 
     def close(self) -> None:
         """All pairs of the chunk are in."""
-        if np.ndim(self._chunk):
-            counts, swapped = self._chunk.sum(axis=1), self._chunk[:, SWAPPED]
-            self.table += self._chunk.sum(axis=0)
-            self.rate.add(swapped, counts)
-            self.tail.add(_cumulated(swapped), _cumulated(counts - self._chunk[:, TIED]))
-        self._chunk = 0
+        self.rate.close()
+        self.tail.close()
 
     def by_listed_bin(self) -> tuple[IntArray, Array, Array]:
         """Comparisons, swap rates and their Monte Carlo errors by listed bin; the last is open.
@@ -311,18 +305,14 @@ class SwapCounts:
     def why_not(self) -> str:
         """Why no difference is large enough."""
         total, conclusive = int(self.table.sum()), int(self.conclusive.sum())
-        percent = f"{100 * self.limit:.3g} %"
         enough = np.ceil(1 / self.limit - EDGE)
         if not total:
             return "the measure is undefined on every pair of subsets"
-        if not self.differing.any():
-            return "no two runs differ on any subset"
         if conclusive < enough:
             few = f"only {conclusive:,} of {total:,} comparisons differ on both subsets"
-            return f"{few}; at least {enough:,.0f} are needed to see a swap rate of {percent}"
-        return (
-            f"no difference is large enough: however large, more than {percent} of comparisons swap"
-        )
+            return f"{few}; at least {enough:,.0f} are needed"
+        percent = f"{100 * self.limit:.3g} %"
+        return f"however large the difference, more than {percent} of comparisons swap"
 
     def required_range(self) -> tuple[int | None, int | None]:
         """As `required`, with rates two Monte Carlo errors lower and higher.
@@ -355,7 +345,6 @@ class SwapCounts:
         return int(above[:TIED].sum()), int(above[TIED_ON_OTHER])
 
     def edge(self, at: int | None) -> float | None:
-        """The lower edge of a bin."""
         return None if at is None else edge(at, self.width)
 
     def _rates(self) -> tuple[Array, Array]:
@@ -365,7 +354,6 @@ class SwapCounts:
 
 
 def _cumulated(counts: IntArray) -> IntArray:
-    """Sums over each bin and those above it."""
     return counts[..., ::-1].cumsum(axis=-1)[..., ::-1]
 
 
@@ -389,8 +377,8 @@ def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> li
     for span, width in zip(spans, widths, strict=True):
         if not span / width < MOST_BINS:
             raise UsageError(
-                f"scores that span {span:g} need more than {MOST_BINS:,} bins of width {width:g}; "
-                f"set a larger width with {option('width')}"
+                f"scores that span {span:g} need more than {MOST_BINS:,} bins of width {width:g} "
+                f"({option('width')})"
             )
         bins.append(max(listed, math.ceil(span / width + EDGE) + 1))
     return bins
@@ -408,9 +396,8 @@ def edge(at: int, width: float) -> float:
 def required_bin(rates: Array, tails: Array, counts: IntArray, limit: float) -> int | None:
     """The first bin whose swap rate is within the limit, as is that of all bins from it on.
 
-    A rate of 5 % takes 20 comparisons to show, so bins with fewer are passed over; where no larger
-    bin has as many, a bin stands for all that is above it too. `counts` are of the comparisons that
-    differ on both subsets.
+    A rate of 5 % takes 20 comparisons to show: bins with fewer are passed over, or where no larger
+    bin has as many stand for all above them too. `counts` differ on both subsets.
     """
     enough = math.ceil(1 / limit - EDGE)
     full = counts >= enough

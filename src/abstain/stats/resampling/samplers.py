@@ -49,8 +49,7 @@ class Source(ABC):
 
     @property
     @abstractmethod
-    def questions(self) -> int:
-        """The number of questions."""
+    def questions(self) -> int: ...
 
     @property
     @abstractmethod
@@ -80,7 +79,6 @@ class Source(ABC):
         """Scores after the runs are permuted within each question: measures × trials × runs."""
 
     def full(self) -> Array:
-        """Scores on all questions: measures × runs."""
         return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
 
 
@@ -146,7 +144,6 @@ class Scores(Weighed):
 
 
 def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any]:
-    """The fields of a source of runs and measures with bounds."""
     return {
         "runs": list(runs),
         "measures": [str(m) for m in measures],
@@ -189,7 +186,6 @@ def of_scores(
 
 
 def stream(seed: int, *path: int) -> Rng:
-    """The random stream of a place."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
 
 
@@ -267,7 +263,6 @@ class Outcomes(Source):
 
     @cached_property
     def joint(self) -> IntArray:
-        """Joint counts: classes × runs × classes × runs."""
         size, classes = len(self.runs), len(self.places)
         both = in_common(self.members, self.members)
         return both.reshape(classes, size, classes, size)
@@ -320,7 +315,6 @@ class Outcomes(Source):
         return np.asarray(into.T @ self.joint[:, pairs[0], :, pairs[1]].swapaxes(1, 2) @ into)
 
     def _cells(self, pairs: Pairs) -> IntArray:
-        """Cells × pairs."""
         return self.joint[:, pairs[0], :, pairs[1]].reshape(len(pairs[0]), -1).T
 
     def of_cells(self, cells: IntArray) -> Drawn:
