@@ -82,7 +82,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
+            "truncation": ("truncation:TruncationResult", "truncation:View"),
         },
     ),
     Feature(

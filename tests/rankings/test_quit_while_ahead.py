@@ -180,8 +180,8 @@ def test_what_the_original_measures_score_is_said(here: Here) -> None:
     here.write("qrels", "1 0 a 1\n2 0 b 0\n")
     here.write("run", "1 Q0 a 1 9 r\n2 Q0 NIL 1 1 r\n")
     args = ("rank", "qrels", "run", "--nil", "NIL", "-m", "RR")
-    zero = "If a query has nothing relevant, the original measures count 0."
-    right = "If a query has nothing relevant, the original measures count NIL as a right answer."
+    zero = "If a query has nothing relevant, the original measures count 0;"
+    right = "If a query has nothing relevant, the original measures count NIL as a right answer;"
 
     def said(*more: str) -> str:
         return " ".join(here(*args, *more).out.split())

@@ -234,7 +234,7 @@ class _Scored:
     """A measure's scores, runs × queries; where they do not exist, NaN and the reasons."""
 
     def __init__(self, item: RankingMeasure, rankings: Rankings) -> None:
-        self.item, self.lists = item, rankings.lists
+        self.item, self.name, self.lists = item, str(item), rankings.lists
         self.table = rankings.values(item)
 
     @cached_property
@@ -259,16 +259,13 @@ def _mean(
     undefined: dict[str, str] = {}
     left_out: dict[str, int] = {}
     for each in scored:
-        name = str(each.item)
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
-        if len(known):
-            scores[name] = _over_queries(each.item, known)
-        else:
-            scores[name] = None
-            undefined[name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
+        scores[each.name] = _over_queries(each.item, known) if len(known) else None
+        if not len(known):
+            undefined[each.name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
         if len(known) < len(values):
-            left_out[name] = len(values) - len(known)
+            left_out[each.name] = len(values) - len(known)
     return RankRow(
         run=lists.runs[run],
         slice=where,
@@ -295,26 +292,25 @@ def _query_rows(
 ) -> list[QueryRow]:
     lists = rankings.lists
     run = lists.runs.index(mean.run)
+    counted = queries[rankings.counted[run, queries]].tolist()
+    values = {each.name: each.table[run].tolist() for each in scored}
+    scores = {q: {name: number(table[q]) for name, table in values.items()} for q in counted}
     nil = lists.nil.tolist()
     missing = lists.by_run(lists.missing)[run].tolist()
     stopped = lists.by_run(lists.stopped)[run].tolist()
-    values = [(str(each.item), each, each.table[run].tolist()) for each in scored]
-    rows = []
-    for q in queries[rankings.counted[run, queries]].tolist():
-        scores = {name: number(scores_of[q]) for name, _, scores_of in values}
-        rows.append(
-            QueryRow(
-                run=mean.run,
-                slice=mean.slice,
-                query=lists.queries[q],
-                scores=scores,
-                undefined={n: each.why(run, q) for n, each, _ in values if scores[n] is None},
-                nil=nil[q],
-                missing=missing[q],
-                truncated=stopped[q],
-            )
+    return [
+        QueryRow(
+            run=mean.run,
+            slice=mean.slice,
+            query=lists.queries[q],
+            scores=scores[q],
+            undefined={e.name: e.why(run, q) for e in scored if scores[q][e.name] is None},
+            nil=nil[q],
+            missing=missing[q],
+            truncated=stopped[q],
         )
-    return rows
+        for q in counted
+    ]
 
 
 def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:

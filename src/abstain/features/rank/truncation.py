@@ -2,9 +2,7 @@
 
 Lengths before and after NIL (their Figure 1), original against primed score with the pairs of
 systems that change places (Figure 2), score against share truncated (Figure 3), and Kendall's τ
-between the two orderings (Table 3). As in the paper, the original measures score the lists with NIL
-as an answer, and the primed ones the lists that NIL ends; or, where it is asked for, both the same
-lists, so that the end of a list is all that they differ in.
+between the two orderings (Table 3).
 """
 
 from __future__ import annotations
@@ -14,12 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import astuple, replace
 
+from abstain.errors import plural
 from abstain.measures import Measure, definitions
 from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
-from abstain.report.grid import Column, frame_of_rows
+from abstain.report import charts, view
+from abstain.report.grid import Cell, Column, Grid, columns_of, frame_of_rows
 from abstain.report.result import Facts, Result, number, read_as
+from abstain.report.view import known_measure, sentence
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,12 +32,8 @@ if TYPE_CHECKING:
 
 BINS = 40
 """Lengths are counted one by one up to so many, in as many ranges beyond."""
-
-
 OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8
 """The p of RBP, unless another is asked for."""
-AFTER = ("count", True, "", "after")
-"""The kind of a column of lengths after cutting, beside those before."""
 
 
 class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -43,9 +41,11 @@ class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     lists: int
     mean_before: Annotated[float | None, Column("mean before", "count")]
-    mean_after: Annotated[float | None, Column("mean after", *AFTER)]
+    mean_after: Annotated[float | None, Column("mean after", "count", joined=True, short="after")]
     median_before: Annotated[float | None, Column("median before", "count")]
-    median_after: Annotated[float | None, Column("median after", *AFTER)]
+    median_after: Annotated[
+        float | None, Column("median after", "count", joined=True, short="after")
+    ]
     empty: int
     by_nil: Annotated[int, Column("by {nil}", "count")]
     """Lists that a NIL ended."""
@@ -68,14 +68,14 @@ class Histogram(Facts, frozen=True, kw_only=True, omit_defaults=True):
     after: tuple[int, ...]
 
 
-class Both(Facts, frozen=True, kw_only=True, omit_defaults=True):
+class Both(Facts, frozen=True):
     """A run's mean by the original measure and by the primed one."""
 
     original: float | None
     primed: float | None
 
 
-class Inversion(Facts, frozen=True, kw_only=True, omit_defaults=True):
+class Inversion(Facts, frozen=True):
     """Two runs, the first ahead by the original measure, the second by the primed one."""
 
     first: str
@@ -147,10 +147,10 @@ def truncation(
 ) -> TruncationResult:
     """Report on rankings that were read, as Quit While Ahead does.
 
-    The original measures score lists with NIL as an answer, the primed ones lists that NIL ends;
-    with `same_lists` both score the lists as they were read. `p` is that of RBP: 0.5 as in the
-    paper, or 0.8 for the same lists. An original measure that is undefined counts 0, as in
-    trec_eval, so that both are means over the same queries.
+    As in the paper the original measures score lists with NIL as an answer, the primed ones lists
+    that NIL ends; with `same_lists` both score the lists as they were read. `p` is that of RBP:
+    0.5 as in the paper, or 0.8 for the same lists. An original measure that is undefined counts 0,
+    as in trec_eval, so that both are means over the same queries.
     """
     before = rankings if same_lists else rankings.with_nil(as_answer=True)
     after = rankings if same_lists else rankings.with_nil(as_answer=False)
@@ -172,12 +172,10 @@ def truncation(
 
 def asked_depths(measures: Sequence[RankingMeasure]) -> list[float]:
     """The p of each RBP or RBP' among some measures."""
-    known = definitions("ranking", strict=False)
-    kin = {primed.name for primed in known.values() if primed.original}
-    kin |= {primed.original for primed in known.values() if primed.original}
-    return list(
-        dict.fromkeys(m.arguments["p"] for m in measures if m.name in kin and "p" in m.arguments)
-    )
+    primed = [d for d in definitions("ranking", strict=False).values() if d.original]
+    kin = {name for d in primed for name in (d.name, d.original)}
+    asked = [m.arguments["p"] for m in measures if m.name in kin and "p" in m.arguments]
+    return list(dict.fromkeys(asked))
 
 
 def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measure, Measure]]:
@@ -252,7 +250,7 @@ def _pair(before: Rankings, after: Rankings, original: Any, primed: Any) -> Pair
         original=str(original),
         primed=str(primed),
         scores={
-            run: Both(original=number(one), primed=number(two))
+            run: Both(number(one), number(two))
             for run, one, two in zip(after.runs, first, second, strict=True)
         },
         kendall_tau=number(tau),
@@ -279,12 +277,7 @@ def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inver
     behind = second[None, :] - second[:, None]
     rows, columns = np.nonzero((ahead > 1e-12) & (behind > 1e-12))
     pairs = [
-        Inversion(
-            first=runs[i],
-            second=runs[j],
-            first_ahead_by=float(ahead[i, j]),
-            second_ahead_by=float(behind[i, j]),
-        )
+        Inversion(runs[i], runs[j], float(ahead[i, j]), float(behind[i, j]))
         for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
     ]
     return sorted(pairs, key=lambda each: -min(each.first_ahead_by, each.second_ahead_by))
@@ -305,3 +298,180 @@ def kendall_tau(first: Floats, second: Floats) -> float:
     if len(np.unique(one)) < 2 or len(np.unique(two)) < 2:
         return Undefined("all runs have the same score")
     return float(kendalltau(one, two).statistic)
+
+
+# ------------------------------------------------------------------------------- how it looks
+
+NAMED = 20
+"""Inverted pairs that a table names of each measure; JSON has them all."""
+LABELLED = 30
+"""With more runs than this, points have no names."""
+
+
+class View(view.View[TruncationResult]):
+    """Lengths, scores, agreement; inverted pairs if there are any."""
+
+    def tables(self, **options: Any) -> list[Grid]:
+        grids = [self._lengths(), self._scores(), self._agreement()]
+        if any(p.inverted for p in self.result.pairs):
+            grids.append(self._inverted())
+        notes = [sentence(note, self.result.lengths) for note in self.result.notes]
+        return [*grids[:-1], replace(grids[-1], notes=[*grids[-1].notes, *notes])]
+
+    def whole(self, **options: Any) -> Grid:
+        return self._scores()
+
+    def line(self) -> str:
+        inverted = sum(len(pair.inverted) for pair in self.result.pairs)
+        runs = plural(len(self.result.lengths), "run")
+        return f"<TruncationResult: {runs}, {plural(inverted, 'inverted pair')}>"
+
+    def beside(self, scored: Grid) -> Grid:
+        """A table of one row a run with the scores of the report beside it."""
+        added = self._scores()
+        cells = {row[0]: row[1:] for row in added.rows}
+        share, *scores = added.columns[1:]
+        renamed = [replace(column, name=f"{column.name} (truncation)") for column in scores]
+        run = [column.name for column in scored.columns].index("run")
+        rows = [[*row, *cells[row[run]]] for row in scored.rows]
+        return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
+
+    def _lengths(self) -> Grid:
+        """How long the lists are, as returned and as scored (Figure 1)."""
+        lengths = self.result.lengths
+        names = [name for name in Lengths.__struct_fields__ if name != "truncated"]
+        columns = columns_of(Lengths, list(lengths.values()), *names, nil=self.result.nil)
+        title = f"Lengths of lists, {self._before_and_after()}"
+        return Grid.of([(Column("run"), list(lengths)), *columns], title=title)
+
+    def _before_and_after(self) -> str:
+        return f"before and after cutting at {self.result.nil} and at the limit"
+
+    def _scores(self) -> Grid:
+        """Share truncated, original and primed scores of each run (Figures 2 and 3)."""
+        lengths = self.result.lengths
+        shares = [None if each.share is None else 100 * each.share for each in lengths.values()]
+        columns: list[tuple[Column, list[Any]]] = [
+            (Column("run"), list(lengths)),
+            (Column("truncated %", "percent"), shares),
+        ]
+        for pair in self.result.pairs:
+            scores = [pair.scores[run] for run in lengths]
+            primed = Column(pair.primed, "score", joined=True, short=pair.primed)
+            columns.append((Column(pair.original, "score"), [each.original for each in scores]))
+            columns.append((primed, [each.primed for each in scores]))
+        title = "Original and primed scores, and the share of lists that the system ended"
+        return Grid.of(columns, title=title, notes=[self._compared()])
+
+    def _compared(self) -> str:
+        """What the measures score, and what they say where nothing is relevant."""
+        result, nil = self.result, self.result.nil
+        lists = "The original and the primed measures score the same lists."
+        if result.nil_is_right and not result.same_lists:
+            lists = (
+                f"The original measures score lists with {nil} as an answer, the primed measures "
+                f"lists cut at {nil}."
+            )
+        right = f"{nil} as a right answer" if result.nil_is_right else "0"
+        return (
+            f"{lists} If a query has nothing relevant, the original measures count {right}; the "
+            "primed measures count 0 for a list at the limit."
+        )
+
+    def _agreement(self) -> Grid:
+        """How far the two orderings of the runs agree (Table 3)."""
+        pairs = self.result.pairs
+        reasons = sorted({pair.undefined for pair in pairs if pair.undefined is not None})
+        return Grid.of(
+            [
+                (Column("measures"), [f"{pair.original} / {pair.primed}" for pair in pairs]),
+                (Column("Kendall's τ", "score"), [pair.kendall_tau for pair in pairs]),
+                (Column("inverted", "count"), [len(pair.inverted) for pair in pairs]),
+            ],
+            title="Agreement of the two orderings of the runs",
+            notes=[f"τ is undefined (–): {reason}." for reason in reasons],
+        )
+
+    def _inverted(self) -> Grid:
+        columns = [Column("measures"), Column("ahead (original)"), Column("ahead (primed)")]
+        columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
+        pairs = self.result.pairs
+        rows: list[list[Cell]] = [
+            [f"{pair.original} / {pair.primed}", *astuple(inversion)]
+            for pair in pairs
+            for inversion in pair.inverted[:NAMED]
+        ]
+        notes = [
+            f"{pair.original}: {plural(len(pair.inverted) - NAMED, 'smaller inversion')} not "
+            "shown; the JSON output has all of them."
+            for pair in pairs
+            if len(pair.inverted) > NAMED
+        ]
+        return Grid(columns, rows, title="Pairs of runs that change places", notes=notes)
+
+    def charts(self) -> view.Charts:
+        specs = {"lengths": self._lengths_chart()}
+        for pair in self.result.pairs:
+            item = known_measure(pair.original)
+            name = (pair.original if item is None else item.name).lower()
+            if f"original-primed-{name}" in specs:  # RBP with another p
+                name = f"{name}-{len(specs)}"
+            specs[f"original-primed-{name}"] = self._scores_chart(pair)
+            specs[f"share-truncated-{name}"] = self._share_chart(pair)
+        return specs
+
+    def _lengths_chart(self) -> dict[str, Any]:
+        """How many lists have which length, before and after (Figure 1)."""
+        histogram = self.result.histogram
+        rows = [
+            {"length": edge, "lists": count, "when": when}
+            for when, counts in (("before", histogram.before), ("after", histogram.after))
+            for edge, count in zip(histogram.edges, (*counts, 0), strict=True)
+        ]
+        layer = charts.steps(
+            "length", "lists", colour="when", x_title="documents in a list", zero=True
+        )
+        subtitle = self._before_and_after()
+        return charts.chart("Lengths of lists", rows, [layer], subtitle=subtitle)
+
+    def _scores_chart(self, pair: Pair) -> dict[str, Any]:
+        """Original against primed score (Figure 2)."""
+        rows = [
+            {"run": run, "original": both.original, "primed": both.primed, "equal": both.original}
+            for run, both in pair.scores.items()
+        ]
+        titles = {"x_title": pair.original, "y_title": pair.primed}
+        diagonal = charts.lines("original", "equal", **titles)
+        diagonal["mark"] |= {"color": "#c9ced6", "strokeDash": [4, 4]}
+        layers = [diagonal, charts.points("original", "primed", **titles)]
+        if len(rows) <= LABELLED:
+            names = charts.points("original", "primed", **titles)
+            names["mark"] = {"type": "text", "align": "left", "dx": 6, "fontSize": 9}
+            names["encoding"]["text"] = {"field": "run"}
+            layers.append(names)
+        inverted = plural(len(pair.inverted), "pair of runs changes", "pairs of runs change")
+        return charts.chart(
+            f"{pair.original} and {pair.primed}",
+            rows,
+            layers,
+            subtitle=f"{inverted} places; dashed: equal scores",
+        )
+
+    def _share_chart(self, pair: Pair) -> dict[str, Any]:
+        """Score against the share of lists that the system ended (Figure 3)."""
+        rows = [
+            {"run": run, "truncated": 100 * lengths.share, "score": score, "measure": name}
+            for run, lengths in self.result.lengths.items()
+            if lengths.share is not None
+            for name, score in (
+                (pair.original, pair.scores[run].original),
+                (pair.primed, pair.scores[run].primed),
+            )
+        ]
+        layer = charts.points(
+            "truncated", "score", colour="measure", x_title="lists ended by the system, %"
+        )
+        return charts.chart(f"{pair.original} and truncation", rows, [layer])
+
+    def title(self) -> str:
+        return f"Truncation of {plural(len(self.result.lengths), 'run')}"

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
-from abstain.features.rank import truncation_view as truncation
+from abstain.features.rank import truncation
 from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
-from abstain.measures import Measure, definitions
+from abstain.measures import Measure
 from abstain.measures.measure_types import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
 from abstain.report import view
@@ -20,7 +20,7 @@ from abstain.report.charts import chart, coloured, points, tips
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import first_sentence, score_figures
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.view import first_few, known_measure, listed, sentence, undefined_words
+from abstain.report.view import first_few, known_measure, sentence, undefined_words
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
@@ -142,7 +142,8 @@ class View(view.View[RankResult]):
             every = PageTable("queries", "Every query", "", self._queries(), filters=filters)
             yield Section("queries", "Queries", figures=list(self._strips()), tables=[every])
         if result.truncation is not None:
-            yield truncation.View(result.truncation).section()
+            section = truncation.View(result.truncation).page().sections[0]
+            yield replace(section, name="truncation", title="Truncation")
 
     def _strips(self) -> Iterator[Figure]:
         """A tick a query, for as many of the first runs as there is room for, one at least."""
@@ -189,21 +190,22 @@ def _list_notes(result: RankResult) -> Iterator[str]:
     settings = result.settings
     items = (known_measure(name) for name in result.measures)
     measures = [item for item in items if isinstance(item, RankingMeasure)]
-    primed = any(m.definition.knows_end for m in measures)
-    yield _queries(result, measures, primed=primed)
+    yield _queries(result, measures)
     yield from _too_low(result, measures)
-    yield _missing(result)
+    if some := [f"{r.run} lacks {_of_queries(r.missing)}" for r in result.lists if r.missing]:
+        becomes = "left out" if settings.missing == "skip" else "counted as empty lists"
+        yield f"missing queries, {becomes}: {first_few(some)}"
     if (unjudged := result.unjudged) is not None:
-        have = plural(unjudged.queries, "query of the runs has", "queries of the runs have")
         first = f"; first: {unjudged.place}" if unjudged.place else ""
-        yield f"{have} no judgments and no score ({some_of(unjudged.first)}{first})"
+        names = f"{some_of(unjudged.first)}{first}"
+        yield f"not judged, and not scored: {_of_queries(unjudged.queries)} of the runs ({names})"
     if settings.nil is not None or settings.limit is not None:
         yield _ends(result)
         for count in dict.fromkeys(result.full_for_nothing.values()):
-            names = [name for name, lists in result.full_for_nothing.items() if lists == count]
-            zero = f"{', '.join(names)} {'counts' if len(names) == 1 else 'count'} 0 for them"
-            yield f"{plural(count, 'list')} at the limit, though nothing is relevant: {zero}"
-    elif primed:
+            names = ", ".join(n for n, lists in result.full_for_nothing.items() if lists == count)
+            lists = plural(count, "list")
+            yield f"{lists} at the limit, though nothing is relevant: 0 by {names}"
+    elif any(m.definition.knows_end for m in measures):
         yield "there is no limit: every list counts as ended by its system"
     yield from result.notes
     for word in result.nil_words:
@@ -219,25 +221,24 @@ def _list_notes(result: RankResult) -> Iterator[str]:
         yield "averages as in trec_eval: an undefined score counts as 0"
 
 
-def _queries(result: RankResult, measures: Sequence[RankingMeasure], *, primed: bool) -> str:
-    settings, count = result.settings, result.nil_queries
-    text = f"{plural(len(result.lists), 'run')}, {plural(result.queries, 'query', 'queries')}"
-    if not count:
+def _of_queries(count: int) -> str:
+    return plural(count, "query", "queries")
+
+
+def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
+    settings, nil = result.settings, result.nil_queries
+    text = f"{plural(len(result.lists), 'run')}, {_of_queries(result.queries)}"
+    if not nil:
         return f"{text}, none of them nil"
-    text += f", {count:,} of them nil (nothing is relevant)"
+    text += f", {nil:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
         return f"{text}; for these, {settings.nil or 'NIL'} is the only right answer"
-    left_out = [
+    names = [
         str(m)
         for m in measures
-        if m.definition.leaves_out_nil and result.nothing_relevant[str(m)] == count
+        if m.definition.leaves_out_nil and result.nothing_relevant[str(m)] == nil
     ]
-    if left_out and not settings.trec_eval:
-        text += f": {', '.join(left_out)} {'leaves' if len(left_out) == 1 else 'leave'} these out"
-    if primed:
-        return text
-    knowing = [n for n, d in definitions("ranking", strict=False).items() if d.knows_end]
-    return f"{text}; {listed(knowing)} score them"
+    return text if settings.trec_eval or not names else f"{text}: left out of {', '.join(names)}"
 
 
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
@@ -247,38 +248,22 @@ def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator
         names = [str(m) for m in measures if lowest_grade(m) == lowest]
         nothing = result.nothing_relevant[names[0]]
         if lowest is not None and nothing != known:
-            queries = plural(nothing, "query has", "queries have")
-            yield f"{queries} no document of grade {lowest:g} or above: nil for {', '.join(names)}"
-
-
-def _missing(result: RankResult) -> str:
-    some = [
-        f"{run.run} lacks {plural(run.missing, 'query', 'queries')}"
-        for run in result.lists
-        if run.missing
-    ]
-    if not some:
-        return "no query is missing from a run"
-    becomes = "left out" if result.settings.missing == "skip" else "counted as empty lists"
-    return f"missing queries, {becomes}: {first_few(some)}"
+            queries = f"{_of_queries(nothing)} without a document of grade {lowest:g} or above"
+            yield f"{queries}: nil for {', '.join(names)}"
 
 
 def _ends(result: RankResult) -> str:
     nil, limit = result.settings.nil, result.settings.limit
-    full = sum(run.at_limit for run in result.lists)
+    full = plural(sum(run.at_limit for run in result.lists), "list")
+    at_limit = "" if limit is None else f"; at the limit of {limit:,}: {full}"
     if result.settings.nil_as_answer:
-        text = f"{nil} counts as a document, which is relevant where no other is (TREC 2001)"
-        at_limit = plural(full, "list")
-        return text if limit is None else f"{text}; at the limit of {limit:,}: {at_limit}"
+        return (
+            f"{nil} counts as a document, which is relevant where no other is (TREC 2001){at_limit}"
+        )
     lists = plural(sum(run.lists for run in result.lists), "list")
-    text = f"truncated: {sum(run.truncated for run in result.lists):,} of {lists}"
-    if nil is not None:
-        text += f", {sum(run.by_nil for run in result.lists):,} of them by {nil}"
-    if limit is not None:
-        reach = plural(full, "list reaches", "lists reach")
-        scored = " (scored by the original measure)" if full else ""
-        text += f"; {reach} the limit of {limit:,}{scored}"
-    return text
+    by_nil = f", {sum(run.by_nil for run in result.lists):,} of them by {nil}"
+    truncated = f"truncated: {sum(run.truncated for run in result.lists):,} of {lists}"
+    return f"{truncated}{'' if nil is None else by_nil}{at_limit}"
 
 
 def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
@@ -291,8 +276,8 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
     lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
     if lowered and result.graded:
         yield (
-            f"{', '.join(lowered)}: even a perfect list scores less than 1 if a relevant document "
-            f"has a grade below {top:g}; rel=1 gives every grade from 1 on a gain of 1"
+            f"{', '.join(lowered)}: a relevant document of a grade below {top:g} keeps even a "
+            "perfect list below 1; rel=1 gives every grade from 1 on a gain of 1"
         )
 
 
@@ -313,20 +298,16 @@ def _trec_cells(result: RankResult) -> Iterator[tuple[str, str, str]]:
     measures = {name: known_measure(name) for name in result.measures}
     level = result.settings.relevance_level or 1
     names = {n: n if m is None else printed_name(m, level) for n, m in measures.items()}
-    each = {n for n, m in measures.items() if m is None or _of_queries(m)}
+    each = [
+        n for n, m in measures.items() if m is None or all(t.per_query for t in m.definition.trec)
+    ]
     for row in result.rows:
         if len(result.rows) > 1:
             yield RUN_ID, ALL, row.run
         single = sorted((q.query, q.scores) for q in result.per_query if q.run == row.run)
         for query, scores in single:
-            few = {name: scores[name] for name in result.measures if name in each}
-            yield from ((names[n], query, _text(measures[n], v)) for n, v in few.items())
+            yield from ((names[n], query, _text(measures[n], scores[n])) for n in each)
         yield from ((names[n], ALL, _text(measures[n], v)) for n, v in row.scores.items())
-
-
-def _of_queries(item: Measure) -> bool:
-    """Whether a query has a score of its name there."""
-    return all(name.per_query for name in item.definition.trec)
 
 
 def _text(item: Measure | None, value: float | None) -> str:
