@@ -164,7 +164,7 @@ def test_grades_that_keep_a_perfect_list_below_one_are_pointed_out(here: Here) -
     # gains 1/2 and 1/2 of R = 1, then r_t = 1: (1/2 · 1/2 + 1/2 · 1/2 + 1 · 2/3) / 2
     assert scores["AP'"] == pytest.approx((1 / 4 + 1 / 4 + 2 / 3) / 2)
     assert scores["AP'(rel=1)"] == scores["NDCG'"] == scores["RR'"] == 1
-    told = "AP': even a perfect list scores less than 1"
+    told = "AP': a relevant document of a grade below 2"
     assert told in words(here, "qrels", "run", *asked)
     assert "a perfect list" not in words(here, "qrels", "run", *asked[2:])
     here.write("qrels", "q1 0 a 2\nq1 0 b 2\nq2 0 c 2\n")
