@@ -115,11 +115,17 @@ WORKBOOK = re.compile(
     re.DOTALL,
 )
 """How .xlsx, .ods and .xls begin: a zip archive by its first entry, the older kind by its mark."""
-NAME_ENDINGS = (
-    *(".gz", ".zst", ".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet"),
-    *(".pq", ".xml", ".eval"),
-)
-"""Endings of formats and compression."""
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xml": "qa4mre",
+}
+PACKED = (".gz", ".zst")
 SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)"
 NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
@@ -366,6 +372,12 @@ def bad_utf8_line(opened: Opened) -> int | None:
     return None
 
 
+def ending_of(name: str) -> str:
+    """The ending of a file's name, past one of compression."""
+    root, ending = os.path.splitext(name.lower())
+    return os.path.splitext(root)[1] if ending in PACKED else ending
+
+
 def bare_name(path: str | os.PathLike[str]) -> str:
     """A file's name without its endings of format and compression.
 
@@ -375,7 +387,8 @@ def bare_name(path: str | os.PathLike[str]) -> str:
     if os.fspath(path) == STDIN:
         return STDIN_NAME
     name = Path(path).name
-    while (ending := Path(name).suffix).lower() in NAME_ENDINGS and name != ending:
+    known = (*ENDINGS, *PACKED, ".txt", ".json", ".eval")
+    while (ending := Path(name).suffix).lower() in known and name != ending:
         name = name[: -len(ending)]
     return name
 

@@ -18,7 +18,6 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-import msgspec
 import polars as pl
 import polars.selectors as cs
 
@@ -374,11 +373,6 @@ def _list(value: Any) -> list[str]:
 
 
 def _option_texts(value: Any, count: int) -> list[str]:
-    """The texts of a question's options: a list, a JSON list in a cell, or `|` between them."""
-    if isinstance(value, str):
-        try:
-            value = msgspec.json.decode(value, type=list[str])
-        except msgspec.DecodeError:
-            value = value.split(SPLIT)
-    texts = [item or "" for item in value or ()]
-    return texts if len(texts) == count else [""] * count
+    """The texts of a question's options: a list, or one cell with `|` between them."""
+    texts = value.split(SPLIT) if isinstance(value, str) else value or ()
+    return [text or "" for text in texts] if len(texts) == count else [""] * count

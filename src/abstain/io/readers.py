@@ -20,7 +20,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
-from abstain.io.files import BOM, Opened
+from abstain.io.files import BOM, HEAD, MAX_LINE, Opened
 from abstain.io.frames import without
 from abstain.io.tables import AS_JUDGED, ROW, Plan, Table, json_column, json_text
 
@@ -34,7 +34,6 @@ TYPES: dict[str, Any] = dict.fromkeys(TEXTS, pl.String) | {
 """Columns that a reader fills; metadata of the same name are renamed."""
 TAKEN = (*TYPES, "grade", "answered", "option_texts", "accepted", "nothing_right", ROW)
 MAX_ATTRIBUTES = 100
-MAX_ROWS = 20_000_000
 Verdict = tuple[str, str | None]
 """An outcome, and the reason of one that is no verdict."""
 
@@ -78,11 +77,13 @@ def log_readers() -> Mapping[str, Reader]:
     return readers
 
 
-def sniff_log(head: bytes) -> str | None:
-    """The reader of a log, by its first bytes; None where these are not surely a log's."""
+def sniff_log(opened: Opened) -> str | None:
+    """The reader of a log, by how it begins; None where that is not surely a log."""
+    head = opened.head
+    if len(head) == HEAD:  # the first record may be long
+        with opened.stream() as file:
+            head = file.read(MAX_LINE)
     text = head.removeprefix(BOM).lstrip()
-    if not text.startswith((b"{", b"PK")):
-        return None
     readers = log_readers().values()
     return next((r.name for r in readers if r.sniff is not None and r.sniff.match(text)), None)
 
@@ -117,8 +118,6 @@ class LogRows:
 
         `attributes` are what the reader knows of the question, `metadata` what the log says of it.
         """
-        if self.height == MAX_ROWS:
-            raise InputError(f"has more than {MAX_ROWS:,} responses", self.opened.name)
         row: dict[str, Any] = {"question": question, "outcome": outcome}
         if text is not None:  # the answer and the response, unless these are among the values
             row |= {"answer": text, "response": text or None}

@@ -18,17 +18,19 @@ from typing import IO, Any, TypeAlias
 
 from abstain.errors import InputError, shown
 from abstain.io.files import (
+    ENDINGS,
     MAX_RATIO,
     ZIP,
     Opened,
     byte_limit,
+    ending_of,
     is_bundle,
     open_file,
     reading,
     too_large,
 )
 from abstain.io.readers import log_readers
-from abstain.io.tables import ENDINGS, sniff
+from abstain.io.tables import sniff
 
 File: TypeAlias = "str | Opened"
 """A file of a folder by its path, one of an archive with its bytes."""
@@ -43,7 +45,6 @@ IGNORED = (
 )
 """Endings of what comes along with runs."""
 BESIDE = ("readme", "license")
-PACKED = (".gz", ".zst")
 MAX_FILES = 10_000
 ENTRY = "/"
 """Stands between an archive's name and that of a file in it."""
@@ -65,24 +66,19 @@ def _kind(file: File, format: str | None) -> str | None:
     """Whether a file is broken, a log or a table, by its ending or its bytes; None: neither."""
     if isinstance(file, Opened) and file.broken:
         return "broken"
-    ending, sniffed, has_columns = _ending(file), None, False
+    ending = ending_of(file if isinstance(file, str) else file.name)
+    sniffed, has_columns = None, False
     if ending in LOGS or ending not in (*ENDINGS, *WORKBOOKS):
         with contextlib.suppress(InputError):
             opened = file if isinstance(file, Opened) else open_file(file)
-            sniffed, has_columns = sniff(opened), _has_columns(opened.head)
+            sniffed, lines = sniff(opened), opened.head.splitlines()[:2]
+            counts = [[line.count(mark) for line in lines] for mark in (b",", b";", b"\t")]
+            has_columns = len(lines) == 2 and any(0 < one == two for one, two in counts)
     if ending in LOGS and sniffed in log_readers() and format in (None, sniffed):
         return "log"
     is_table = ending in (*ENDINGS, *WORKBOOKS)
     is_table |= sniffed == "json" if ending in LOGS else has_columns
     return "table" if is_table and format in (None, ENDINGS.get(ending, sniffed)) else None
-
-
-def _has_columns(head: bytes) -> bool:
-    """Whether the first two lines have the same number of cells, more than one."""
-    lines = head.splitlines()[:2]
-    return len(lines) == 2 and any(
-        0 < lines[0].count(mark) == lines[1].count(mark) for mark in (b",", b";", b"\t")
-    )
 
 
 def refuse(bundle: str | os.PathLike[str]) -> list[File]:
@@ -158,13 +154,6 @@ def _is_wanted(name: str) -> bool:
     hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
     beside = path.suffix.lower() in IGNORED or path.stem.lower() in BESIDE
     return not hidden and not beside
-
-
-def _ending(file: File) -> str:
-    """The ending of a file's name, past one of compression."""
-    name = file.name if isinstance(file, Opened) else file
-    root, ending = os.path.splitext(name.lower())
-    return os.path.splitext(root)[1] if ending in PACKED else ending
 
 
 # ------------------------------------------------------------------------------- archives

@@ -29,12 +29,12 @@ from abstain.errors import (
 )
 from abstain.io.files import (
     BOM,
-    HEAD,
+    ENDINGS,
     MAX_COLUMNS,
-    MAX_LINE,
     PARQUET,
     Opened,
     byte_limit,
+    ending_of,
     open_file,
     reading,
     refuse_binary,
@@ -83,17 +83,6 @@ FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "qa4mre")
 CELL = 8
 """Bytes that a cell of a Parquet file takes in memory, at least."""
 SEPARATORS = {"csv": ",", "tsv": "\t"}
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xml": "qa4mre",
-}
-
 Plan: TypeAlias = Literal["samples", "epochs"] | None
 """What a log says of what it set out to do: which samples in which epochs, or the epochs alone."""
 Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
@@ -257,8 +246,11 @@ def sniff(opened: Opened) -> str:
         return "parquet"
     if text.startswith(b"<"):
         return "qa4mre"
-    if text.startswith((b"{", b"PK")) and (log := _sniff_log(opened)):
-        return log
+    if text.startswith((b"{", b"PK")):
+        from abstain.io.readers import sniff_log
+
+        if log := sniff_log(opened):
+            return log
     if text.startswith((b"{", b"[")):
         return "jsonl" if text.startswith(b"{") else "json"
     line = text.split(b"\n", 1)[0]
@@ -266,23 +258,9 @@ def sniff(opened: Opened) -> str:
     return format_of_name(opened.name) or by_cells
 
 
-def _sniff_log(opened: Opened) -> str | None:
-    """The reader of a log by how it begins; its first record may be long."""
-    from abstain.io.readers import sniff_log
-
-    log = sniff_log(opened.head)
-    if log is None and len(opened.head) == HEAD:
-        with opened.stream() as file:
-            return sniff_log(file.read(MAX_LINE))
-    return log
-
-
 def format_of_name(name: str) -> str | None:
     """The format that a file's name says, past an ending of compression."""
-    endings = [e.lower() for e in Path(name).suffixes]
-    while endings and endings[-1] in (".gz", ".zst"):
-        endings.pop()
-    return ENDINGS.get(endings[-1]) if endings else None
+    return ENDINGS.get(ending_of(name))
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:

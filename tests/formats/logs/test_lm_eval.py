@@ -114,7 +114,7 @@ def test_answers_are_judged_where_the_gold_is_a_table(data: Path, here: Here) ->
     )
     assert said.code == 0, said
     assert said.data["results"][0]["counts"]["right"] == 1
-    assert any("not by their own verdicts" in note for note in said.data["notes"])
+    assert any("not by their verdicts" in note for note in said.data["notes"])
 
 
 def test_runs_are_paired_by_the_hash_of_their_documents(data: Path, here: Here) -> None:
