@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from abstain.features.meta.analysis import Settings, judged
+from abstain.features.meta.analysis import meta
 from abstain.measures import measure
 from abstain.stats.resampling.samplers import of_outcomes
 
@@ -88,11 +88,13 @@ def ours(
 ) -> Any:
     """The same with abstain, from outcomes to Table 2."""
     names = [f"r{k}" for k in range(len(matrix))]
-    return judged(
+    return meta(
         of_outcomes(names, matrix, [measure(m) for m in MEASURES]),
-        Settings.of(
-            parts=["stability", "sensitivity"], subsets=trials, size=size, sizes=[size], draws=draws
-        ),
+        parts=["stability", "sensitivity"],
+        subsets=trials,
+        size=size,
+        sizes=[size],
+        draws=draws,
     )
 
 
@@ -144,15 +146,13 @@ def large(runs: int, questions: int, trials: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for draws in ("shared", "paired"):
         begun = time.perf_counter()
-        judged(
+        meta(
             source,
-            Settings.of(
-                parts=["stability", "sensitivity"],
-                subsets=trials,
-                sizes=[questions // 2],
-                draws=draws,
-                progress=_bar,
-            ),
+            parts=["stability", "sensitivity"],
+            subsets=trials,
+            sizes=[questions // 2],
+            draws=draws,
+            progress=_bar,
         )
         took = time.perf_counter() - begun
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -99,7 +99,7 @@ def gain(samples: int, seed: int) -> None:
                 worth.append(right * (1 + blank) - knows.mean())
             low, high = own.gain_interval
             held += bool(low is not None and high is not None and low <= np.mean(worth) <= high)
-            told += not own.by_chance
+            told += low is None or high is None or not low <= 0 <= high
         print(
             f"| {questions} | {surer} | {held / samples:.1%} | {told / samples:.1%} |", flush=True
         )

@@ -313,10 +313,6 @@ def test_slices_by_position(here: Here) -> None:
         ("question,answer,confidence\nn1,a,\nn2,a,7\n", ("x.csv:3", "'7'")),
         ("question,answer,confidence\nn1,a,nan\n", ("x.csv:2", "'nan'")),
         (
-            "question,answer,confidence\nn1,a,0.5\nn1,b,0.9\n",
-            ("x.csv:3", "'n1'"),
-        ),
-        (
             "run,question,answer,confidence\nA,n1,a,0.5\nB,n1,b,0.9\n",
             ("'A'",),
         ),

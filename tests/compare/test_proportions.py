@@ -210,7 +210,6 @@ def test_a_gain_has_an_interval_and_useless_confidence_no_gain() -> None:
     assert low is not None
     assert high is not None
     assert low <= (own.gain or 0) <= high
-    assert own.by_chance
     said = str(ab.read_judged(rows).tune()).replace("\n", " ")
     assert "this may be chance" in said
 

@@ -16,7 +16,6 @@ import abstain as ab
 from abstain.errors import InputError, UsageError
 from abstain.features.tune import choose
 from abstain.features.tune.analysis import (
-    Choosing,
     Run,
     gain_interval,
     halves_of,
@@ -57,8 +56,9 @@ def mask(*at: int, of: int = 6) -> Any:
 def run_of(rows: list[Row], chooser: Any = None, clusters: Any = None, **how: Any) -> Run:
     own = read_rows({"a": rows})
     measure = ab.measure("c@1")
-    choosing = Choosing(chooser or Maximise(measure), measure, clusters=clusters, **how)
-    return Run(choosing, "a", own.data.codes[0], own.data.confidence[0])
+    codes, confidence = own.data.codes[0], own.data.confidence[0]
+    chooser = chooser or Maximise(measure)
+    return Run("a", codes, confidence, chooser, measure, clusters=clusters, **how)
 
 
 def test_two_halves_of_six_questions_by_hand() -> None:

@@ -200,24 +200,6 @@ def test_of_a_measure_where_less_is_better_a_gain_is_less() -> None:
     assert low <= found.gain <= high  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("ends", "by_chance"),
-    [
-        ((-0.1, 0.1), True),
-        ((0.0, 0.1), True),
-        ((-0.1, 0.0), True),
-        ((0.01, 0.1), False),
-        ((-0.1, -0.01), False),
-        ((None, None), False),
-    ],
-)
-def test_a_gain_whose_interval_holds_0_may_be_chance(ends: Any, by_chance: bool) -> None:
-    own = read_rows({"a": informed(40)}).tune(folds=2).runs[0]
-    import msgspec
-
-    assert msgspec.structs.replace(own, gain_interval=ends).by_chance == by_chance
-
-
 # ---------------------------------------------------------------------------------------- apply
 
 FRAME = pl.DataFrame(
@@ -310,21 +292,6 @@ def test_confidences_are_from_0_to_1(sure: str, fits: bool) -> None:
     else:
         with pytest.raises(InputError, match="confidence is"):
             apply_thresholds(rows, {"a": Threshold(0.0)})
-
-
-def test_a_question_that_appears_twice_is_refused_by_run() -> None:
-    rows = pl.DataFrame(
-        {
-            "run": ["x", "y", "x"],
-            "question": ["a", "a", "a"],
-            "answer": ["1", "2", "3"],
-            "confidence": [0.5, 0.5, 0.5],
-        }
-    )
-    one = {"x": Threshold(0.1), "y": Threshold(0.1)}
-    assert apply_thresholds(rows[:2], one)[0].height == 2
-    with pytest.raises(InputError, match="question 'a' appears twice"):
-        apply_thresholds(rows, one)
 
 
 def test_slices_by_position_follow_the_order_of_rows() -> None:

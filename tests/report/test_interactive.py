@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from abstain.features.meta.charts import OPEN
 from abstain.report.charts import bands, chart, interactive, lines
 from abstain.report.result import load
 from tests.report.saved import save, write_inputs
@@ -36,15 +35,15 @@ def test_swap_curves_stop_before_the_bin_that_has_no_end(
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     assert found is not None
     charts = json.loads(found[1])["charts"]
-    rows = charts["chart_swap"]["data"]["values"]
+    swap = charts["chart_swap"]
+    diamonds = [layer["data"]["values"] for layer in swap["layer"] if "data" in layer][-1]
     assert saved["sensitivity"]
     for own in saved["sensitivity"]:
-        mine = [row for row in rows if row["measure"] == own["measure"]]
-        ends = [row["difference"] for row in mine if OPEN in row]
-        assert len(ends) == (own["bins"][-1]["swap_rate"] is not None)
-        drawn = [row["difference"] for row in mine if "swap rate" in row]
-        assert all(difference < end for difference in drawn for end in ends)
-        required = [row["difference"] for row in mine if "required" in row]
+        drawn, required = (
+            [row["difference"] for row in rows if row["measure"] == own["measure"]]
+            for rows in (swap["data"]["values"], diamonds)
+        )
+        assert all(difference < own["bins"][-1]["from"] for difference in drawn)
         assert required == ([] if own["required"] is None else [own["required"]])
     four = ("tau_b", "tau_ap", "spearman", "rbo")
     assert [name for name in charts if "agreement" in name] == [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstain.features.meta.analysis import Settings, judged
+from abstain.features.meta.analysis import meta
 from abstain.features.meta.result import MetaResult
 from abstain.stats.resampling.samplers import Source
 
 
 def evaluate(source: Source, **options: Any) -> MetaResult:
     """What `meta` says of a source."""
-    return judged(source, Settings.of(**options))
+    return meta(source, **options)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from msgspec import structs
 
 from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.meta.parts import (
@@ -21,15 +20,16 @@ from abstain.features.meta.parts import (
 )
 from abstain.features.meta.result import (
     PARTS,
+    Agreement,
     MetaResult,
     Part,
+    Power,
     Requirement,
     Sensitivity,
     Stability,
 )
 from abstain.io.frames import require_all
 from abstain.measures import Measure, count_measure
-from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED, Why, blanks_by_reason
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
@@ -55,11 +55,10 @@ CURVE = 10
 """Where the random streams of the curve begin; those before it belong to the other parts."""
 MOST_DRAWN = 100_000
 CURVE_POINTS = 6
-RANGES = (("subsets", 1, MOST_DRAWN), ("resamples", 1, MOST_DRAWN), ("bins", 2, 1000))
 
 
 def meta(
-    asked: Evaluation | Rankings | ScoreMatrix,
+    asked: Evaluation | Rankings | ScoreMatrix | Source,
     measures: Sequence[str | Measure] | str | Measure = (),
     *,
     parts: Sequence[Part] | Part = (),
@@ -97,137 +96,66 @@ def meta(
         threads: By default as many as there are processors; they change no number.
         progress: Called with the current task and the share of it that is done.
     """
-    options = {name: value for name, value in locals().items() if name in Settings.__annotations__}
-    settings = Settings(**options)
-    if isinstance(asked, Rankings):
-        asked, measures = asked.scores(measures), ()
-    source, notes = source_of(asked, measures)
-    facts = read_as(asked, *notes, clusters=False)
-    if isinstance(asked, Evaluation) and asked.data.kind != "counts":
-        facts |= {"policy": asked.policy.to_dict(), "touched": asked.data.touched}
-    return structs.replace(judged(source, settings), **facts)
+    source, facts = _source(asked, measures)
+    named = (parts,) if isinstance(parts, str) else tuple(parts)
+    for part in named:
+        check_name("part", part, PARTS)
+    chosen = tuple(part for part in PARTS if part in named or not named)
+    levels = sorted({float(f) for f in fuzziness})
+    half = source.questions // 2
+    plan = Plan(
+        trials=int(subsets),
+        size=half if size is None else int(size),
+        draws=draws,
+        seed=int(seed),
+        threads=int(threads),
+        progress=progress,
+    )
+    even = {max(1, round(half * k / CURVE_POINTS)) for k in range(1, CURVE_POINTS + 1)}
+    tried = sorted({plan.size, *even} if sizes is None else {int(each) for each in sizes})
+    check_level(level)
+    check_name("draws", draws, get_args(Draws))
+    _check_count("subsets", subsets, 1, MOST_DRAWN)
+    _check_count("resamples", resamples, 1, MOST_DRAWN)
+    _check_count("bins", bins, 2, 1000)
+    for name, value in (("width", width), ("difference", difference)):
+        if value is not None and not 0 < value < math.inf:
+            raise UsageError(f"{name} must be above 0 (got {value:g})")
+    if not levels or not all(0 <= f <= 1 for f in levels):
+        raise UsageError("a fuzziness is a share from 0 to 1, such as 0.05")
+    _check_source(source, chosen, plan.size, tried)
 
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The options of `meta`, which has their meaning and defaults."""
-
-    parts: Sequence[Part] | Part
-    subsets: int
-    size: int | None
-    fuzziness: Sequence[float]
-    draws: Draws
-    level: float
-    width: float | None
-    bins: int
-    sizes: Sequence[int] | None
-    resamples: int
-    difference: float | None
-    seed: int
-    threads: int
-    progress: ResamplingProgress | None
-
-    @classmethod
-    def of(cls, **options: Any) -> Settings:
-        """Some options, with the defaults of `meta` for the others."""
-        return cls(**((meta.__kwdefaults__ or {}) | options))
-
-    @property
-    def chosen(self) -> tuple[Part, ...]:
-        """The parts to compute, in order: all unless some were named."""
-        named = (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
-        for part in named:
-            check_name("part", part, PARTS)
-        return tuple(part for part in PARTS if part in named or not named)
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """The fuzziness values, ascending."""
-        return tuple(sorted({float(f) for f in self.fuzziness}))
-
-    def plan(self, source: Source) -> Plan:
-        """How to draw."""
-        return Plan(
-            trials=int(self.subsets),
-            size=source.questions // 2 if self.size is None else int(self.size),
-            draws=self.draws,
-            seed=int(self.seed),
-            threads=int(self.threads),
-            progress=self.progress,
+    full, limit = source.full(), 1 - float(level)
+    stability, sensitivity, curve = Compared()
+    if {"stability", "sensitivity"} & set(chosen):
+        widths = [width or natural_width(span) for span in source.spans]
+        comparing = Comparing(
+            source, full, fuzziness=levels, widths=widths, listed=bins, limit=limit
         )
-
-    def curve_sizes(self, source: Source) -> list[int]:
-        """Sizes for the curve of required differences: up to half the questions, evenly spread."""
-        if self.sizes is not None:
-            return sorted({int(size) for size in self.sizes})
-        half = source.questions // 2
-        even = {max(1, round(half * k / CURVE_POINTS)) for k in range(1, CURVE_POINTS + 1)}
-        return sorted(even | {self.plan(source).size})
-
-    def check(self, source: Source) -> None:
-        """Refuse options out of range, too few runs, measures or questions."""
-        check_level(self.level)
-        check_name("draws", self.draws, get_args(Draws))
-        for name, low, high in RANGES:
-            _check_count(name, getattr(self, name), low, high)
-        for name in ("width", "difference"):
-            if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
-                raise UsageError(f"{name} must be above 0 (got {value:g})")
-        if not self.levels or not all(0 <= f <= 1 for f in self.levels):
-            raise UsageError("a fuzziness is a share from 0 to 1, such as 0.05")
-        if len(source.runs) < 2:
-            raise UsageError(f"expected at least 2 runs, to compare (got {len(source.runs)})")
-        parts, half = self.chosen, source.questions // 2
-        if parts == ("agreement",):
-            if len(source.measures) < 2:
-                raise UsageError(TWO_MEASURES)
-            return
-        if source.questions < 2:
-            raise UsageError(
-                "stability, sensitivity and power need at least 2 questions "
-                f"(got {source.questions}); take {option('parts', 'agreement')}"
-            )
-        # a subset leaves room for a second, disjoint one, unless only stability is computed
-        most = half if "sensitivity" in parts else source.questions
-        if {"stability", "sensitivity"} & set(parts):
-            _check_count("the size of a subset", self.plan(source).size, 1, most)
-            for size in () if self.sizes is None else self.sizes:
-                _check_count("a size of the curve", size, 1, half)
-
-
-def _check_count(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise UsageError(f"{name} must be from {low} to {high:,} (got {value:,})")
-
-
-def judged(source: Source, settings: Settings) -> MetaResult:
-    """Judge the measures of a source."""
-    settings.check(source)
-    parts, plan, full = settings.chosen, settings.plan(source), source.full()
-    alpha = round(1 - float(settings.level), 12)
-    stability, sensitivity, curve = _compared(source, full, settings, plan)
-    again = replace(plan, trials=int(settings.resamples))
-    power = powers(source, again, full, alpha=alpha) if "power" in parts else ()
-    agree = "agreement" in parts
-    agreement = agreements(source.measures, full, source.directions) if agree else ()
+        stability, sensitivity, curve = _compared(comparing, chosen, plan, tried)
+    power: Sequence[Power] = ()
+    if "power" in chosen:
+        again = replace(plan, trials=int(resamples))
+        power = powers(source, again, full, alpha=round(limit, 12))
+    agreement: Sequence[Agreement] = ()
+    if "agreement" in chosen:
+        agreement = agreements(source.measures, full, source.directions)
+    spans = zip(source.measures, map(float, source.spans), strict=True)
     return MetaResult(
+        **facts,
         questions=source.questions,
         runs=tuple(source.runs),
         measures=tuple(source.measures),
-        parts=parts,
+        parts=chosen,
         subsets=plan.trials,
         size=plan.size,
         draws=plan.draws,
-        resamples=int(settings.resamples),
-        level=float(settings.level),
+        resamples=int(resamples),
+        level=float(level),
         seed=plan.seed,
-        width=None if settings.width is None else float(settings.width),
+        width=None if width is None else float(width),
         given_scores=isinstance(source, Scores),
-        spans={
-            name: float(span)
-            for name, span in zip(source.measures, source.spans, strict=True)
-            if math.isfinite(span)
-        },
+        spans={name: span for name, span in spans if math.isfinite(span)},
         scores={
             name: dict(zip(source.runs, map(number, scores), strict=True))
             for name, scores in zip(source.measures, full, strict=True)
@@ -235,45 +163,83 @@ def judged(source: Source, settings: Settings) -> MetaResult:
         stability=tuple(stability),
         sensitivity=tuple(sensitivity),
         required_by_questions=tuple(curve),
-        questions_needed=tuple(needs_of(sensitivity, curve, settings.difference)),
+        questions_needed=tuple(needs_of(sensitivity, curve, difference)),
         power=tuple(power),
         agreement=tuple(agreement),
     )
 
 
+def _check_source(source: Source, parts: Sequence[Part], size: int, sizes: Sequence[int]) -> None:
+    """Refuse too few runs, measures or questions, and subsets that leave no room for another."""
+    if len(source.runs) < 2:
+        raise UsageError(f"expected at least 2 runs, to compare (got {len(source.runs)})")
+    if parts == ("agreement",):
+        if len(source.measures) < 2:
+            raise UsageError(TWO_MEASURES)
+    elif source.questions < 2:
+        raise UsageError(
+            "stability, sensitivity and power need at least 2 questions "
+            f"(got {source.questions}); take {option('parts', 'agreement')}"
+        )
+    elif {"stability", "sensitivity"} & set(parts):
+        half = source.questions // 2
+        most = half if "sensitivity" in parts else source.questions
+        _check_count("the size of a subset", size, 1, most)
+        for each in sizes if "sensitivity" in parts else ():
+            _check_count("a size of the curve", each, 1, half)
+
+
+def _check_count(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise UsageError(f"{name} must be from {low} to {high:,} (got {value:,})")
+
+
+class Compared(NamedTuple):
+    """What comparisons on random subsets show."""
+
+    stability: Sequence[Stability] = ()
+    sensitivity: Sequence[Sensitivity] = ()
+    required: Sequence[Requirement] = ()
+    """The difference required, by the number of questions."""
+
+
 def _compared(
-    source: Source, full: Array, settings: Settings, plan: Plan
-) -> tuple[list[Stability], list[Sensitivity], list[Requirement]]:
-    """Stability, sensitivity, and the difference required by the number of questions."""
-    stable, swapping = (part in settings.chosen for part in ("stability", "sensitivity"))
-    if not stable and not swapping:
-        return [], [], []
-    comparing = Comparing(
-        source,
-        full,
-        fuzziness=settings.levels,
-        widths=[settings.width or natural_width(span) for span in source.spans],
-        listed=settings.bins,
-        limit=1 - float(settings.level),
-    )
-    names = source.measures
+    comparing: Comparing, parts: Sequence[Part], plan: Plan, sizes: Sequence[int]
+) -> Compared:
+    stable, swapping = (part in parts for part in ("stability", "sensitivity"))
+    names = comparing.source.measures
     wins, swaps = comparing.drawn(plan, path=0, stable=stable, swapping=swapping)
     stability = [stability_of(*item) for item in zip(names, wins, strict=True)] if stable else []
     if not swapping:
-        return stability, [], []
+        return Compared(stability)
     sensitivity = [sensitivity_of(m, plan.size, k) for m, k in zip(names, swaps, strict=True)]
     curve = []
-    for path, size in enumerate(settings.curve_sizes(source), CURVE):
+    for path, size in enumerate(sizes, CURVE):
+        at_size = swaps
         if size != plan.size:
             smaller = replace(plan, size=size)
             _, at_size = comparing.drawn(smaller, path=path, stable=False, swapping=True)
-        else:
-            at_size = swaps
         curve += [
             Requirement(measure=measure, questions=size, required=counts.edge(counts.required()))
             for measure, counts in zip(names, at_size, strict=True)
         ]
-    return stability, sensitivity, curve
+    return Compared(stability, sensitivity, curve)
+
+
+def _source(
+    asked: Evaluation | Rankings | ScoreMatrix | Source,
+    measures: Sequence[str | Measure] | str | Measure,
+) -> tuple[Source, dict[str, Any]]:
+    """What can be scored on any draw of the questions, and what the result says of its input."""
+    if isinstance(asked, Source):
+        return asked, {}
+    if isinstance(asked, Rankings):
+        asked, measures = asked.scores(measures), ()
+    source, notes = source_of(asked, measures)
+    facts = read_as(asked, *notes, clusters=False)
+    if isinstance(asked, Evaluation) and asked.data.kind != "counts":
+        facts |= {"policy": asked.policy.to_dict(), "touched": asked.data.touched}
+    return source, facts
 
 
 def source_of(

@@ -13,14 +13,12 @@ COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman
 CAPTIONS = {
     "stability": "Error rate against the share of ties, with a point for each fuzziness.",
     "swap": "How often another sample swaps two runs, by their difference; the diamond is the "
-    "difference required, the square the last bin, which is open.",
+    "difference required.",
     "required": "The more questions, the smaller the difference that can be trusted.",
     "power": "Achieved significance levels of all pairs, the surest first.",
     "agreement": "How similarly two measures order the runs.",
 }
 """What the charts show."""
-OPEN = "swap rate at this difference or more"
-"""What the last bin holds, which has no end: no point of the curve."""
 
 
 def meta_charts(result: MetaResult) -> dict[str, dict[str, Any]]:
@@ -81,14 +79,18 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         {
             "measure": row.measure,
             "difference": each.start / units[row.measure],
-            OPEN if each is row.bins[-1] else "swap rate": each.swap_rate,
+            "swap rate": each.swap_rate,
         }
         for row in result.sensitivity
-        for each in row.bins
+        for each in row.bins[:-1]  # the last one is open: no point of the curve
         if each.swap_rate is not None
     ]
-    rows += [
-        {"measure": row.measure, "difference": row.required / units[row.measure], "required": limit}
+    required = [
+        {
+            "measure": row.measure,
+            "difference": row.required / units[row.measure],
+            "swap rate": limit,
+        }
         for row in result.sensitivity
         if row.required is not None
     ]
@@ -97,21 +99,14 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
         "encoding": {"y": {"datum": limit}},
     }
     titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
-    shapes: dict[str, dict[str, Any]] = {
-        "swap rate": {},
-        OPEN: {"shape": "square", "filled": False, "size": 60, "opacity": 1},
-        "required": {"shape": "diamond", "size": 110, "opacity": 1},
-    }
-    layers: list[dict[str, Any]] = [dashed]
-    for name, shape in shapes.items():
-        if any(name in row for row in rows):
-            layer = (points if shape else lines)("difference", name, **titles)
-            layer["mark"] |= shape
-            layers.append({**layer, "transform": [{"filter": f"isValid(datum['{name}'])"}]})
-    subtitle = (
-        f"dashed: {percent(1 - result.level)} %; diamond: the difference required; "
-        "square: the swap rate of all differences this large or larger"
-    )
+    diamonds = points("difference", "swap rate", **titles)
+    diamonds["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
+    layers = [
+        dashed,
+        lines("difference", "swap rate", **titles),
+        {"data": {"values": required}, **diamonds},
+    ]
+    subtitle = f"dashed: {percent(1 - result.level)} %; diamond: the difference required"
     return chart("Swap rates", rows, layers, subtitle=subtitle)
 
 

@@ -143,6 +143,8 @@ class View(view.View[MetaResult]):
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap tests each pair separately, Tukey's HSD all together."
         )
+        if not result.given_scores:
+            note += " Honest difference –: differences are divided by their standard errors."
         reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
         title = f"Power: pairs of runs told apart at {percent(rows[0].alpha)} %"
         return [Grid.of(columns, title=title, notes=[*reasons, note])]

@@ -158,12 +158,12 @@ def tune(
         most = len(np.unique(clusters))
         split = msgspec.structs.replace(split, folds=max(2, min(split.folds, most)))
     parts = list(halves_of(split, questions, seed, clusters))
-    choosing = Choosing(chooser, measure, by, slices, shrink, clusters)
     runs: list[Tuned] = []
     notes: list[str] = []
-    for one in zip(evaluation.runs, data.codes, confidence, strict=True):
+    for name, codes, sure in zip(evaluation.runs, data.codes, confidence, strict=True):
+        one = Run(name, codes, sure, chooser, measure, by, slices, shrink, clusters)
         try:
-            runs.append(tuned(Run(choosing, *one), parts))
+            runs.append(tuned(one, parts))
         except UntunableError as error:
             notes.append(str(error))
     if not runs:
@@ -258,9 +258,12 @@ class UntunableError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Choosing:
-    """How thresholds are chosen."""
+class Run:
+    """A run to choose thresholds for: what became of every response, and how sure it was."""
 
+    name: str
+    codes: Codes
+    confidence: Array
     chooser: Chooser
     measure: Measure
     by: str | None = None
@@ -270,59 +273,44 @@ class Choosing:
     clusters: IntArray | None = None
     """The cluster of every question, where they are clustered."""
 
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run to choose thresholds for: what became of every response, and how sure it was."""
-
-    choosing: Choosing
-    name: str
-    codes: Codes
-    confidence: Array
-
     def curve(self, where: BoolArray) -> Curve:
         """The curve of its answers and candidates to some of the questions."""
         return Curve.of(answers_of(self.codes, self.confidence, where))
 
     def clustered(self, where: BoolArray) -> Clustered:
         """Those that have a confidence, each with its cluster."""
-        clusters = self.choosing.clusters
-        assert clusters is not None
+        assert self.clusters is not None
         some = where & has_answer(self.codes) & ~np.isnan(self.confidence)
-        return Clustered.of(self.confidence[some], (self.codes[some] & 1) == 1, clusters[some])
+        wrong = (self.codes[some] & 1) == 1
+        return Clustered.of(self.confidence[some], wrong, self.clusters[some])
 
     def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
         """The threshold tuned on some questions for others, or for so many that are to come."""
-        how, chooser = self.choosing, self.choosing.chooser
         if not stated(self.codes[where], self.confidence[where])[0]:
             raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
-        curve = self.curve(where)
+        chooser, curve = self.chooser, self.curve(where)
         if isinstance(chooser, KeepClusters):
             return Threshold(chooser.choose(curve, self.clustered(where)))
         if isinstance(chooser, KeepNext):
             coming = ahead if isinstance(ahead, int) else self.curve(ahead)
             return Threshold(chooser.choose(curve, coming))
         common = chooser.choose(curve)
-        if how.slices is None or isinstance(chooser, KeepRisk):
+        if self.slices is None or isinstance(chooser, KeepRisk):
             return Threshold(common)
-        inside = {
-            str(value): where & (how.slices == value) for value in np.unique(how.slices[where])
-        }
-        values = {
-            value: chooser.choose_with(self.curve(part), curve, how.shrink)
-            for value, part in inside.items()
-        }
-        return Threshold(common, how.by, values)
+        values = {}
+        for value in np.unique(self.slices[where]):
+            inside = self.curve(where & (self.slices == value))
+            values[str(value)] = chooser.choose_with(inside, curve, self.shrink)
+        return Threshold(common, self.by, values)
 
     def decided(self, threshold: Threshold) -> Codes:
         """The codes of the run if it keeps to a threshold."""
-        return thresholded(self.codes, threshold.answered(self.confidence, self.choosing.slices))
+        return thresholded(self.codes, threshold.answered(self.confidence, self.slices))
 
 
 def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     """A run, tuned and judged part by part."""
-    how, codes = run.choosing, run.codes
-    measure, chooser = how.measure, how.chooser
+    codes, measure, chooser = run.codes, run.measure, run.chooser
     some, have = stated(codes, run.confidence)
     if not some:
         what = "confidence" if have else "answer"
@@ -351,7 +339,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 )
             )
             before, after = (np.where(judge, each, EXCLUDED) for each in (everything, decided))
-            paired.append(joint_counts(before, after, measure, how.clusters))
+            paired.append(joint_counts(before, after, measure, run.clusters))
             if isinstance(chooser, KeepClusters):
                 against.append(chooser.spoken_against(run.clustered(judge), threshold.value))
         judged = np.any([judge for _, judge in halves], axis=0)
@@ -371,7 +359,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         as_submitted=mean["submitted"],
         best_in_hindsight=mean["hindsight"],
         gain=gain,
-        gain_interval=gain_interval(measure, joint, gain, clustered=how.clusters is not None),
+        gain_interval=gain_interval(measure, joint, gain, clustered=run.clusters is not None),
         optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
         risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
         parts=tuple(parts),

@@ -62,13 +62,12 @@ def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
         return result.chosen
     if saved.version > VERSION:
         raise InputError(f"is of version {saved.version}, written by a later abstain", name)
-    if saved.kind != KIND or not saved.thresholds:
+    chosen = {e.run: Threshold.of(e.threshold, e.per, e.thresholds) for e in saved.thresholds}
+    slices = {e.per for e in saved.thresholds} - {None}
+    if saved.kind != KIND or not chosen or len(chosen) < len(saved.thresholds) or len(slices) > 1:
         raise InputError(
             "is not a file of thresholds, as `abstain tune --threshold-file` writes it", name
         )
-    chosen = {e.run: Threshold.of(e.threshold, e.per, e.thresholds) for e in saved.thresholds}
-    if len(chosen) < len(saved.thresholds) or len({e.per for e in saved.thresholds} - {None}) > 1:
-        raise InputError("has two thresholds for a run, or slices by several attributes", name)
     return chosen
 
 
@@ -132,11 +131,6 @@ def _rows(table: Table, only: str | None) -> pl.DataFrame:
     if bad.height:
         text = str(bad["confidence"][0]).strip()
         raise InputError(bad_confidence(text), table.place(bad[ROW][0]))
-    again = (pl.col(QUESTION).fill_null("") != "") & ~pl.struct(RUN, QUESTION).is_first_distinct()
-    repeated = rows.filter(again)
-    if repeated.height:
-        question = shown(repeated[QUESTION][0])
-        raise InputError(f"question {question} appears twice", table.place(repeated[ROW][0]))
     return rows
 
 

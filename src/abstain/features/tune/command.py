@@ -145,10 +145,8 @@ def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:
         if typed and parameter.name not in APPLIED:
             name = parameter.opts[-1]
             raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")
-    if len(inputs.files) > 2:
-        raise UsageError("--apply takes one run (or its gold and the run)")
-    if target is None:
-        raise UsageError("--apply writes a run: say where with --run-file")
+    if len(inputs.files) > 2 or target is None:
+        raise UsageError("--apply takes one run (or its gold and the run) and writes --run-file")
     gold = inputs.gold if len(inputs.files) == 2 else None
     chosen = read_thresholds(thresholds)
     _write(target, *apply_thresholds(inputs.files[-1], chosen, inputs.reading, gold=gold))
@@ -163,11 +161,8 @@ def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path
         only = result.runs[0].run if len(result.runs) == 1 else None
         gold, run = read.data.source.gold, inputs.runs[0]
         _write(target, *apply_thresholds(run, result.chosen, inputs.reading, gold=gold, only=only))
-    click.echo(
-        f"{target}: the threshold was tuned on questions of this run: a score on them is "
-        "hindsight, not a result",
-        err=True,
-    )
+    hint = "the threshold was tuned on questions of this run: a score on them is hindsight"
+    click.echo(f"{target}: {hint}", err=True)
 
 
 def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:

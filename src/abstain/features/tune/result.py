@@ -105,12 +105,6 @@ class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
     kept: Kept | None = None
     """Where a risk was to be kept."""
 
-    @property
-    def by_chance(self) -> bool:
-        """Whether the interval of the gain covers 0, so that chance could have made it."""
-        low, high = self.gain_interval
-        return low is not None and high is not None and low <= 0 <= high
-
 
 class Aim(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """What was sought: the best score, or a risk that is kept at a level."""
@@ -158,22 +152,17 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a run; or a row a part."""
+        main = table == "main"
+        gains = ("gain", "gain low", "gain high", "optimism") if main else ()
         rows: list[tuple[Any, ...]] = []
-        names = ["answer everything", "risk", "coverage"]
-        if table == "main":
-            names[1:1] = ["gain", "gain low", "gain high", "optimism"]
         for tuned in self.runs:
-            gains = (tuned.gain, *tuned.gain_interval, tuned.optimism_avoided)
-            for part in (tuned,) if table == "main" else tuned.parts:
-                judged = part.judged
-                rows.append(
-                    (
-                        *(tuned.run, part.threshold, judged.score, part.answer_everything.score),
-                        *(gains if table == "main" else ()),
-                        *(judged.risk, judged.coverage),
-                    )
-                )
-        schema = {"run": str} | dict.fromkeys(["threshold", self.measure, *names], float)
+            gained = (tuned.gain, *tuned.gain_interval, tuned.optimism_avoided)[: len(gains)]
+            for part in (tuned,) if main else tuned.parts:
+                judged, everything = part.judged, part.answer_everything.score
+                scores = (part.threshold, judged.score, everything, *gained)
+                rows.append((tuned.run, *scores, judged.risk, judged.coverage))
+        names = ("threshold", self.measure, "answer everything", *gains, "risk", "coverage")
+        schema = {"run": str} | dict.fromkeys(names, float)
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     @property
@@ -202,17 +191,13 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         """Write the thresholds with how they came about, for `abstain tune --apply`."""
         from abstain.io.output import json_of
 
-        write_text(Path(path), json_of(self.threshold_data()))
-
-    def threshold_data(self) -> dict[str, Any]:
-        """Thresholds with their provenance, ready to apply."""
-        plain = self.to_dict()
         left = ("kind", "schema", "command", "reading", "results", "touched", "by")
-        provenance = {name: value for name, value in plain.items() if name not in left}
+        provenance = {name: value for name, value in self.to_dict().items() if name not in left}
         thresholds = []
         for tuned in self.runs:
             judged = {name: getattr(tuned.judged, name) for name in ("score", "risk", "coverage")}
             slices = {"per": self.by, "thresholds": tuned.thresholds} if self.by else {}
             entry = {"run": tuned.run, "threshold": tuned.threshold, **slices, "judged": judged}
             thresholds.append(entry)
-        return {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
+        whole = {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
+        write_text(Path(path), json_of(whole))

@@ -61,8 +61,7 @@ class View(view.View[TuneResult]):
                 notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         answers = any(part.threshold is not None for tuned in result.runs for part in tuned.parts)
         notes += [self._promise()] if answers and aim.risk is not None else []
-        further = view.few([*result.notes, *self._warnings()])
-        notes += map(view.sentence, further)
+        notes += map(view.sentence, view.few([*result.notes, *self._warnings()]))
         return notes + view.policy_words(result.policy, result.touched)
 
     def _aim(self) -> str:
@@ -74,14 +73,14 @@ class View(view.View[TuneResult]):
 
     def _judged_how(self) -> str:
         result, split = self.result, self.result.split
-        on = result.runs[0].parts[0].tuned_on
-        tuned = f"Tuned on {plural(on, 'question')}"
-        judged = f"judged on {plural(result.questions - on, 'question')}"
-        if split.judged_on is not None:
-            return f"{tuned}, {judged} of {split.judged_on}."
         if split.tuned_on:
+            on = result.runs[0].parts[0].tuned_on
             values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
-            return f"{tuned} with {values}, {judged}."
+            others = f" of {split.judged_on}" if split.judged_on else ""
+            return (
+                f"Tuned on {plural(on, 'question')} with {values}, judged on "
+                f"{plural(result.questions - on, 'question')}{others}."
+            )
         times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
         whole = f" that keep clusters ({result.cluster}) whole" if result.cluster else ""
         return (
@@ -95,7 +94,7 @@ class View(view.View[TuneResult]):
             return ""
         (low, high), within = tuned.gain_interval, ""
         if low is not None and high is not None:
-            chance = "; this may be chance" if tuned.by_chance else ""
+            chance = "; this may be chance" if low <= 0 <= high else ""
             within = f" (95 % interval {_points(low, 1)} to {_points(high, 1)}{chance})"
         return (
             f"the threshold gains {_points(tuned.gain)} points of {self.result.measure} over "
@@ -105,7 +104,7 @@ class View(view.View[TuneResult]):
 
     def _kept(self, tuned: Tuned) -> str:
         """What became of a bound, on questions that had no say; nothing where all is silence."""
-        kept, risk = tuned.kept, self.result.aim.risk
+        kept, aim = tuned.kept, self.result.aim
         if tuned.judged.risk is None or kept is None:
             return ""
         text = (
@@ -117,15 +116,14 @@ class View(view.View[TuneResult]):
         if kept.parts == 1:
             against = "contradict" if kept.refuted else "do not contradict"
             chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
-            broken = f" The judged questions {against} the bound of {risk:g} ({test}{chance})."
+            broken = f" The judged questions {against} the bound of {aim.risk:g} ({test}{chance})."
             return text if kept.seen else text + broken
         silent = f", answering nothing in {kept.silent}" if kept.silent else ""
-        if self.result.aim.next_questions:
-            return f"{text} At most {risk:g} in {kept.seen} of {kept.parts} parts{silent}."
+        if aim.next_questions:
+            return f"{text} At most {aim.risk:g} in {kept.seen} of {kept.parts} parts{silent}."
         return (
-            f"{text} At most {risk:g} on all questions in {kept.over_all} of {kept.parts} parts"
-            f"{silent}; on the judged ones in {kept.seen}; {kept.refuted} contradict the bound "
-            f"({test}, 5 % level)."
+            f"{text} At most {aim.risk:g} on all questions in {kept.over_all} of {kept.parts} "
+            f"parts{silent}; {kept.refuted} contradict the bound ({test}, 5 % level)."
         )
 
     def _promise(self) -> str:
@@ -153,12 +151,10 @@ class View(view.View[TuneResult]):
                 warnings.append(f"run '{tuned.run}': {have} no confidence and are left blank")
             if tuned.threshold is None:
                 unit = "independent answer" if self.result.cluster else "answer"
-                why = (
-                    "it scores best so"
-                    if risk is None
-                    else f"no threshold keeps the risk at or below {risk:g} surely enough (at "
-                    f"least {plural(self.result.fewest or 0, unit)} are needed)"
-                )
+                least = plural(self.result.fewest or 0, unit)
+                why = "it scores best so"
+                if risk is not None:
+                    why = f"no threshold surely keeps a risk of {risk:g} (at least {least} needed)"
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
         return warnings
 
