@@ -70,27 +70,6 @@ def test_millions_are_whole_numbers(here: Here) -> None:
     assert "2,000,000 right, 1,580,243 wrong, 2 blank" in lead(text)
 
 
-def test_moves_of_millions_are_whole_numbers(inputs: Here) -> None:
-    inputs.write("two.csv", "".join(_first_runs(inputs, 2)))
-    paged(inputs, "compare", "gold.csv", "two.csv")
-    origin = saved(inputs, "origin")
-    origin["transitions"] = {
-        "right → right": {"questions": 2_000_000, "worth": 0.0},
-        "right → wrong": {"questions": 1_234_567, "worth": -0.1},
-    }
-    text = of_saved(inputs, origin=origin)
-    said = caption(text, "moves")
-    says(said, "2,000,000", "3,234,567")
-    layer = data_of(text)["charts"]["moves"]["layer"][0]["encoding"]
-    assert (layer["x"]["title"], layer["y"]["title"]) == ("outcome of careful", "outcome of bold")
-
-
-def _first_runs(here: Here, number: int) -> list[str]:
-    """The lines of the first runs."""
-    lines = (here.folder / "runs.csv").read_text().splitlines(keepends=True)
-    return lines[: 1 + number * 60]
-
-
 def test_every_measure_of_a_stability_is_on_the_page(inputs: Here) -> None:
     names = ("c@1", "accuracy", "UF", "precision", "F", "coverage")
     chosen = [part for name in names for part in ("-m", name)]

@@ -1,7 +1,7 @@
 """Orderings of runs: places and ties, averages, who leads, letter displays, agreement of orderings.
 
-Scores are compared up to rounding: different counts may give one score (9 right of 30 with 20
-blank: c@1 is 1/2, as with 15 right and none blank) while their doubles differ in the last digit.
+Scores are compared up to rounding: different counts may give one score (c@1 is 1/2 of 15 right of
+30, and of 9 right with 20 blank) while their doubles differ in the last digit.
 """
 
 from __future__ import annotations
@@ -55,11 +55,7 @@ def following(tied: Sequence[str]) -> str:
 
 
 def over_runs(scores: Array) -> dict[str, Array]:
-    """Mean, median and standard deviation over the first axis, without NaN.
-
-    The deviation is that of a population (divided by n): it describes the runs that there are, as
-    the QA4MRE overviews do.
-    """
+    """Mean, median and population standard deviation over the first axis, without NaN."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a column without a number has none
         return {
@@ -196,8 +192,8 @@ def kendall_tau_b(x: Array, y: Array) -> float:
 def tau_ap(x: Array, y: Array) -> float:
     """AP correlation of two orderings with ties, the mean of both directions.
 
-    For each item below the first group of ties of one ordering, the share of the items above its
-    group that the other ordering puts above it too; 2·mean − 1.
+    Of each item below the first, the share of the items above it that the other ordering has above
+    it too; 2·mean − 1.
     """
 
     def one_way(x: Array, y: Array) -> float:
@@ -219,8 +215,7 @@ def spearman_rho(x: Array, y: Array) -> float:
 def rank_biased_overlap(x: Array, y: Array, *, p: float = PERSISTENCE) -> float:
     """Rank-biased overlap (Webber, Moffat and Zobel 2010), extrapolated from the whole lists.
 
-    Tied items have the same rank: the agreement at depth d is 2·overlap / (items of one list down
-    to d + items of the other).
+    Tied items share a rank: the agreement at depth d is 2·overlap / (items of both lists to d).
     """
     n = len(x)
     depth = np.arange(n)

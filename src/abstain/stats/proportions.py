@@ -1,9 +1,8 @@
 """Differences of two proportions with different trials: precision, recall, …
 
-Where a run answers few questions, standard errors are unreliable, and neither permutation tests nor
-the bootstrap hold their level. So the test is conditional on which questions each run answered: a
-parametric bootstrap of the score statistic under the null, in which both runs have the pooled
-proportion and the observed association.
+Where a run answers few questions, neither permutation tests nor the bootstrap keep their level. So
+the test is conditional on which questions each run answered: a parametric bootstrap of the score
+statistic, in which both runs have the pooled proportion and the observed association.
 
 A table has a row (the other run) and a column (the run) for success, failure and no trial.
 """
@@ -150,8 +149,7 @@ def fisher(x: int, n: int, y: int, m: int) -> float:
 def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, seed: int) -> Array:
     """p of each pair (pairs, 3, 3), adjusted for all pairs together.
 
-    Tukey's test: the largest studentised difference of any two runs, where all runs have the pooled
-    proportion and keep their numbers of trials.
+    Tukey's test: the largest studentised difference of any two runs with the pooled proportion.
     """
     x, n, y, m = _sides(tables)
     runs = int(max(pairs[0].max(), pairs[1].max())) + 1
@@ -198,10 +196,9 @@ def _over_pooled(x: Array, n: Array, y: Array, m: Array, covariance: Array | flo
 def mover(
     table: Array, worth: tuple[Array | float, Array | float], together: Array, *, level: float
 ) -> tuple[Array, Array]:
-    """Intervals of differences from an interval of each proportion (MOVER, Zou and Donner 2008).
+    """Intervals of differences from one of each proportion (MOVER, Zou and Donner 2008).
 
-    `worth` is the effective sample size over the sample size of each run, `together` the
-    correlation of the two proportions.
+    `worth` is each run's effective sample size over its size, `together` their correlation.
     """
     x, n, y, m = _sides(table)
     with np.errstate(invalid="ignore"):

@@ -4,10 +4,9 @@ The numbers of swapped questions by pair of different outcomes are binomial. So 
 numbers (ten where candidates matter), whatever the number of questions; and with three outcomes the
 whole null distribution is one matrix product.
 
-Swapping makes two runs exchangeable, not only equal in one measure. Where one run answers all and
-the other one in ten, the precision of mixtures of both varies far less than that of the shy run:
-the plain difference would be called extreme although the precisions are equal. So it is studentised
-(Janssen 1997; Chung and Romano 2013).
+Swapping makes two runs exchangeable, not only equal in one measure. Where one answers all and the
+other one in ten, the precision of mixtures varies far less than that of the shy run, so differences
+of ratios are studentised (Janssen 1997; Chung and Romano 2013).
 """
 
 from __future__ import annotations
@@ -44,8 +43,7 @@ BLOCK_BYTES = 1 << 26
 def statistic(measure: Measure, joint: Array) -> Array:
     """The difference over its standard error, of joint counts (…, k, k): rows the other run's.
 
-    The standard error is that of the delta method with ½ an outcome of each kind added to each
-    run: one right answer of one is not sure to be right again.
+    The standard error is that of the delta method with ½ an outcome of each kind added to each run.
     """
     if joint.ndim == 3 and len(joint) > AT_ONCE:
         parts = range(0, len(joint), AT_ONCE)
@@ -207,8 +205,8 @@ def likely_heads(m: int) -> IntArray:
 def swap_lattice(table: IntArray) -> tuple[Array, Array, float]:
     """Three outcomes: the probabilities of (right, blank) after the swaps, as one product.
 
-    The last number is the share of the swaps left out as unlikely. Of the right–blank questions y
-    go one way; right − y and blank + y are binomials of the others.
+    The last number is the share left out as unlikely. Of the right–blank questions y go one way;
+    right − y and blank + y are binomials of the others.
     """
     (right_wrong, right_blank, wrong_blank) = (int(m) for m in swappable(table))
     i = likely_heads(right_wrong + right_blank)

@@ -1,11 +1,10 @@
 """Randomisation tests of measures of confidence: units are swapped between two runs.
 
-Most measures depend on the order of answers. Those of both runs are sorted once, together; a block
-of swaps is a block of resamples with multiplicities of 0 and 1. Differences are taken on the logit
-scale, on which the test holds its level for runs with few answers too.
+Most measures depend on the order of answers: those of both runs are sorted together, and swaps are
+resamples with multiplicities of 0 and 1. Differences are taken on the logit scale, on which the
+test keeps its level for runs with few answers too.
 
-Others are ratios of sums over questions: Brier, log score, K1, K, MRR. With x and y the terms of a
-question in numerator and denominator, resamples and swaps are matrix products.
+Others are ratios of sums over questions (Brier, log score, K1, K, MRR): matrix products.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from abstain.stats.delta_method import JEFFREYS
 
 LEAST_SPREAD = 1e-24
 SHARE = 1 / 8
-"""The weight of a value, as a share of the answers of both runs, against one answer of the pooled
-value: with more, a run of few well-ordered answers would stay at a bound."""
+"""The weight of a value, as a share of both runs' answers, against one answer of the pooled value:
+with more, a run of few well-ordered answers would stay at a bound."""
 
 
 def answers_of(measure: Measure, samples: Sequence[Sample]) -> MeansOfAnswers | SortedAnswers:

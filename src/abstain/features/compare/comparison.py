@@ -38,6 +38,8 @@ LEAST_RESAMPLED = 40
 """Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
 LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
+OF_RESULT = ("against", "test", "correction", "level", "resamples", "seed")
+"""Options that a result holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +70,12 @@ class Options:
             raise UsageError(f"resamples are {known} (got {self.resamples:,})")
         check_level(self.level)
 
-    def check_held(self, columns: int, what: str) -> None:
-        """Refuse more resamples than fit in memory, each with so many columns."""
-        if self.resamples * columns > MOST_DRAWN:
-            raise UsageError(
-                f"{self.resamples:,} resamples of {columns:,} {what} do not fit in memory; use "
-                f"{option('resamples', MOST_DRAWN // columns)} or fewer"
-            )
+    def check_held(self, runs: int) -> None:
+        """Refuse more resamples of all runs than fit in memory."""
+        if self.resamples * runs > MOST_DRAWN:
+            fewer = f"use {option('resamples', MOST_DRAWN // runs)} or fewer"
+            what = f"{self.resamples:,} resamples of {runs:,} runs"
+            raise UsageError(f"{what} do not fit in memory; {fewer}")
 
 
 class Comparison(ABC):
@@ -119,10 +120,8 @@ class Comparison(ABC):
         if len(runs) == 2:
             return [(1, 0)]
         if len(runs) * (len(runs) - 1) // 2 > MOST_PAIRS:
-            raise UsageError(
-                f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; compare all with one: "
-                f"{option('against', 'RUN')}"
-            )
+            instead = f"compare all with one: {option('against', 'RUN')}"
+            raise UsageError(f"{len(runs):,} runs make more than {MOST_PAIRS:,} pairs; {instead}")
         return [(i, j) for at, i in enumerate(order) for j in order[at + 1 :]]
 
     @cached_property
@@ -179,14 +178,9 @@ class Comparison(ABC):
             measure=self.measure,
             questions=self.questions,
             clusters=self.clusters,
-            against=options.against,
-            test=options.test,
-            correction=options.correction,
+            **{name: getattr(options, name) for name in OF_RESULT},
             interval_method=options.method if has_intervals else None,
             interval_method_of_differences=None if of_pairs == options.method else of_pairs,
-            level=options.level,
-            resamples=options.resamples,
-            seed=options.seed,
             higher_is_better=self.higher_is_better,
             widest=finite(self.widest),
             grouped=groups is not None,

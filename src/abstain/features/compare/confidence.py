@@ -71,7 +71,7 @@ class ConfidenceComparison(Comparison):
         self.units = self.samples[0].size
         self.clusters = None if clusters is None else self.units
         self.answers = answers_of(chosen, self.samples)
-        options.check_held(len(self.runs), "runs")
+        options.check_held(len(self.runs))
         self.flips = Flips(self.units, trials=options.resamples, seed=options.seed)
         self.can_resample = self.units > 1 and not chosen.definition.bootstrap_biased
         gaps = super().differences

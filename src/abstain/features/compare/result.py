@@ -221,8 +221,7 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """By outcome of the other run and of the run itself: `wrong → right`."""
     knowing: float | None
     abstaining: float | None
-    """None where there is no difference, or where one outcome of most questions that differ is a
-    blank without a candidate: then nobody knows what is which."""
+    """None where there is no difference, or where most questions that differ lack a candidate."""
     without_candidate: int
     """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
     slices: tuple[SliceShare, ...]
@@ -336,12 +335,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def separated(self) -> list[str]:
         """Runs that differ significantly from every other that has a score."""
-        verdicts: dict[str, list[bool]] = {row.run: [] for row in self.rows}
-        for pair in self.pairs:
-            if pair.differs is not None:
-                verdicts[pair.run].append(pair.differs)
-                verdicts[pair.against].append(pair.differs)
-        return [run for run, differs in verdicts.items() if differs and all(differs)]
+        tested = [pair for pair in self.pairs if pair.differs is not None]
+        level = {run for pair in tested if not pair.differs for run in (pair.run, pair.against)}
+        seen = {run for pair in tested for run in (pair.run, pair.against)}
+        return [row.run for row in self.rows if row.run in seen - level]
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a pair; or a run, a transition, a slice, a question that contributes."""

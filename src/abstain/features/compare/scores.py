@@ -92,7 +92,7 @@ class ScoreComparison(Comparison):
         self._paired: dict[tuple[int, int], Paired] = {}
         self.flips = Flips(self.groups, trials=options.resamples, seed=options.seed)
         if options.test in ("randomisation", "bootstrap") or options.method in RESAMPLED:
-            options.check_held(len(scores), "systems")
+            options.check_held(len(scores))
 
     @cached_property
     def flipped(self) -> Array:
@@ -121,7 +121,7 @@ class ScoreComparison(Comparison):
     def _interval(self, i: int, j: int | None) -> tuple[Interval, float]:
         method, level = self.options.method, self.options.level
         if self.groups < 2:
-            what = "topic" if self.clusters is None else "cluster"
+            what = self.unit if self.clusters is None else "cluster"
             return Interval.none(method, f"there is only one {what}"), math.nan
         pair = self.paired(i, j)
         whole = pair.whole
@@ -151,13 +151,10 @@ class ScoreComparison(Comparison):
         return self._paired[i, j]
 
     def tested(self) -> list[PValue]:
-        p_values = []
-        for pair in self.wanted:
-            p_values.append(self._p(*pair))
-            self.step()
-        return p_values
+        return [self._p(i, j) for i, j in self.wanted]
 
     def _p(self, i: int, j: int) -> PValue:
+        self.step()
         gaps = self.each[i] - self.each[j]
         match self.options.test:
             case "sign":
@@ -181,17 +178,16 @@ class ScoreComparison(Comparison):
         """Why there is no test of means, else empty; runs that differ nowhere need none."""
         pair = self.paired(i, j)
         if not pair.whole.varies:
-            alike = "Student's t needs differences that vary, but they are all equal: use the "
-            return f"{alike}randomisation test" if pair.whole.value and self.groups > 1 else ""
+            equal = pair.whole.value and self.groups > 1
+            return "the differences are all equal: use the randomisation test" if equal else ""
         what = units_text(2, self.unit if self.clusters is None else "cluster")[2:]
         seen = f"the scores differ on too few {what} to show whether differences are skewed"
         return too_few("a test of means", seen, pair.differing, LEAST_DIFFERING)
 
     def effect(self, i: int, j: int) -> Effect:
         gaps = self.each[i] - self.each[j]
-        signed = signed_gaps(gaps)
-        better, worse = int((signed > 0).sum()), int((signed < 0).sum())
-        wins, losses = (better, worse) if self.higher_is_better else (worse, better)
+        signed = signed_gaps(gaps) if self.higher_is_better else -signed_gaps(gaps)
+        wins, losses = int((signed > 0).sum()), int((signed < 0).sum())
         mean, root = Mean.of(gaps, np.ones(len(gaps))), math.sqrt(len(gaps))
         distinct = len(np.unique(signed))
         varies = distinct > 1 and mean.error > 0

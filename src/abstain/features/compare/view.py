@@ -21,19 +21,17 @@ from abstain.features.compare.result import (
     units_text,
 )
 from abstain.report import view
-from abstain.report.charts import cells, chart, coloured, points
+from abstain.report.charts import chart, coloured, points
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure, measure_facts
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
 from abstain.report.view import (
-    count_text,
     first_few,
     known_measure,
     policy_words,
     sentence,
     undefined_sentences,
 )
-from abstain.stats.delta_method import THREE
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.intervals import DRAWS, METHODS, RANDOM
 from abstain.stats.planning import least_units
@@ -99,21 +97,14 @@ class View(view.View[CompareResult]):
     def _runs(self, *, bars: bool = False) -> Grid:
         """The runs with their intervals and groups; a page has bars of outcomes."""
         c, rows = self.result, self.result.rows
-        counted = bool(rows[0].numbers)
-        shown = {
-            "run": True,
-            "scores": True,
-            "bar": bars and counted,
-            "interval": c.interval_method is not None,
-            "group": c.grouped,
-            "outcomes": counted,
-            "unknown": any(row.bounds for row in rows),
-            "bounds": any(row.bounds for row in rows),
-            "corrected": any(row.corrected for row in rows),
-            "corrected_intervals": any(row.corrected for row in rows),
-        }
+        counted, names = bool(rows[0].numbers), ["run", "scores"]
+        names += ["bar"] if bars and counted else []
+        names += ["interval"] if c.interval_method is not None else []
+        names += ["group"] if c.grouped else []
+        names += ["outcomes"] if counted else []
+        names += ["unknown"] if any(row.bounds for row in rows) else []
+        names += ["bounds", "corrected", "corrected_intervals"]
         low, high = ("worst", "best") if c.higher_is_better else ("best", "worst")
-        names = [name for name, is_shown in shown.items() if is_shown]
         return Grid.of_rows(RunRow, rows, *names, level=100 * c.level, low=low, high=high)
 
     def _pairs(self, pairs: Sequence[Pair], *, full: bool = False, verdicts: bool = False) -> Grid:
@@ -160,7 +151,7 @@ class View(view.View[CompareResult]):
         for figure in dots:
             spanned = f" with {100 * c.level:g} % intervals" if c.interval_method else ""
             figure.spec["title"] = c.measure + spanned
-        figures = [*dots, *differences_figure(c), *moves_figure(c)]
+        figures = [*dots, *differences_figure(c)]
         return coloured({figure.name: figure.spec for figure in figures})
 
     def page(self) -> Page:
@@ -210,8 +201,7 @@ class View(view.View[CompareResult]):
             ]
             each = Grid(columns, [list(item) for item in origin.contributions.items()])
             every = [PageTable("contributions", "Every question", "", each)] if each.rows else []
-            title, figures = "Where the difference comes from", list(moves_figure(c))
-            yield Section("origin", title, figures=figures, tables=tables, folded=every)
+            yield Section("origin", "Where the difference comes from", tables=tables, folded=every)
         if (item := known_measure(c.measure)) is not None:
             yield Section("measure", "What is rewarded", facts=measure_facts(item))
 
@@ -249,36 +239,6 @@ def differences_figure(c: CompareResult) -> Iterator[Figure]:
     spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
     caption = f"{plural(len(data), 'difference')}, with intervals where there are some."
     yield Figure("differences", caption, spec, title=f"Differences in {c.measure}")
-
-
-def moves_figure(c: CompareResult) -> Iterator[Figure]:
-    """How many questions went from which outcome to which, of two runs."""
-    o = c.origin
-    if o is None:
-        return
-    data = [
-        dict(zip(("was", "is"), name.split(" → "), strict=True)) | {"questions": move.questions}
-        for name, move in o.transitions.items()
-    ]
-    pair, total = c.pairs[0], [move.questions for move in o.transitions.values()]
-    titles = {"x_title": f"outcome of {pair.run}", "y_title": f"outcome of {pair.against}"}
-    layer = cells("is", "was", "questions", sort=THREE.names, **titles)
-    layer["encoding"]["x"]["axis"] = {"labelAngle": 0}
-    layer["encoding"]["color"]["scale"] = {"scheme": "blues"}
-    dark = {"test": f"datum.questions > {max(total, default=0) / 2}", "value": "white"}
-    text = {
-        "mark": {"type": "text", "fontSize": 13},
-        "encoding": {
-            **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
-            "text": {"field": "questions", "type": "quantitative"},
-            "color": {"condition": dark, "value": "#17202b"},
-        },
-    }
-    caption = (
-        f"From {pair.against} to {pair.run}, {count_text(o.same)} of {count_text(sum(total))} "
-        "questions keep their outcome."
-    )
-    yield Figure("moves", caption, chart("", data, [layer, text], height=180), title="Moves")
 
 
 # ------------------------------------------------------------------------------------ the finding
