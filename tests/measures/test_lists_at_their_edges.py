@@ -10,7 +10,7 @@ import pytest
 
 import abstain as ab
 from abstain.measures.answers import Groups
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Sampled
 from abstain.measures.registry import definitions
 

@@ -24,9 +24,9 @@ from abstain.measures import (
     counting,
     credit,
     definitions,
+    kinds,
     measure,
     ranked,
-    registry,
 )
 from tests.helpers import ROOT
 from tests.snapshots import refuses, says
@@ -186,9 +186,9 @@ def test_a_broken_plug_in_is_named_in_one_line(folder: Path, text: str, why: str
 def clean() -> Iterator[None]:
     """Forget what a test declares."""
     list(definitions())
-    known, names = dict(registry.REGISTRY), dict(registry.NAMES)
+    known, names = dict(kinds.REGISTRY), dict(kinds.NAMES)
     yield
-    for own, before in ((registry.REGISTRY, known), (registry.NAMES, names)):
+    for own, before in ((kinds.REGISTRY, known), (kinds.NAMES, names)):
         own.clear()
         own.update(before)  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.measures import definitions
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.registry import example_measure
 from tests.snapshots import says
 

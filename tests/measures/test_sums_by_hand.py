@@ -9,7 +9,7 @@ import pytest
 
 import abstain as ab
 from abstain.measures.answers import Groups, Resamples
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions
 

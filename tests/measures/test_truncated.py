@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.registry import example_measure
 from tests.rankings import slow
 from tests.rankings.collections_by_hand import rankings_of, values

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from abstain.measures import measure
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Floats, RankedLists
 from abstain.rankings.read import read_rankings
 

@@ -4,7 +4,6 @@ A plug-in declares measures with these decorators, and names its module in an en
 of the group `abstain.measures`.
 """
 
-from abstain.measures.declare import confident, counting, credit, ranked
 from abstain.measures.definition import (
     Definition,
     MeanOf,
@@ -13,7 +12,7 @@ from abstain.measures.definition import (
     Proportion,
     Undefinedness,
 )
-from abstain.measures.measure_types import Measure
+from abstain.measures.kinds import Measure, confident, counting, credit, ranked
 from abstain.measures.registry import count_measure, definitions, list_measures, measure
 
 __all__ = [

@@ -18,7 +18,7 @@ from abstain.outcomes import Counts, CountsArray
 
 if TYPE_CHECKING:
     from abstain.measures.definition import Array
-    from abstain.measures.measure_types import Measure
+    from abstain.measures.kinds import Measure
 
 CLOSE = 1e-9
 REACH = 1e-6

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from abstain.measures import influence
 from abstain.measures.answers import Answers, least_area
-from abstain.measures.declare import confident
 from abstain.measures.definition import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -26,6 +25,7 @@ from abstain.measures.definition import (
     Parameter,
 )
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import confident
 from abstain.outcomes import Undefined
 
 if TYPE_CHECKING:

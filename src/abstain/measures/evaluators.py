@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from abstain.measures.answers import Answers
 from abstain.measures.confidence import auroc
-from abstain.measures.declare import columnar
 from abstain.measures.definition import Parameter, Undefinedness
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import columnar
 
 if TYPE_CHECKING:
     from abstain.measures.definition import Array, BoolArray

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from abstain.errors import UsageError
 from abstain.measures.answers import Groups, harmonic_numbers, least_area
 from abstain.measures.definition import numpy as np
-from abstain.measures.measure_types import Measure
+from abstain.measures.kinds import Measure
 
 if TYPE_CHECKING:
     from abstain.measures.answers import Resamples

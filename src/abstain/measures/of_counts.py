@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from abstain.measures.declare import counting, credit
 from abstain.measures.definition import (
     NOTHING_ANSWERED,
     NOTHING_BLANK,
@@ -25,6 +24,7 @@ from abstain.measures.definition import (
     Undefinedness,
     number_text,
 )
+from abstain.measures.kinds import counting, credit
 
 PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName, Undefinedness
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import ranked
 from abstain.measures.trec_eval import listed_and_ideal, log2
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import ranked
 from abstain.measures.ranking import (
     LONGER_IS_FREE,
     NO_GAIN,

@@ -16,16 +16,18 @@ from msgspec import Struct
 
 from abstain.errors import AbstainError, UnknownNameError, UsageError, nearest, reason_of, shown
 from abstain.measures.definition import Definition, Parameter, Takes
-from abstain.measures.measure_types import (
+from abstain.measures.kinds import (
+    NAMES,
+    REGISTRY,
     ColumnMeasure,
     ConfidenceMeasure,
     Measure,
     RankingMeasure,
+    fold,
 )
 
 GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""
-BUILT_IN = "abstain.measures."
 FAMILIES = (
     "abstain.measures.of_counts",
     "abstain.measures.weighted_answers",
@@ -79,15 +81,6 @@ def set_named(text: str) -> MeasureSet | None:
 _TEXT = re.compile(
     r"\s*(?P<name>[^()]+?)\s*(?:\((?P<arguments>[^()]*)\)\s*(?:@(?P<cutoff>[^()@]*))?)?\s*"
 )
-REGISTRY: dict[str, Definition] = {}
-NAMES: dict[str, str] = {}
-"""The measure of each name and alias, as `fold` writes it."""
-
-
-def fold(name: str) -> str:
-    """A name as it is compared: in any case, with any dash and any prime."""
-    folded = name.strip().casefold().replace("_", "-").replace(" ", "-")
-    return folded.replace("′", "'").replace("’", "'")
 
 
 def admit(definition: Definition) -> None:

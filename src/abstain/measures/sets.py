@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import ranked
 from abstain.measures.ranking import (
     COUNTED,
     EMPTY_LIST,

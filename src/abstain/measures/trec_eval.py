@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from abstain.errors import UnknownNameError, UsageError, shown
 from abstain.measures.definition import Definition, TrecName
 from abstain.measures.definition import numpy as np
-from abstain.measures.measure_types import Measure
+from abstain.measures.kinds import Measure
 from abstain.measures.registry import definitions, measure_of
 
 if TYPE_CHECKING:

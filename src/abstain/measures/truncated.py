@@ -15,9 +15,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import ranked
 from abstain.measures.ranking import (
     REL,
     REL_IF_ANY,

@@ -12,9 +12,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from abstain.measures.declare import ranked
 from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import ranked
 from abstain.measures.ranking import (
     K_IF_ANY,
     LONGER_IS_FREE,

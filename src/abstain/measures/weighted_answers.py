@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from abstain.measures import influence
 from abstain.measures.answers import Answers
-from abstain.measures.declare import confident
 from abstain.measures.definition import (
     ALL_RIGHT,
     ALL_WRONG,
@@ -25,6 +24,7 @@ from abstain.measures.definition import (
     Undefinedness,
 )
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import confident
 
 if TYPE_CHECKING:
     from abstain.measures.definition import Array, BoolArray, IntArray

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from abstain.errors import UsageError, check_name, plural
 from abstain.measures import Measure, measure
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
 from abstain.registry import answered_by_features
 

@@ -22,7 +22,7 @@ from abstain.stats.intervals import check_level, check_repeats
 
 if TYPE_CHECKING:
     from abstain.measures import Measure
-    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
     from abstain.rankings.rankings import Rankings
 

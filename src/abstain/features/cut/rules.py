@@ -20,7 +20,7 @@ from abstain.report.result import Facts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
 
 REFERENCES = ("nothing", "everything", "top 10", "oracle")

@@ -14,7 +14,7 @@ from abstain.measures.ranking import gains
 from abstain.report.result import Facts
 
 if TYPE_CHECKING:
-    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, Ints, RankedLists
 
 STEPS, HALVED = 50, 30

@@ -14,7 +14,7 @@ from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values
 from abstain.features.cut.scores import Lists, Model, Scores, logistic
 
 if TYPE_CHECKING:
-    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 GRID = 200

@@ -15,7 +15,7 @@ from abstain.errors import UsageError, option, plural, some_of
 from abstain.features.rank.truncation import TruncationResult, asked_depths, ends_of
 from abstain.features.rank.truncation import truncation as truncation_of
 from abstain.measures import Measure
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 from abstain.outcomes import Undefined
 from abstain.rankings.rankings import Rankings, Shape, shaped

@@ -26,7 +26,7 @@ from abstain.report.view import known_measure, sentence
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.measures.measure_types import RankingMeasure
+    from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Floats, Ints
     from abstain.rankings.rankings import Rankings
 

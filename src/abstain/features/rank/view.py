@@ -13,7 +13,7 @@ from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.features.rank import truncation
 from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
 from abstain.measures import Measure
-from abstain.measures.measure_types import RankingMeasure
+from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
 from abstain.report import view
 from abstain.report.charts import chart, coloured, points, tips
