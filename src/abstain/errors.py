@@ -215,7 +215,7 @@ def some_of(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(map(shown, names[:most])) + (", …" if names[most:] else "")
 
 
-def reason_of(error: BaseException) -> str:
-    """An error of the system in a few words."""
+def reason_of(error: BaseException | str) -> str:
+    """The first line of an error or a text, at most 200 characters of it."""
     text = (getattr(error, "strerror", None) or str(error)).strip()
     return text.splitlines()[0][:200] if text else type(error).__name__

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, Place, plural, shown
+from abstain.errors import InputError, Place, plural, reason_of, shown
 from abstain.io.files import (
     MAX_COLUMNS,
     MAX_LINE,
@@ -25,7 +25,7 @@ from abstain.io.files import (
     line_end,
     text_blocks,
 )
-from abstain.io.tables import ROW, SEPARATORS, Table, first_line
+from abstain.io.tables import ROW, SEPARATORS, Table
 
 AT_ONCE = 1 << 13
 """Records that are read one by one before they become a chunk."""
@@ -100,7 +100,7 @@ def _chunks(
     except UnicodeDecodeError:
         raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened))) from None
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"is not a readable table: {first_line(error)}", opened.name) from None
+        raise InputError(f"is not a readable table: {reason_of(error)}", opened.name) from None
 
 
 def _parse(

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, check_name, option
-from abstain.io.tables import ROW, Table, first_line
+from abstain.errors import InputError, UsageError, check_name, option, reason_of
+from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,7 +93,7 @@ def _in_duckdb(table: Table) -> Any:
     try:
         relation = _connection().read_parquet([path], file_row_number=numbered)
     except duckdb.Error as error:
-        raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
+        raise InputError(f"is not readable Parquet: {reason_of(error)}", table.name) from None
     row = [f"{DUCKDB_ROW} AS {ROW}"] if numbered else []
     return relation.project(", ".join([*map(quoted, table.columns), *row]))
 
@@ -157,7 +157,7 @@ def spark_session(master: str | None = None) -> SparkSession:
         builder = SparkSession.builder.master(master).appName("abstain")
         session = builder.config(map=SETTINGS).getOrCreate()
     except Exception as error:
-        raise UsageError(f"there is no Spark at {master}: {first_line(error)}") from None
+        raise UsageError(f"there is no Spark at {master}: {reason_of(error)}") from None
     session.sparkContext.setLogLevel("OFF")
     return session
 
@@ -186,4 +186,4 @@ def _in_spark(table: Table, master: str | None) -> Any:
         names = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
         return frame.select(*names, col("_metadata.row_index").cast("long").alias(ROW))
     except Exception as error:
-        raise InputError(f"is not readable Parquet: {first_line(error)}", table.name) from None
+        raise InputError(f"is not readable Parquet: {reason_of(error)}", table.name) from None

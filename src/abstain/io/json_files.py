@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import msgspec
 import polars as pl
 
-from abstain.errors import InputError, Place
+from abstain.errors import InputError, Place, reason_of
 from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of, text_blocks
-from abstain.io.tables import ROW, Table, first_line, json_column
+from abstain.io.tables import ROW, Table, json_column
 
 Kinds = dict[str, set[type[Any]]]
 """Of each column the types of its values."""
@@ -176,7 +176,7 @@ def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) 
         one = "an" if what[0] in "aeiouAEIOU" else "a"
         raise InputError(f"is not {one} {what} of a known structure: {error}", place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
-        raise InputError(f"is not complete JSON: {first_line(error)}", place) from None
+        raise InputError(f"is not complete JSON: {reason_of(error)}", place) from None
 
 
 def _standard(token: re.Match[bytes]) -> bytes:

@@ -8,6 +8,7 @@ knows (`correct`, `options`, `confidence`, `reason`), and its metadata as attrib
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections import Counter
@@ -226,6 +227,14 @@ def verdict_of(number: float, threshold: float | None, *, place: Place) -> str:
     what = f"the score {shown(str(number))} is neither right (1) nor wrong (0)"
     example = option("pick", {"right-at": "0.5"})
     raise InputError(f"{what}; say which score is the lowest right one, as in {example}", place)
+
+
+def share(value: Any, *, what: str, place: Place) -> float:
+    """A number from 0 to 1."""
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        if not isinstance(value, bool) and 0 <= float(value) <= 1:
+            return float(value)
+    raise InputError(f"{what} is {shown(str(value))}, expected a number from 0 to 1", place)
 
 
 def plain_text(value: Any) -> str:

@@ -313,12 +313,9 @@ def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
 def _read_parquet(opened: Opened) -> Table:
     """A Parquet file; one of far more cells than bytes is refused as a compressed file would be."""
     source = opened.plain_path or io.BytesIO(opened.read())
-    try:
-        frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
-        columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
-        rows = frame.select(pl.len()).collect().item()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(f"is not readable Parquet: {first_line(error)}", opened.name) from None
+    frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
+    columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
+    rows = frame.select(pl.len()).collect().item()
     if not rows:
         raise InputError("has no rows", opened.name)
     if len(columns) > MAX_COLUMNS:
@@ -367,9 +364,3 @@ def json_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:
         value = int(value)  # 2.0 beside a text is the 2 that it is in a column of numbers
     return msgspec.json.encode(value).decode()
-
-
-def first_line(error: BaseException | str) -> str:
-    """The first line of an error or a text, at most 200 characters of it."""
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__

@@ -155,7 +155,6 @@ def test_other_commands_read_the_same_files(here: Here) -> None:
     ("text", "expected"),
     [
         (answers(("a", 1.2)), ("x.jsonl:1", "'value'", "'1.2'")),
-        (answers(("a", "0.3")), ("'value'", "'0.3'")),
         (answers(("a", [0.1, 0.2])), ()),
         (answers(("a", True)), ()),
         (answers(("a", float("nan"))), ()),

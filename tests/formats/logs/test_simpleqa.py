@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import abstain as ab
-from abstain.io.logs.simpleqa import grade_of
+from abstain.io.logs.benchmarks import grade_of
 from abstain.io.tables import read_table
 from tests.formats.logs.helpers import JUDGED, counts
 from tests.helpers import Here, needs

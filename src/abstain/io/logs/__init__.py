@@ -1,9 +1,9 @@
 """Other tools' logs."""
 
-from abstain.io.logs import benchmarks, eval_tools, inspect, lm_eval, simpleqa
+from abstain.io.logs import benchmarks, eval_tools, inspect, lm_eval
 
 READERS = (
     *(benchmarks.ABSTENTIONBENCH, eval_tools.DEEPEVAL, inspect.READER, lm_eval.READER),
     *(eval_tools.OPENAI_EVALS, benchmarks.PAN, eval_tools.PROMPTFOO),
-    *(simpleqa.READER, benchmarks.SQUAD),
+    *(benchmarks.SIMPLEQA, benchmarks.SQUAD),
 )

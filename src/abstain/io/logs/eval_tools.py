@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from abstain.errors import InputError, Place, option, plural, shown
+from abstain.errors import InputError, Place, option, plural, reason_of, shown
 from abstain.io.files import BOM, Opened
 from abstain.io.json_files import document, records
 from abstain.io.readers import (
@@ -24,7 +24,7 @@ from abstain.io.readers import (
     plain_text,
     verdict_of,
 )
-from abstain.io.tables import Table, first_line
+from abstain.io.tables import Table
 
 # --------------------------------------------------------------------------------- deepeval
 
@@ -90,7 +90,7 @@ def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> Verdict:
         value = metric.success if threshold is None else metric.score
         if metric.error or value is None:
             lacks = f"has no '{'success' if threshold is None else 'score'}'"
-            return "unscored", first_line(f"{metric.name}: {metric.error or lacks}")
+            return "unscored", reason_of(f"{metric.name}: {metric.error or lacks}")
         passed.append(value if threshold is None else value >= threshold)
     return ("right" if all(passed) else "wrong"), None
 
@@ -230,7 +230,7 @@ def _tested(result: Result, text: str, threshold: float | None) -> Verdict:
     response = result.response or Response()
     error = response.error or (result.error if result.response is None else None)
     if result.failure_reason == FAILED_TO_RUN or (result.failure_reason is None and error):
-        return "error", first_line(plain_text(result.error or error) or "the test failed to run")
+        return "error", reason_of(plain_text(result.error or error) or "the test failed to run")
     if result.success if threshold is None else (result.score or 0) >= threshold:
         return "right", None
     if response.is_refusal is True:
@@ -336,7 +336,7 @@ def _recorded(
 ) -> Verdict:
     data = sample.verdict
     if data is None:
-        failed = first_line(sample.failed or "the recording has no verdict on it")
+        failed = reason_of(sample.failed or "the recording has no verdict on it")
         return ("error" if sample.failed else "unscored"), failed
     if "correct" in data:
         if not isinstance(data["correct"], bool):

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from abstain.errors import InputError, Place, UsageError, option, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, reason_of, shown
 from abstain.io.files import Opened
 from abstain.io.json_files import decode, document
 from abstain.io.readers import (
@@ -28,7 +28,7 @@ from abstain.io.readers import (
     verdict_of,
 )
 from abstain.io.submissions import HEADERS, Archive, open_archive
-from abstain.io.tables import Plan, Table, first_line
+from abstain.io.tables import Plan, Table
 
 VALUES = {"C": "right", "I": "wrong", "N": "declined"}
 VALUES |= dict.fromkeys(("yes", "true"), "right") | dict.fromkeys(("no", "false"), "wrong")
@@ -224,11 +224,11 @@ class _Reader:
         outcome = "unscored" if score is None else self._verdict(score.value, place)
         if sample.limit is not None and outcome != "right":
             limit = sample.limit if isinstance(sample.limit, dict) else {"type": sample.limit}
-            return "limit", first_line(f"{limit.get('type')} limit {limit.get('limit', '')}")
+            return "limit", reason_of(f"{limit.get('type')} limit {limit.get('limit', '')}")
         if outcome != "unscored":
             return outcome, None
         reason = "there is no score" if score is None else plain_text(score.explanation)
-        return outcome, first_line(reason or "the score is not a number (NaN)")
+        return outcome, reason_of(reason or "the score is not a number (NaN)")
 
     def _verdict(self, value: Any, place: Place) -> str:
         if isinstance(value, dict):
@@ -334,7 +334,7 @@ def _completion(output: Output | None) -> str:
 
 def _message(error: Any) -> str:
     text = error.get("message") if isinstance(error, dict) else error
-    return first_line(plain_text(text) or "the sample failed")
+    return reason_of(plain_text(text) or "the sample failed")
 
 
 READER = Reader(

@@ -26,6 +26,7 @@ from abstain.io.readers import (
     number_picked,
     one_of,
     plain_text,
+    share,
     verdict_of,
 )
 from abstain.io.tables import Table
@@ -173,11 +174,8 @@ def _judged_pair(score: list[Any], metric: str, place: Place) -> tuple[str, dict
     texts = answers.get("text", []) if isinstance(answers, dict) else answers
     golds = [plain_text(t) for t in texts or () if plain_text(t)]
     values: dict[str, Any] = {"text": text, "correct": golds}
-    chance = prediction.get("no_answer_probability")
-    if isinstance(chance, (int, float)):
-        if not 0 <= chance <= 1:
-            raise InputError(f"the no-answer probability is {chance}, expected 0 to 1", place)
-        values["confidence"] = 1 - float(chance)
+    if (chance := prediction.get("no_answer_probability")) is not None:
+        values["confidence"] = 1 - share(chance, what="the no-answer probability", place=place)
     if not golds:
         return ("right", values | {"answer": "none"}) if not text else ("wrong", values)
     if not text:
