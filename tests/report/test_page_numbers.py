@@ -85,7 +85,7 @@ def test_a_small_required_difference_is_not_rounded_away(inputs: Here) -> None:
     row = rows[0]
     row |= {"width": 0.0005, "required": 0.0035, "sensitivity": 0.5}
     text = of_saved(inputs, sensitivity=rows)
-    assert f"must differ by 0.0035 in {row['measure']}" in lead(text)
+    assert f"differ by 0.0035 in {row['measure']}" in lead(text)
 
 
 def test_power_that_could_not_be_tested_has_a_page(inputs: Here) -> None:
@@ -380,11 +380,7 @@ def test_a_curve_that_lacks_points_is_refused(inputs: Here) -> None:
     first = json.loads(whole)["results"][0]["run"]
     lacks = f"the curve of run {first!r} lacks points"
     assert lacks in refused("results", 0, "points", "right", 3)
-    assert lacks in refused("results", 0, "penalised", 0)
     assert "missing required field `answers`" in refused("results", 0, "reliability", 1, "answers")
-    run = next(iter(json.loads(whole)["decision"]["curves"]))
-    said = f"the decision curve of run {run!r} lacks points"
-    assert said in refused("decision", "curves", run, "low", 5)
     assert "missing required field `t`" in refused("decision", "t")
 
 
