@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abstain.features.trec_eval.reading import read
+from abstain.features.trec_eval.analysis import read
 from abstain.measures.trec_eval import TEXTS, asked, figures, values_of
 from tests.helpers import Here, needs
 from tests.rankings.collections_by_hand import write

@@ -1,23 +1,26 @@
 """`trec_eval`: what trec_eval 9.0.8 prints for judgments and a run, byte for byte.
 
 Scores are those of our measures, by trec_eval's rules: 0 where one does not exist, queries that
-the run lacks left out, sums in the order of the queries' names.
+the run lacks left out, sums in the order of the queries' names. Scores of documents are held in
+single precision, all lines are one run whatever their tags say, and numbers are read as far as
+they are some. A file that is not in order is read line by line, as C does it.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from abstain.errors import InputError, Place, UsageError, plural
-from abstain.features.trec_eval.reading import read
+from abstain.errors import InputError, Place, TooLargeError, UsageError, plural, shown
 from abstain.io import trec
-from abstain.io.files import open_file
+from abstain.io.files import bare_name, open_file
 from abstain.measures.recall_and_gain import LEAST
 from abstain.measures.trec_eval import (
     REL_STRING,
@@ -29,9 +32,14 @@ from abstain.measures.trec_eval import (
     figures,
     log,
     values_of,
+    whole,
 )
+from abstain.rankings.read import ranked_lists
+from abstain.rankings.sources import TrecFile
+from abstain.reading import ListSettings
 
 if TYPE_CHECKING:
+    from abstain.io.files import Opened
     from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
 ALL = "all"
@@ -42,20 +50,21 @@ ZScores = dict[str, dict[str, tuple[float, float]]]
 """Mean and standard deviation of a query's measures."""
 
 
-@dataclass(frozen=True)
-class _Averaging:
-    """How figures are taken: -l, -N and -c."""
+class _Averaging(NamedTuple):
+    """How figures are taken: -l, -N, -c and -Z."""
 
     level: int
     documents: int
     complete: bool
+    zscores: ZScores | None
 
 
-class _Column:
+class _Column(NamedTuple):
     """One figure: its name, each query's text, and that of all."""
 
-    def __init__(self, name: str, texts: Sequence[str] | None, summary: str | None) -> None:
-        self.name, self.texts, self.summary = name, texts, summary
+    name: str
+    texts: Sequence[str] | None
+    summary: str | None
 
 
 def trec_eval(
@@ -102,13 +111,12 @@ def trec_eval(
         lists = lists.first(np.full(lists.size, limit))
     if judged_only:
         lists = lists.judged_only()
-    rows = np.array(
-        sorted(np.flatnonzero(~lists.missing).tolist(), key=lists.queries.__getitem__), np.int64
-    )
+    there = np.flatnonzero(~lists.missing).tolist()
+    rows = np.array(sorted(there, key=lists.queries.__getitem__), np.int64)
     if not len(rows):
         judged = plural(len(lists.queries), "judged query", "judged queries")
         raise InputError(f"has none of the {judged}", os.fspath(run))
-    how = _Averaging(level, documents, complete)
+    how = _Averaging(level, documents, complete, z)
     columns: list[_Column] = []
     for name, parameters in wanted.items():
         if name == RUN_ID:
@@ -116,34 +124,23 @@ def trec_eval(
         elif name == REL_STRING:
             columns.append(_rel_strings(lists, rows, parameters))
         else:
-            columns += (_column(each, lists, rows, how, z) for each in scored[name])
-    queries = [lists.queries[row] for row in rows.tolist()]
-    single = _query_lines(columns, queries) if per_query else []
-    return "".join([*single, *(_summary_lines(columns) if summary else [])])
-
-
-def _query_lines(columns: Sequence[_Column], queries: Sequence[str]) -> Iterator[str]:
-    shown = [
-        (f"{column.name:<22}\t", column.texts) for column in columns if column.texts is not None
+            columns += (_column(each, lists, rows, how) for each in scored[name])
+    single = [column for column in columns if column.texts is not None and per_query]
+    lines = [
+        f"{name:<22}\t{lists.queries[row]}\t{texts[at]}\n"
+        for at, row in enumerate(rows.tolist())
+        for name, texts, _ in single
+        if texts
     ]
-    for at, query in enumerate(queries):
-        for head, texts in shown:
-            yield f"{head}{query}\t{texts[at]}\n"
-
-
-def _summary_lines(columns: Sequence[_Column]) -> Iterator[str]:
-    for column in columns:
-        if column.summary is not None:
-            yield f"{column.name:<22}\t{ALL}\t{column.summary}\n"
+    whole_run = [column for column in columns if column.summary is not None and summary]
+    return "".join([*lines, *(f"{name:<22}\t{ALL}\t{text}\n" for name, _, text in whole_run)])
 
 
 # ------------------------------------------------------------------------------------- figures
 
 
-def _column(
-    figure: Figure, lists: RankedLists, rows: Ints, how: _Averaging, z: ZScores | None
-) -> _Column:
-    definition = figure.definition
+def _column(figure: Figure, lists: RankedLists, rows: Ints, how: _Averaging) -> _Column:
+    definition, z = figure.definition, how.zscores
     values = values_of(figure, lists, how.level, how.documents)[rows]
     counted = len(lists.queries) if how.complete else len(rows)
     if definition.geometric:
@@ -152,7 +149,6 @@ def _column(
         known = [z.get(lists.queries[row], {}).get(figure.name) for row in rows.tolist()]
         values = _as_zscores(values, known)
     total = float(np.cumsum(values)[-1])
-    whole_number = definition.total and z is None
     if definition.geometric:
         floor = (counted - len(rows)) * math.log(LEAST) if how.complete else 0.0
         summary = math.exp((total + floor) / counted)
@@ -160,10 +156,9 @@ def _column(
         summary = total / counted
     else:
         summary = _total(figure, total, lists, counted, how)
-    shown = _whole if whole_number else _decimals
-    letter = "" if z is None else "Z"
-    texts = [shown(value) for value in values.tolist()] if figure.trec.per_query else None
-    return _Column(letter + f"{figure.name:<22}", texts, shown(summary))
+    text = _whole if definition.total and z is None else _decimals
+    texts = [text(value) for value in values.tolist()] if figure.trec.per_query else None
+    return _Column(f"{'' if z is None else 'Z'}{figure.name:<22}", texts, text(summary))
 
 
 COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
@@ -194,10 +189,9 @@ def _whole(value: float) -> str:
 def _rel_strings(lists: RankedLists, rows: Ints, parameters: str) -> _Column:
     """The grades of the first documents: a digit each, > from 10 on, - and . if not judged."""
     length = int(decimal(parameters.split(",")[0])) if parameters else SHOWN_FIRST
-    texts = []
+    texts, pooled = [], lists.sampled
     for row in rows.tolist():
         letters = ["-"] * max(0, min(length, int(lists.depth[row])))
-        pooled = lists.sampled
         for rank in pooled.rank[slice(*pooled.offsets[row : row + 2])].tolist():
             if rank <= len(letters):
                 letters[rank - 1] = "."
@@ -234,3 +228,107 @@ def _as_zscores(values: Floats, known: Sequence[tuple[float, float] | None]) -> 
         scores = (values - mean) / deviation
     flat = np.where(values == mean, 0.0, NO_Z_SCORE)
     return np.where(deviation == 0, flat, scores)
+
+
+# -------------------------------------------------------------------------------------- reading
+
+BLANK_LINE = re.compile(rb"^[ \t\v\f\r]*\n", re.MULTILINE)
+RUN, QRELS = trec.RUN_COLUMNS, trec.QRELS_COLUMNS
+BATCH = 1 << 16
+"""Lines that are held at a time where a run is read line by line."""
+
+
+class TrecEvalFile(TrecFile, frozen=True):
+    """A file of qrels or of a run."""
+
+    tags: list[str]
+    """The tag of the last line that was read."""
+    slow: bool
+    """Whether it is read line by line, as C does it."""
+
+    def judgments(self) -> pl.DataFrame:
+        _refuse_blank_lines(self.opened)
+        if not self.slow:
+            return trec.read_qrels(self.opened)
+        rows = [(f[0], f[2], whole(f[3])) for _, f in _fields(self.opened, QRELS)]
+        kinds: Any = {"query": pl.String, "doc": pl.String, "rel": pl.Int64}
+        return pl.DataFrame(rows, kinds, orient="row")
+
+    def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
+        fast = trec.run_batches(self.opened, marks=marks)
+        for rows in self._slow_rows(marks) if self.slow else fast:
+            self.tags[:] = [rows["run"][-1]]
+            with np.errstate(over="ignore"):
+                scores = rows["score"].to_numpy().astype(np.float32).astype(np.float64)
+            yield rows.with_columns(pl.lit("run").alias("run"), pl.Series("score", scores))
+
+    def _slow_rows(self, marks: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
+        rows = ((f[0], f[2], _score(f[4], at), f[5]) for at, f in _fields(self.opened, RUN))
+        kinds: Any = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
+        while some := list(islice(rows, BATCH)):
+            yield pl.DataFrame(some, kinds, orient="row").with_columns(marks)
+
+
+def read(qrels: str, run: str) -> tuple[RankedLists, str]:
+    """Judgments and a run, with the tag of its last line; odd files are read line by line."""
+    try:
+        return _read(qrels, run, slow=False)
+    except TooLargeError:
+        raise
+    except InputError:
+        return _read(qrels, run, slow=True)
+
+
+def _read(qrels: str, run: str, *, slow: bool) -> tuple[RankedLists, str]:
+    gold, listed = _open(qrels, slow=slow), _open(run, slow=slow)
+    lists, _ = ranked_lists(gold, [listed], ListSettings())
+    return lists, listed.tags[0] if listed.tags else ""
+
+
+def _open(path: str, *, slow: bool) -> TrecEvalFile:
+    opened = open_file(path)
+    if not opened.head:
+        raise InputError("is empty", opened.name)
+    return TrecEvalFile(
+        name=opened.name,
+        run=bare_name(path),
+        named=False,
+        path=None,
+        opened=opened,
+        tags=[],
+        slow=slow,
+    )
+
+
+def _refuse_blank_lines(opened: Opened) -> None:
+    """Judgments have no blank line, where a run may have some."""
+    before = 0
+    for chunk in trec.chunks(opened):
+        if blank := BLANK_LINE.search(chunk):
+            line = before + chunk.count(b"\n", 0, blank.start()) + 1
+            expected = f"a blank line, expected {' '.join(QRELS)}"
+            raise InputError(expected, Place(opened.name, line))
+        before += chunk.count(b"\n")
+
+
+def _score(text: str, place: Place) -> float:
+    """A score as C reads it; what is not a number has no place in any order."""
+    score = decimal(text)
+    if math.isnan(score):
+        raise InputError(f"a score must be a number (got {shown(text)})", place)
+    return score
+
+
+def _fields(opened: Opened, columns: tuple[str, ...]) -> Iterator[tuple[Place, list[str]]]:
+    """The place and fields of each line; a line that trec_eval calls malformed is refused."""
+    for number, fields in trec.lines(opened):
+        place = Place(opened.name, number)
+        more = columns is QRELS and len(fields) > len(columns)
+        if len(fields) < len(columns) or more:
+            problem = f"{plural(len(fields), 'column')}, expected {len(columns)}"
+            hint = " (a run? the judgments come first)" if len(fields) >= len(RUN) else ""
+            raise InputError(f"{problem}: {' '.join(columns)}{hint}", place)
+        try:
+            yield place, [field.decode() for field in fields[: len(columns)]]
+        except UnicodeDecodeError:
+            raise InputError("is not UTF-8 text", place) from None
