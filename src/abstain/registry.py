@@ -178,7 +178,7 @@ FEATURES = (
         guide="logs.md",
         command="command:refusals",
         functions={"refusals": "analysis:refusals"},
-        results={"refusals": ("analysis:RefusalsResult", "view:View")},
+        results={"refusals": ("analysis:RefusalsResult", "analysis:View")},
     ),
     Feature(
         name="measures",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UsageError, option, shown
+from abstain.errors import InputError, UsageError, option, plural, shown
 from abstain.io.frames import collect, into_lazy, open_table, require, require_all, text_column
 from abstain.outcomes import VERDICTS, Policy
 from abstain.reading import PolicyLike, Reading
-from abstain.report.grid import frame_of_rows
+from abstain.report import view
+from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
+from abstain.report.view import sentence
 from abstain.runs.evaluation import refuse_undecided_rows
 from abstain.runs.grades import grade_rows
 from abstain.runs.judge import KIND
@@ -37,6 +39,10 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
     counter: str
     """A text that it leaves alone."""
 
+    @property
+    def looks_at(self) -> Annotated[str, Column("looks at")]:
+        return "all of it" if self.whole else "how it begins"
+
 
 class Hit(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A response that declines."""
@@ -51,9 +57,9 @@ class Confusion(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """What responses of one true outcome were judged."""
 
     true: str
-    right: int
-    wrong: int
-    blank: int
+    right: Annotated[int, Column(kind="count")]
+    wrong: Annotated[int, Column(kind="count")]
+    blank: Annotated[int, Column(kind="count")]
 
 
 class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="refusals"):
@@ -170,29 +176,25 @@ def _checked(
     A response counts as it does for `score`: by the policy, which leaves some out.
     """
     truth = open_table(check, name="the table to check by")
-    require_all(
-        truth,
-        {"question": "which names each question", "true": "which holds the true outcome"},
-    )
+    columns = {"question": "which names each question", "true": "which holds the true outcome"}
+    require_all(truth, columns)
     keys = ["question", *(["run"] if "run" in truth.columns else [])]
     texts = [pl.col(key).cast(pl.String) for key in keys]
     word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
     checked = collect(into_lazy(truth.frame), truth.name).with_columns(*texts, true=word)
-    twice = checked.filter(pl.struct(keys).is_duplicated())
-    if twice.height:
-        raise InputError(f"question {shown(str(twice['question'][0]))} appears twice", truth.name)
     judged = pl.concat([_verdicts(source, reading.rules()) for source in sources])
     if keys == ["question"] and judged["run"].n_unique() > 1:
         raise InputError("has no column 'run', but the files have several runs", truth.name)
     joined = checked.join(judged, on=keys, how="left")
-    lost = joined.filter(pl.col("judged").is_null())
-    if lost.height:
-        what = shown(str(lost["question"][0]))
-        raise InputError(f"question {what} has no verdict in the files", truth.name)
-    strange = checked.filter(~pl.col("true").is_in(VERDICTS).fill_null(value=False))
-    if strange.height:
-        what = shown(str(strange["true"][0]))
-        raise InputError(f"'true' is {what}, expected {', '.join(VERDICTS)}", truth.name)
+    known = pl.col("true").is_in(VERDICTS).fill_null(value=False)
+    for faulty, problem in (
+        (checked.filter(pl.struct(keys).is_duplicated()), "appears twice"),
+        (joined.filter(pl.col("judged").is_null()), "has no verdict in the files"),
+        (checked.filter(~known), f"'true' must be one of {', '.join(VERDICTS)}"),
+    ):
+        if faulty.height:
+            question, true = shown(str(faulty["question"][0])), shown(str(faulty["true"][0]))
+            raise InputError(f"question {question} ({true}): {problem}", truth.name)
     counted = {(t, j): n for t, j, n in joined.group_by("true", "judged").len().iter_rows()}
     counts = {t: {j: counted.get((t, j), 0) for j in VERDICTS} for t in VERDICTS}
     total = sum(sum(row.values()) for row in counts.values())
@@ -235,3 +237,51 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
     words = np.where(ends < 0, EXCLUDED, np.array(VERDICTS)[np.clip(ends, 0, 2)])
     verdict = pl.Series("judged", words[rows[KIND].to_numpy()])
     return rows.select("run", "question").with_columns(verdict)
+
+
+class View(view.View[RefusalsResult]):
+    """Every response that declines, with its rule; or the rules; or how they were judged."""
+
+    def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
+        if self.result.confusion:
+            return [self._confusion()]
+        return [self._rules() if self.result.rules else self._hits(most)]
+
+    def title(self) -> str:
+        return "Refusals found in text"
+
+    def line(self) -> str:
+        result = self.result
+        if result.rules:
+            return f"<RefusalsResult: {plural(len(result.rules), 'rule')}>"
+        if result.confusion:
+            checked = plural(result.checked or 0, "response")
+            return f"<RefusalsResult: {checked} checked, {result.judged_otherwise} misjudged>"
+        count = plural(result.refusals or 0, "refusal")
+        return f"<RefusalsResult: {count} in {plural(result.responses or 0, 'response')}>"
+
+    def _hits(self, most: int) -> Grid:
+        hits = self.result.hits[: most or None]
+        grid = Grid.of_rows(Hit, hits, "run", "question", "rule", "text")
+        grid.notes = [sentence(note) for note in self.result.notes]
+        if counted := self.result.by_rule:
+            rules = ", ".join(f"{rule} {count:,}" for rule, count in counted.items())
+            grid.notes.append(f"{rules}.")
+        if more := len(self.result.hits) - len(hits):
+            grid.notes.append(f"{more:,} more; --most 0 (in Python: most=0) shows all.")
+        return grid
+
+    def _rules(self) -> Grid:
+        grid = Grid.of_rows(Rule, self.result.rules, "rule", "looks_at", "example")
+        grid.notes = [f"{plural(len(self.result.rules), 'rule')}; JSON has the patterns."]
+        return grid
+
+    def _confusion(self) -> Grid:
+        """Rows what is true, columns what was judged: what `compare --judge-error` takes."""
+        grid = Grid.of_rows(Confusion, self.result.confusion, "true", *VERDICTS)
+        grid.notes = [
+            f"{plural(self.result.checked or 0, 'response')} checked by hand; the verdict in the "
+            f"files was different for {self.result.judged_otherwise or 0:,} of them.",
+            "As CSV this is what `abstain compare --judge-error` takes.",
+        ]
+        return grid
