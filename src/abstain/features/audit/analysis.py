@@ -159,5 +159,4 @@ def _compare(pairs: Sequence[tuple[Value, Value]], other: str, audit: Audit) -> 
 
 
 def _agree(a: Printed, b: Printed) -> bool:
-    """Whether both may show the same number."""
     return a.value == b.value if a.decimals == b.decimals else a.meets(*b.ends)

@@ -71,7 +71,6 @@ class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def place(self) -> Place:
-        """Where it is."""
         return Place(self.file, self.line, self.at_row)
 
 
@@ -89,7 +88,6 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
     TABLES: ClassVar[tuple[str, ...]] = ("main", "corrections")
 
     def check(self) -> None:
-        """Tables agree where there are no findings."""
         if self.agrees == bool(self.findings):
             raise ValueError("'agrees' must be true exactly if there are no findings")
 
@@ -119,7 +117,6 @@ class Audit:
         self.checked: set[tuple[str, int, str]] = set()
 
     def check(self, rule: str, sheet: Sheet, cells: Iterable[tuple[int, str]]) -> None:
-        """Remember that a rule looked at some cells."""
         self.rules[rule] += 1
         self.checked |= {(sheet.name, row, column) for row, column in cells}
 
@@ -155,7 +152,6 @@ class Audit:
         )
 
     def note(self, text: str) -> None:
-        """Remember something that was inferred, once."""
         self.notes[text] = None
 
     def result(self, files: Sequence[str]) -> AuditResult:
@@ -172,12 +168,10 @@ class Audit:
 
 
 def change_of(sheet: Sheet, row: int, column: str, text: str) -> Change:
-    """A cell that would have another text."""
     return Change(sheet.row_name(row), column, sheet.texts[row][column], text)
 
 
 def fewest_digits(fixes: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
-    """The corrections that change the fewest digits."""
     costs = [sum(edits(change.old, change.new) for change in fix) for fix in fixes]
     return [fix for fix, cost in zip(fixes, costs, strict=True) if cost == min(costs)]
 
@@ -200,7 +194,6 @@ class View(view.View[AuditResult]):
     """Where, what is printed, what follows, what would mend it; below, what was checked."""
 
     def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
-        """The first findings; 0 shows all of them."""
         names = ("place", "row", "column", "printed", "what follows", "correction")
         findings = self.result.findings[: most or None]
         rows: list[list[Any]] = [
@@ -209,7 +202,6 @@ class View(view.View[AuditResult]):
         return [Grid([*map(Column, names)], rows, notes=self._notes(len(rows)))]
 
     def on_terminal(self, **options: Any) -> list[Grid]:
-        """Two columns, the second wrapped to its width."""
         (grid,) = self.tables(**options)
         rows: list[list[Any]] = []
         for place, row, column, printed, follows, correction in grid.rows:

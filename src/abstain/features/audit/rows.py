@@ -61,7 +61,6 @@ class Sum(Struct, frozen=True):
         return total == values[self.whole] if self.exact else total <= values[self.whole]
 
     def follows(self, values: Values) -> str:
-        """What the parts make instead."""
         parts = " + ".join(f"{values[part]} {part}" for part in self.parts)
         total = sum(values[part] for part in self.parts)
         made = f" = {total}" if len(self.parts) > 1 else ""
@@ -81,7 +80,6 @@ class Score(Struct, frozen=True):
 
     @property
     def by_candidate(self) -> bool:
-        """Whether its measure asks for the candidates behind blanks."""
         return self.column.measure.definition.needs_candidates
 
     def is_known(self, values: Values) -> bool:
@@ -96,7 +94,6 @@ class Score(Struct, frozen=True):
         return np.where((table >= 0).all(axis=-1), scores * self.column.scale, np.nan)
 
     def fits(self, scores: Any) -> Any:
-        """Which scores round to the printed one."""
         low, high = map(float, self.printed.ends)
         slack = TOLERANCE * self.column.scale
         return (low - slack <= scores) & (scores <= high + slack)
@@ -105,7 +102,6 @@ class Score(Struct, frozen=True):
         return self.fits(self.value(values))
 
     def follows(self, values: Values) -> str:
-        """What the counts give instead."""
         value = float(self.value(values))
         if np.isnan(value):
             counts = Counts(*outcomes_of(values, by_candidate=self.by_candidate).tolist())
@@ -184,7 +180,6 @@ def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
 
 
 def row_counts(sheet: Sheet, row: int) -> dict[str, int]:
-    """The counts that a row prints, as far as they are whole numbers."""
     numbers = {role: sheet.number(row, column) for role, column in sheet.counts.items()}
     return {role: int(n.value) for role, n in numbers.items() if n is not None and _is_count(n)}
 
@@ -194,7 +189,6 @@ def _is_count(number: Printed) -> bool:
 
 
 def scores_of(sheet: Sheet, row: int, slice: str) -> list[Score]:
-    """The scores that a row prints of a slice."""
     return [
         Score(column, number)
         for column in sheet.scores
@@ -332,21 +326,18 @@ def known_runs(sheets: Mapping[Sheet, int | None], audit: Audit) -> dict[tuple[s
             audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
         doubtful: list[str] = []
         for row in sheet.body:
-            counts = row_counts(sheet, row)
-            if questions is not None:
-                counts.setdefault("questions", questions)
-            table = outcomes_of(counts)
-            if table is None:
+            counts = ({} if questions is None else {"questions": questions}) | row_counts(
+                sheet, row
+            )
+            if (table := outcomes_of(counts)) is None:
                 continue
             if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
                 known[sheet.key(row)] = Counts(*table.tolist())
             else:
                 doubtful.append(sheet.row_name(row))
         if doubtful:
-            audit.note(
-                f"{sheet.name}: these rows are not used, because their counts do not add up: "
-                f"{', '.join(doubtful)}."
-            )
+            rows = ", ".join(doubtful)
+            audit.note(f"{sheet.name}: rows whose counts do not add up are not used: {rows}.")
     return known
 
 
@@ -412,7 +403,6 @@ def _scores(column: ScoreColumn, bounds: Bounds, by_candidate: bool) -> Any:
 
 
 def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool:
-    """Whether one outcome gives all these scores."""
     by_candidate = any(score.by_candidate for score in scores)
     fits = [score.fits(_scores(score.column, bounds, by_candidate)) for score in scores]
     return bool(np.all(fits, axis=0).any())

@@ -57,7 +57,6 @@ class Printed(Struct, frozen=True):
 
     @property
     def whole(self) -> bool:
-        """Whether it is a plain whole number."""
         return self.decimals == 0 and not self.percent
 
     def meets(self, low: float | Fraction, high: float | Fraction) -> bool:
@@ -109,7 +108,6 @@ def read_number(text: str) -> Printed | None:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that there is no number."""
     return text.strip().casefold() in MISSING
 
 
@@ -189,15 +187,12 @@ class Sheet:
         return tuple(self.texts[row][c] for c in self.key_columns)
 
     def row_name(self, row: int) -> str:
-        """The name of a row in a finding."""
         return " ".join(filter(None, self.key(row))) or f"row {row + 1}"
 
     def number(self, row: int, column: str) -> Printed | None:
-        """The number of a cell, if it has one."""
         return self.cells[row][column]
 
     def numbers(self, column: str, rows: Iterable[int]) -> list[Printed]:
-        """The numbers that some rows have in a column."""
         return [n for row in rows if (n := self.cells[row][column]) is not None]
 
     def _label_columns(self, columns: Sequence[str]) -> tuple[str, ...]:

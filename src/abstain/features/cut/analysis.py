@@ -199,7 +199,6 @@ class Task:
         self.with_hits = int((lists.hits[:, -1] > 0).sum())
 
     def result(self) -> tuple[list[CutRow], CutRun]:
-        """Its rows and the rule to use."""
         lists = self.lists
         trials = self._trials()
         scores = {
@@ -251,7 +250,6 @@ class Task:
         return trials | {"oracle": Trial(oracle[None])}
 
     def _parts(self, repeat: int) -> list[Ints]:
-        """The queries of each fold."""
         draw = np.random.default_rng([self.how.seed, repeat])
         fold = folds_of(self.lists.nil, self.folds, draw)
         return [np.flatnonzero(fold == part) for part in range(self.folds)]
@@ -316,7 +314,6 @@ class Task:
         }
 
     def _advice(self, row: CutRow, rule: Rule) -> str:
-        """What to do, by what the rule asked for gained over keeping everything."""
         if self.how.keep is not None:
             return "not" if rule.rule == "everything" else "cut"
         if self.how.budget is not None:
@@ -349,7 +346,6 @@ class Task:
         )
 
     def remarks(self) -> list[str]:
-        """What a reader should know of unusual lists."""
         lists, scores = self.lists, self.lists.scores
         flat = not (scores.top > scores.lowest).any()
         remarks = {
@@ -377,7 +373,6 @@ POOLED = 4000
 
 
 def points_of(lists: Lists) -> tuple[Point, ...]:
-    """What cutting every list at one depth scores and keeps."""
     most = lists.values.shape[1] - 1
     depths = np.unique(np.geomspace(1, most + 1, DEPTHS).astype(np.int64) - 1)
     if most < DEPTHS:

@@ -151,7 +151,6 @@ def _explain(result: CutResult) -> None:
 
 
 def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: bool) -> None:
-    """Cut a run by a saved rule."""
     from abstain.features.cut.result import CutResult
     from abstain.features.cut.runs import cut_by_saved
     from abstain.report.result import load

@@ -38,7 +38,6 @@ class Pareto(NamedTuple):
     scale: Floats
 
     def log_survival(self, excess: Floats) -> Floats:
-        """The log of the chance of a larger excess."""
         shape = np.where(np.abs(self.shape) > FLAT, self.shape, FLAT)[:, None]
         ratio = excess / np.maximum(self.scale, 1e-300)[:, None]
         return np.asarray(-np.log1p(np.maximum(shape * ratio, -1 + 1e-12)) / shape)
@@ -58,7 +57,6 @@ def fit_pareto(excess: Floats) -> Pareto:
     most = np.maximum(y.max(axis=1, initial=0.0), 1e-300)
 
     def fit(theta: Floats) -> tuple[Floats, Floats, Floats]:
-        """Shape, scale and mean log likelihood; that of shapes that are left out is −∞."""
         theta = np.where(np.abs(theta) * mean > FLAT, theta, FLAT / mean)
         inside = np.maximum(theta[:, None] * y, -1 + 1e-12)
         shape = np.log1p(inside).sum(axis=1) / count

@@ -85,17 +85,14 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def interval(self) -> Annotated[str, Column(means=OF_NUMBER)]:
-        """That of the score."""
         return interval_text(self.low, self.high)
 
     @property
     def gain_interval(self) -> Annotated[str, Column("over everything", means=OF_NUMBER)]:
-        """That of the gain."""
         return interval_text(self.gain_low, self.gain_high)
 
     @property
     def over_best_interval(self) -> Annotated[str, Column("interval", means=OF_NUMBER)]:
-        """That of the gain over the best reference."""
         return interval_text(self.over_best_low, self.over_best_high)
 
 
@@ -174,7 +171,6 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
     TABLES = ("main", "depths", "scores")
 
     def check(self) -> None:
-        """There is a run at least, and each has a usable rule and the rows that a view needs."""
         judged = {(row.run, row.rule) for row in self.rows}
         needed = {
             (each.run, rule)

@@ -72,7 +72,6 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defau
     """What a document costs, so that a budget is kept."""
 
     def check(self) -> None:
-        """Refuse, with a ValueError, a rule of a file that cannot be one."""
         if self.rule not in (*RULES[1:], *REFERENCES[:3]):
             raise ValueError(f"there is no rule {shown(self.rule)}")
         models = ((self.document, len(DOCUMENT)), (self.nothing, len(LIST)))
@@ -169,7 +168,6 @@ def poisson_counts(mean: float, draws: int) -> Ints:
 
 
 def expected_values(rule: Rule, scores: Scores) -> Floats:
-    """Queries × depths: the expected measure."""
     item = cast("RankingMeasure", measure(rule.measure or ""))
     by_depth = item.definition.by_depth
     assert rule.document is not None

@@ -40,7 +40,6 @@ class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
     scale: tuple[float, ...] = ()
 
     def fits(self, width: int) -> bool:
-        """Whether it looks at so many numbers."""
         sizes = {len(self.weights), len(self.middle), len(self.scale)}
         return sizes in ({0}, {width}) and all(scale > 0 for scale in self.scale)
 
@@ -58,7 +57,6 @@ class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def sigmoid(logit: Floats) -> Floats:
-    """1 / (1 + e^−x), whatever x."""
     return np.asarray(1 / (1 + np.exp(-np.clip(logit, -500, 500))))
 
 
@@ -86,7 +84,6 @@ def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | No
     pull = np.append(1e-6, np.full(len(w) - 1, ridge))
 
     def missed(w: Floats, odds: Floats) -> float:
-        """What is minimised: minus the log likelihood, and what the weights cost."""
         return float((count * (np.logaddexp(0.0, odds) - happened * odds)).sum() + pull @ w**2 / 2)
 
     odds = sums("j,ji->i", w, z)
@@ -137,7 +134,6 @@ class Scores:
 
     @cached_property
     def spread(self) -> Floats:
-        """The standard deviation of each list's scores."""
         away = np.where(self.inside, self.table - self.mean[:, None], 0.0)
         spread = np.sqrt((away**2).sum(axis=1) / np.maximum(self.length, 1))
         return np.asarray(spread + TINY * np.abs(self.filled).max(axis=1) + LEAST)
@@ -234,7 +230,6 @@ class Lists:
 
     @cached_property
     def nil(self) -> Bools:
-        """Queries for which nothing is relevant."""
         return np.equal(self.there, 0)
 
     @cached_property

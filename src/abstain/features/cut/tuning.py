@@ -184,7 +184,6 @@ class Chooser:
 
 
 def _price(rule: Rule, scores: Scores, budget: float) -> float:
-    """The lowest price of a document at which the queries tuned on keep to the budget."""
     values = expected_values(rule, scores)
 
     def exceeds(price: float) -> bool:

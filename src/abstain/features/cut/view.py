@@ -29,7 +29,6 @@ class View(view.View[CutResult]):
     """Each rule and reference, what it gained, what it keeps."""
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table of rules, one of what they keep."""
         result, rows = self.result, self.result.rows
         head = ("run", "rule") if len(result.runs) > 1 else ("rule",)
         best = ", ".join(dict.fromkeys(run.best_reference for run in result.runs))
@@ -44,7 +43,6 @@ class View(view.View[CutResult]):
         return [main, more]
 
     def whole(self, **options: Any) -> Grid:
-        """Every number of every row."""
         frame = self.result.to_frame()
         words: dict[Any, Any] = {True: "yes", False: "no"}
         rows = [
@@ -108,7 +106,6 @@ class View(view.View[CutResult]):
         return f"{act}: {scores} ({gain})."
 
     def charts(self) -> view.Charts:
-        """Depths, scores, and what is kept against the relevant documents, for each run."""
         specs: view.Charts = {}
         for place, run in enumerate(self.result.runs):
             ending = f"-{place + 1}" if place else ""
@@ -121,7 +118,6 @@ class View(view.View[CutResult]):
         return specs
 
     def _depths(self, run: CutRun, name: str) -> dict[str, Any]:
-        """The measure over the depth, with how many queries are best there."""
         measure, depths = self.result.measure, [point.depth for point in run.points]
         best = accumulate(point.best_for for point in run.points)
         series = {
@@ -166,7 +162,6 @@ class View(view.View[CutResult]):
 
 
 def _scores(run: CutRun, name: str) -> dict[str, Any]:
-    """How the scores of relevant and other documents lie, and the mixture fitted to them."""
     rows = []
     for kind, what in KINDS.items():
         counts = [getattr(b, kind) or 0.0 for b in run.bins]

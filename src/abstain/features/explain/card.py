@@ -68,7 +68,6 @@ def explain(measure: str | Measure, *, width: int = 80) -> Card:
 
 
 def bound(value: float) -> str:
-    """The end of a range."""
     return number_text(value) if math.isinf(value) else f"{value:g}"
 
 

@@ -64,12 +64,10 @@ class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def intervals(self) -> dict[str, tuple[float | None, float | None]]:
-        """None: means of rankings have them in `compare`."""
         return {}
 
     @property
     def reference(self) -> str | None:
-        """None: it is a run."""
         return None
 
 
@@ -141,7 +139,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     truncation: TruncationResult | None = None
 
     def check(self) -> None:
-        """Every row has the scores and slices that were asked for."""
         check_rows(self.rows and (*self.rows, *self.per_query), self.measures, self.by)
         if list(self.nothing_relevant) != list(self.measures):
             raise ValueError(
@@ -157,7 +154,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
         return shaped(((row.run, row.query, row.scores) for row in self.per_query), shape)
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """Means: a row a run and slice. Queries: a row a run and query."""
         if table == "main":
             return frame_of_rows(RankRow, self.rows, "rank", "run", "slice", "scores", *COUNTS)
         names = ("run", "query", "slice", "scores", *FLAGS)
@@ -242,7 +238,6 @@ class _Scored:
         return self.item.reasons(self.lists)
 
     def why(self, run: int, query: int) -> str:
-        """Why a run has no score for a query."""
         return self.reasons[run * len(self.lists.queries) + query] or "undefined"
 
 

@@ -55,7 +55,6 @@ class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def share(self) -> float | None:
-        """The share of lists that the system ended."""
         return self.truncated / self.lists if self.lists else None
 
 
@@ -114,7 +113,6 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
     pairs: tuple[Pair, ...] = msgspec.field(name="measures")
 
     def check(self) -> None:
-        """Every pair of measures has a score of every run."""
         for pair in self.pairs:
             if list(pair.scores) != list(self.lengths):
                 raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
@@ -421,7 +419,6 @@ class View(view.View[TruncationResult]):
         return specs
 
     def _lengths_chart(self) -> dict[str, Any]:
-        """How many lists have which length, before and after (Figure 1)."""
         histogram = self.result.histogram
         rows = [
             {"length": edge, "lists": count, "when": when}
@@ -435,7 +432,6 @@ class View(view.View[TruncationResult]):
         return charts.chart("Lengths of lists", rows, [layer], subtitle=subtitle)
 
     def _scores_chart(self, pair: Pair) -> dict[str, Any]:
-        """Original against primed score (Figure 2)."""
         rows = [
             {"run": run, "original": both.original, "primed": both.primed, "equal": both.original}
             for run, both in pair.scores.items()
@@ -458,7 +454,6 @@ class View(view.View[TruncationResult]):
         )
 
     def _share_chart(self, pair: Pair) -> dict[str, Any]:
-        """Score against the share of lists that the system ended (Figure 3)."""
         rows = [
             {"run": run, "truncated": 100 * lengths.share, "score": score, "measure": name}
             for run, lengths in self.result.lengths.items()

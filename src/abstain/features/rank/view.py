@@ -32,13 +32,11 @@ class View(view.View[RankResult]):
     """Rank, run, slice, query, scores; how many lists were missing and truncated."""
 
     def tables(self, **options: Any) -> list[Grid]:
-        """The scores; what truncation does, where that is asked for."""
         report = self.result.truncation
         more = [] if report is None else truncation.View(report).tables()
         return [self._scores(), *more]
 
     def whole(self, **options: Any) -> Grid:
-        """The scores, with those of the report on truncation beside them."""
         result = self.result
         if result.truncation is None:
             return self._scores()
@@ -94,7 +92,6 @@ class View(view.View[RankResult]):
         return grid
 
     def trec_eval(self) -> str:
-        """Each query's scores and those of all, a line each."""
         return trec_lines(self.result)
 
     def _notes(self) -> list[str]:
@@ -102,7 +99,6 @@ class View(view.View[RankResult]):
         return [sentence(note, runs) for note in _list_notes(self.result)]
 
     def charts(self) -> view.Charts:
-        """Scores of runs, by slice and by query; those of the report on truncation."""
         specs = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
         if self.result.truncation is not None:
             specs |= truncation.View(self.result.truncation).charts()
@@ -112,7 +108,6 @@ class View(view.View[RankResult]):
         return list(score_figures(self.result.rows, self.result.measures[0]))
 
     def page(self) -> Page:
-        """The runs, their queries, what truncation does."""
         result, names = self.result, list(self.result.measures)
         queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
         return page_of(

@@ -84,7 +84,6 @@ class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     TABLES: ClassVar[tuple[str, ...]] = ("main", "hits", "rules", "confusion")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a response that declines, a rule, or a true outcome: whichever there are."""
         if table == "main":
             table = "confusion" if self.confusion else "rules" if self.rules else "hits"
         kind = PARTS[table]

@@ -176,7 +176,6 @@ def _total(
 
 
 def _decimals(value: float) -> str:
-    """A number as C prints it with four decimals."""
     if math.isnan(value):
         return "  -nan" if math.copysign(1.0, value) < 0 else "   nan"
     return f"{value:6.4f}"
