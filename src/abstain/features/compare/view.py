@@ -338,7 +338,7 @@ def _is_random(c: CompareResult) -> bool:
 
 
 def distinct_from(c: CompareResult, run: str) -> str:
-    """From how many other runs a run can be told apart; empty where it was compared with none."""
+    """From how many other runs a run differs; empty where it was compared with none."""
     verdicts = [p.differs for p in c.pairs if run in (p.run, p.against) and p.differs is not None]
     if not verdicts:
         return ""

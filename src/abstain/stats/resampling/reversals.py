@@ -376,10 +376,8 @@ def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> li
     bins = []
     for span, width in zip(spans, widths, strict=True):
         if not span / width < MOST_BINS:
-            raise UsageError(
-                f"scores that span {span:g} need more than {MOST_BINS:,} bins of width {width:g} "
-                f"({option('width')})"
-            )
+            many = f"scores that span {span:g} need more than {MOST_BINS:,} bins of width {width:g}"
+            raise UsageError(f"{many}; set a larger width with {option('width')}")
         bins.append(max(listed, math.ceil(span / width + EDGE) + 1))
     return bins
 

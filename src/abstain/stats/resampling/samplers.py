@@ -1,14 +1,12 @@
 """Samplers: runs × questions that are re-scored on any draw of the questions.
 
-Outcomes are resampled without touching a question. The outcomes of two runs make at most nine
-cells: a random subset is a draw from them, a disjoint second subset a draw from the rest. A subset
-that all runs share is a bit set, like the questions that a run got right: intersections are counted
-64 questions at a time.
+The outcomes of two runs make at most nine cells (25 with candidates): a random subset is a draw
+from them, a disjoint one a draw from the rest. A subset that all runs share is a bit set, like the
+questions that a run got right: intersections are counted 64 questions at a time.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,8 +35,8 @@ ROOM = 1 << 15
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(ABC):
-    """Runs × questions that can be scored on any draw of the questions."""
+class Scored:
+    """Runs that are scored by measures."""
 
     runs: list[str]
     measures: list[str]
@@ -47,43 +45,9 @@ class Source(ABC):
     spans: tuple[float, ...]
     """The largest difference that two runs can have, by measure."""
 
-    @property
-    @abstractmethod
-    def questions(self) -> int: ...
-
-    @property
-    @abstractmethod
-    def cost(self) -> int:
-        """Numbers held for a trial of a pair."""
-
-    @abstractmethod
-    def weighed(self, weights: Weights) -> Array:
-        """Scores on weighted questions: trials × questions to measures × runs × trials."""
-
-    def on(self, subsets: BoolArray) -> Array:
-        """Scores on subsets that all runs share: measures × runs × trials."""
-        return self.weighed(subsets)
-
-    @abstractmethod
-    def subsets(
-        self, rng: Rng, pairs: Pairs, *, trials: int, size: int, disjoint: bool
-    ) -> tuple[Array, ...]:
-        """`Drawn` on random subsets for each pair, then on disjoint ones of the same size."""
-
-    @abstractmethod
-    def resamples(self, rng: Rng, pairs: Pairs, *, trials: int) -> Drawn:
-        """Draws with replacement for each pair, as many as there are questions."""
-
-    @abstractmethod
-    def permuted(self, rng: Rng, trials: int) -> Array:
-        """Scores after the runs are permuted within each question: measures × trials × runs."""
-
-    def full(self) -> Array:
-        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Weighed(Source):
+class Weighed(Scored):
     """Numbers that are summed over questions and then scored."""
 
     features: Array
@@ -97,27 +61,39 @@ class Weighed(Source):
 
     @property
     def cost(self) -> int:
+        """Numbers held for a trial of a pair."""
         return self.questions
 
+    def full(self) -> Array:
+        """Scores on all questions: measures × runs."""
+        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
+
     def weighed(self, weights: Weights) -> Array:
+        """Scores on weighted questions: trials × questions to measures × runs × trials."""
         trials = len(weights)
         flat = self.features.transpose(1, 0, 2).reshape(self.questions, -1)
         sums = (weights.astype(np.float64) @ flat).reshape(trials, len(self.runs), -1)
         size = np.broadcast_to(weights.sum(axis=1)[:, None, None], (*sums.shape[:2], 1))
         return self.finish(np.concatenate([sums, size], axis=-1)).swapaxes(1, 2)
 
+    on = weighed
+    """Scores on subsets that all runs share."""
+
     def subsets(
         self, rng: Rng, pairs: Pairs, *, trials: int, size: int, disjoint: bool
     ) -> tuple[Array, ...]:
+        """`Drawn` on random subsets for each pair, then on disjoint ones of the same size."""
         rows = len(pairs[0]) * trials
         parts = random_parts(rng, rows, self.questions, size, disjoint=disjoint)
         return tuple(scores for part in parts for scores in self._of_pairs(part, pairs))
 
     def resamples(self, rng: Rng, pairs: Pairs, *, trials: int) -> Drawn:
+        """Draws with replacement for each pair, as many as there are questions."""
         weights = random_multiplicities(rng, len(pairs[0]) * trials, self.questions)
         return self._of_pairs(weights, pairs)
 
     def permuted(self, rng: Rng, trials: int) -> Array:
+        """Scores after runs are permuted within each question: measures × trials × runs."""
         sums = [numbers.sum(axis=1) for numbers in self.swapped(rng, trials)]
         size = np.full((trials, len(self.runs)), float(self.questions))
         return self.finish(np.stack([*sums, size], axis=-1))
@@ -227,7 +203,7 @@ def random_multiplicities(rng: Rng, rows: int, questions: int) -> npt.NDArray[np
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcomes(Source):
+class Outcomes(Scored):
     """Runs × questions of outcomes: counted, and scored by the counts."""
 
     codes: Codes
@@ -243,6 +219,9 @@ class Outcomes(Source):
     @property
     def cost(self) -> int:
         return len(self.places) ** 2
+
+    def full(self) -> Array:
+        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
 
     @property
     def hot(self) -> BoolArray:
@@ -321,6 +300,10 @@ class Outcomes(Source):
         classes = len(self.places)
         square = cells.reshape(classes, classes, *cells.shape[1:])
         return self.scored(square.sum(axis=1)), self.scored(square.sum(axis=0))
+
+
+Source: TypeAlias = Weighed | Outcomes
+"""Runs × questions that can be scored on any draw of the questions."""
 
 
 def of_outcomes(runs: Sequence[str], outcomes: Codes, measures: Sequence[Measure]) -> Outcomes:
