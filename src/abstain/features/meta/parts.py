@@ -189,21 +189,20 @@ def _tukey_tests(
     ranges, undefined = honest_ranges(source, plan)
     for m, (largest, lost) in enumerate(zip(ranges, undefined.tolist(), strict=True)):
         formula = count_measure(source.measures[m])
-        known = formula.definition
+        known, test = formula.definition, _Tukey(None, undefined=lost)
         shows = np.count_nonzero(~np.isnan(largest)) >= enough
-        p, honest, reason = None, None, ""
-        if not known.studentised and shows:
-            p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
-            honest = honest_difference(largest, alpha)
-        elif known.studentised and isinstance(source, Outcomes) and known.proportion is not None:
+        if not known.studentised:
+            if shows:
+                p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
+                test = _Tukey(p, honest_difference(largest, alpha), lost)
+        elif not isinstance(source, Outcomes) or known.proportion is None:
+            why = f"Tukey's test of {formula} takes a proportion and the outcome of each question"
+            test = _Tukey(None, undefined=lost, reason=why)
+        elif shows:
             tables = source.trials(pairs, formula)
-            p = all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed) if shows else None
-        elif known.studentised:
-            reason = (
-                f"the denominator of {formula} varies from run to run: Tukey's test then takes a "
-                "proportion and the outcome of each question"
-            )
-        tests.append(_Tukey(p, honest, lost, reason))
+            p = all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed)
+            test = _Tukey(p, undefined=lost)
+        tests.append(test)
     return tests
 
 

@@ -8,8 +8,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from abstain.errors import plural
 from abstain.features.meta.charts import (
     CAPTIONS,
@@ -30,7 +28,6 @@ from abstain.report.view import first_few, known_measure, listed, policy_words, 
 from abstain.stats.resampling.draws import SAME
 from abstain.stats.resampling.reversals import WIDTH
 
-SMALL = 1e-3
 PART_OF = {"swap": "sensitivity", "required": "sensitivity"}
 """Charts that are not called as their part."""
 
@@ -57,11 +54,6 @@ class View(view.View[MetaResult]):
         columns = [Column(name) for name in ("part", "measure", "other")]
         columns += [Column("at", "score"), Column("quantity"), Column("value", "score")]
         return Grid(columns, [list(row) for row in self.result.records()])
-
-    def line(self) -> str:
-        result = self.result
-        runs, questions = plural(len(result.runs), "run"), plural(result.questions, "question")
-        return f"<MetaResult: {', '.join(result.measures)} over {runs} and {questions}>"
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """The papers' figures, and heat maps of the agreement."""
@@ -137,7 +129,7 @@ class View(view.View[MetaResult]):
             (Column("Tukey HSD", "count"), [row.tukey for row in rows]),
         ]
         if not result.given_scores:
-            honest: list[Cell] = [_small(row.honest_difference) for row in rows]
+            honest: list[Cell] = [row.honest_difference for row in rows]
             columns.append((Column("honest difference", "score"), honest))
         note = (
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
@@ -158,13 +150,14 @@ class View(view.View[MetaResult]):
             for pair in pairs
         ]
         notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
-        title = "Agreement: how far two measures order the runs alike"
-        grid = Grid(columns, rows, title=title, notes=notes)
-        if len({pair.runs for pair in pairs}) > 1:
-            return [grid]
-        over = f"the {plural(pairs[0].runs, 'run')}" if pairs[0].runs > 1 else "the runs"
-        alike = grid.chosen([0, 1, *range(3, len(columns))])
-        return [replace(alike, title=title.replace("the runs", over))]
+        return [
+            Grid(
+                columns,
+                rows,
+                title="Agreement: how far two measures order the runs alike",
+                notes=notes,
+            )
+        ]
 
     def page(self) -> Page:
         """Would another sample of questions lead to the same conclusions?"""
@@ -224,11 +217,6 @@ def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
     if low is None:
         return None
     return f"above {low}" if high is None else f"{low} to {high}"
-
-
-def _small(value: float | None) -> Cell:
-    """A score, with its first digits where four decimals would show none."""
-    return f"{value:.3g}" if value and abs(value) < SMALL else value
 
 
 def in_bins(value: float | None, width: float) -> str | None:

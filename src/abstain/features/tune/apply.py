@@ -112,18 +112,18 @@ def _rows(table: Table, only: str | None) -> pl.DataFrame:
         rows = rows.drop("outcome")  # a log's verdicts are about what it answered before
     if ROW not in rows.columns:
         rows = rows.with_row_index(ROW)
-    lazy = nw.from_native(rows.lazy())
-    ids = {
-        name: text_column(lazy, column, table.name, trim=True)
-        if column in rows.columns
-        else nw.lit(None, nw.String)
-        for name, column in ((RUN, "run"), (QUESTION, "question"))
-    }
     kind = rows["confidence"].dtype
     if kind.is_nested() or kind == pl.Binary:
         raise not_numbers(kind, table.name)
+    lazy = nw.from_native(rows.lazy())
+    for name, column in ((RUN, "run"), (QUESTION, "question")):
+        there = column in rows.columns
+        text = (
+            text_column(lazy, column, table.name, trim=True) if there else nw.lit(None, nw.String)
+        )
+        lazy = lazy.with_columns(text.alias(name))
     number = _text("confidence").cast(pl.Float64, strict=False).alias(CONFIDENCE)
-    rows = lazy.with_columns(**ids).to_native().with_columns(number).collect()
+    rows = lazy.to_native().with_columns(number).collect()
     if only is not None and "run" in rows.columns:
         rows = rows.filter(pl.col(RUN) == only)
     inside = pl.col(CONFIDENCE).is_between(0, 1).fill_null(value=False)
@@ -214,10 +214,12 @@ def _decided(rows: pl.DataFrame, answered: pl.Series) -> tuple[pl.DataFrame, lis
     before = (answer != "") & ~flag.str.to_lowercase().is_in(list(NO))
     best = pl.when(answer != "").then(answer).otherwise(candidate)
     kept = pl.lit(answered) & (best != "")
-    left, became, silent = (
-        int(rows.select(expr.cast(pl.Int64).sum()).item())
-        for expr in (before & ~kept, kept & ~before, pl.col(CONFIDENCE).is_null())
+    changed = rows.select(
+        left=(before & ~kept).sum(),
+        became=(kept & ~before).sum(),
+        silent=pl.col(CONFIDENCE).null_count(),
     )
+    left, became, silent = changed.row(0)
     notes = [f"{plural(left, 'answer')} left blank"]
     if {"answered", "candidate"} & set(rows.columns):
         notes.append(f"{plural(became, 'candidate')} became the answer")
@@ -228,9 +230,8 @@ def _decided(rows: pl.DataFrame, answered: pl.Series) -> tuple[pl.DataFrame, lis
         answer=pl.when(kept).then(best).otherwise(BLANK),
         candidate=pl.when(kept).then(BLANK).otherwise(best),
         answered=pl.when(kept).then(pl.lit("YES")).otherwise(pl.lit("NO")),
+        **({"why": pl.when(kept).then(BLANK).otherwise(why)} if "why" in rows.columns else {}),
     )
-    if "why" in rows.columns:
-        decided = decided.with_columns(why=pl.when(kept).then(BLANK).otherwise(why))
     return decided.drop(ROW, RUN, QUESTION, CONFIDENCE, SLICE), notes
 
 
@@ -243,11 +244,11 @@ def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame
     for run, codes, confidence in zip(evaluation.runs, data.codes, data.confidence, strict=True):
         if run in result.chosen:
             decided = thresholded(codes, result.chosen[run].answered(confidence, slices))
-            columns = {
-                "run": [run] * len(codes),
-                "question": questions["question"],
-                "outcome": pl.Series([*OUTCOMES, None]).gather(decided),
-                "confidence": pl.Series(confidence).fill_nan(None),
-            }
-            parts.append(pl.DataFrame(columns).drop_nulls("outcome"))
+            rows = questions.select(
+                pl.lit(run).alias("run"),
+                "question",
+                outcome=pl.Series([*OUTCOMES, None]).gather(decided),
+                confidence=pl.Series(confidence).fill_nan(None),
+            )
+            parts.append(rows.drop_nulls("outcome"))
     return pl.concat(parts)
