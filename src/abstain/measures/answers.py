@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from abstain.errors import UsageError
-from abstain.measures.definition import Numeric
+from abstain.measures.definition import Array, BoolArray, IntArray, Numeric
 from abstain.measures.definition import numpy as np
-
-if TYPE_CHECKING:
-    from abstain.measures.definition import Array, BoolArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,16 +9,14 @@ import math
 import re
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from abstain.errors import UsageError, shown
 from abstain.measures.answers import Answers, Resamples
+from abstain.measures.definition import Array
 from abstain.measures.definition import numpy as np
+from abstain.measures.kinds import Measure
 from abstain.outcomes import Counts, CountsArray
-
-if TYPE_CHECKING:
-    from abstain.measures.definition import Array
-    from abstain.measures.kinds import Measure
 
 CLOSE = 1e-9
 REACH = 1e-6

@@ -7,7 +7,6 @@ questions, C(i) right among the i surest. Candidates behind blanks are answers t
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from abstain.measures import influence
 from abstain.measures.answers import Answers, least_area
@@ -20,6 +19,8 @@ from abstain.measures.definition import (
     ONE_POINT,
     TIES,
     WITHOUT_LEFT_OUT,
+    Array,
+    IntArray,
     MeanOf,
     Numeric,
     Parameter,
@@ -27,9 +28,6 @@ from abstain.measures.definition import (
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import confident
 from abstain.outcomes import Undefined
-
-if TYPE_CHECKING:
-    from abstain.measures.definition import Array, IntArray
 
 COVERAGE = Parameter("c", "the share of the questions to answer", low=0, high=1, low_open=True)
 RISK = Parameter("r", "the largest share of the answers that may be wrong", low=0, high=1)

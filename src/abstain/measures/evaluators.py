@@ -10,16 +10,13 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from abstain.measures.answers import Answers
 from abstain.measures.confidence import auroc
-from abstain.measures.definition import Parameter, Undefinedness
+from abstain.measures.definition import Array, BoolArray, Parameter, Undefinedness
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import columnar
-
-if TYPE_CHECKING:
-    from abstain.measures.definition import Array, BoolArray
 
 
 @dataclass(frozen=True)

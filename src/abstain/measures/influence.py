@@ -11,16 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from abstain.errors import UsageError
-from abstain.measures.answers import Groups, harmonic_numbers, least_area
+from abstain.measures.answers import Groups, Resamples, harmonic_numbers, least_area
+from abstain.measures.definition import Array, BoolArray, Influence, IntArray
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import Measure
-
-if TYPE_CHECKING:
-    from abstain.measures.answers import Resamples
-    from abstain.measures.definition import Array, BoolArray, Influence, IntArray
 
 Slopes: TypeAlias = "tuple[Array, Array]"
 """The derivatives by a right and by a wrong answer of each group: (groups, resamples)."""

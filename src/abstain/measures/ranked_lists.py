@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from abstain.errors import Place, UsageError
+from abstain.measures.definition import Array, BoolArray, IntArray
+from abstain.measures.definition import numpy as np
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Value = TypeVar("Value", bound=np.generic)
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = Array
+Ints: TypeAlias = IntArray
+Bools: TypeAlias = BoolArray
+Value = TypeVar("Value", bound="np.generic")
 
 EXACT = 2.0**53
 """Integers below it are exact as doubles."""
@@ -282,20 +284,13 @@ class Prefixes:
         length = np.minimum(places + 1, self.relevant[..., None]).astype(np.int64)
         return np.asarray(self.each[..., None] * full[length])
 
-    def scored(self, ended: Floats | float, added: Floats | None = None) -> ByDepth:
-        """What ending at each depth scores, with the sum of what the ranks up to it add.
-
-        Measures make it here: their modules are loaded before numpy is.
-        """
-        return ByDepth(ended, added)
-
 
 class ByDepth(NamedTuple):
     """What lists score at every depth."""
 
     ended: Floats | float
     """Lists × depths: what ending there scores."""
-    added: Floats | None
+    added: Floats | None = None
     """Lists × ranks: what each adds to the scores of all depths from it on."""
 
     def mean(self) -> Floats:

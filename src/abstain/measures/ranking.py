@@ -8,20 +8,16 @@ R the number of relevant documents there are.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from abstain.measures.definition import Parameter, TrecName, Undefinedness
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
+from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
 from abstain.measures.trec_eval import listed_and_ideal, log2
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees, Soboroff), NIST"
 RBP_PAPER = "Moffat & Zobel 2008, Rank-Biased Precision for Measurement of Retrieval Effectiveness"

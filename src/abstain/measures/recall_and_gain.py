@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
+from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
 from abstain.measures.ranking import (
     LONGER_IS_FREE,
     NO_GAIN,
@@ -23,11 +24,6 @@ from abstain.measures.ranking import (
     ratio,
 )
 from abstain.measures.trec_eval import listed_and_ideal, log, log2
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
 
 POINTS = tuple(i / 10 for i in range(11))
 LEAST = 0.00001

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
+from abstain.measures.ranked_lists import Floats, RankedLists
 from abstain.measures.ranking import (
     COUNTED,
     EMPTY_LIST,
@@ -26,9 +26,6 @@ from abstain.measures.ranking import (
     of_relevant,
     ratio,
 )
-
-if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, RankedLists
 
 STOP_EARLY = (
     "List one document that is surely relevant, and stop; or list nothing: an undefined score is "

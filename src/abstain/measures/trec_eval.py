@@ -11,16 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from abstain.errors import UnknownNameError, UsageError, shown
 from abstain.measures.definition import Definition, TrecName
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import Measure
+from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
 from abstain.measures.registry import definitions, measure_of
-
-if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
 
 SETS = ("official", "set", "all_trec")
 RUN_ID, REL_STRING = "runid", "relstring"

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
+from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
 from abstain.measures.ranking import (
     REL,
     REL_IF_ANY,
@@ -28,9 +29,6 @@ from abstain.measures.ranking import (
     ratio,
     with_first_rank,
 )
-
-if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
@@ -65,26 +63,26 @@ def _terminal(cut: Prefixes) -> Floats:
 def _rr_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
     first = np.maximum.accumulate(np.where(cut.gain > 0, 1.0 / cut.rank, 0.0), axis=-1)
     listed = np.concatenate([np.zeros((*first.shape[:-1], 1)), first], axis=-1)
-    return cut.scored(np.where(cut.there[..., None] > 0, listed, 1.0 / (cut.depth + 1)))
+    return ByDepth(np.where(cut.there[..., None] > 0, listed, 1.0 / (cut.depth + 1)))
 
 
 def _rbp_by_depth(cut: Prefixes, *, p: float = 0.8, rel: float | None = None) -> ByDepth:
     listed = (1 - p) * cut.gain * np.power(p, cut.rank - 1.0)
-    return cut.scored(_terminal(cut) * np.power(p, cut.depth * 1.0), listed)
+    return ByDepth(_terminal(cut) * np.power(p, cut.depth * 1.0), listed)
 
 
 def _ndcg_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
-    listed = cut.scored(0.0, cut.gain / np.log2(1.0 + cut.rank)).values
+    listed = ByDepth(0.0, cut.gain / np.log2(1.0 + cut.rank)).values
     relevant = cut.relevant[..., None]
     room = np.where(relevant < cut.depth + 1, 1 / np.log2(2.0 + relevant), 0.0)
     ended = _terminal(cut) / np.log2(2.0 + cut.depth)
-    return cut.scored((listed + ended) / (cut.ideal + room))
+    return ByDepth((listed + ended) / (cut.ideal + room))
 
 
 def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
     terminal, whole = _terminal(cut), cut.there[..., None] + 1
     ended = terminal * (cut.cumulative + terminal) / ((cut.depth + 1) * whole)
-    return cut.scored(ended, cut.gain * cut.cumulative[..., 1:] / (cut.rank * whole))
+    return ByDepth(ended, cut.gain * cut.cumulative[..., 1:] / (cut.rank * whole))
 
 
 @primed(
@@ -219,7 +217,7 @@ NOT_WORTH_IT = (
 
 def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDepth:
     b, there = beta * beta, cut.there[..., None]
-    return cut.scored(ratio((1 + b) * cut.cumulative, cut.depth + b * there, empty=1.0))
+    return ByDepth(ratio((1 + b) * cut.cumulative, cut.depth + b * there, empty=1.0))
 
 
 @ranked(
@@ -242,7 +240,7 @@ def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
 
 
 def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:
-    return cut.scored(0.0, (2 * cut.gain - 1) / np.log2(1.0 + cut.rank))
+    return ByDepth(0.0, (2 * cut.gain - 1) / np.log2(1.0 + cut.rank))
 
 
 @ranked(
@@ -269,7 +267,7 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
 def _rbp_effort_by_depth(
     cut: Prefixes, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
 ) -> ByDepth:
-    return cut.scored(0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0))
+    return ByDepth(0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0))
 
 
 @ranked(

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
+from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
 from abstain.measures.ranking import (
     K_IF_ANY,
     LONGER_IS_FREE,
@@ -25,9 +25,6 @@ from abstain.measures.ranking import (
     ratio,
     rbp,
 )
-
-if TYPE_CHECKING:
-    from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
 
 ERR_PAPER = (
     "Chapelle, Metzler, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"

@@ -6,8 +6,6 @@ are right. Candidates behind blanks do not count here, except in Pearson's r.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from abstain.measures import influence
 from abstain.measures.answers import Answers
 from abstain.measures.definition import (
@@ -19,15 +17,15 @@ from abstain.measures.definition import (
     SOME_WITHOUT,
     TIES,
     WITHOUT_LEFT_OUT,
+    Array,
+    BoolArray,
+    IntArray,
     MeanOf,
     Numeric,
     Undefinedness,
 )
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import confident
-
-if TYPE_CHECKING:
-    from abstain.measures.definition import Array, BoolArray, IntArray
 
 ALL_EQUAL = Undefinedness(lambda a: a.calibrated.all_alike(), "every confidence is the same")
 
