@@ -129,8 +129,8 @@ def _rows(table: Table, only: str | None) -> pl.DataFrame:
     inside = pl.col(CONFIDENCE).is_between(0, 1).fill_null(value=False)
     bad = rows.filter((_text("confidence") != "") & ~inside)
     if bad.height:
-        text = str(bad["confidence"][0]).strip()
-        raise InputError(bad_confidence(text), table.place(bad[ROW][0]))
+        message = bad_confidence(str(bad["confidence"][0]).strip())
+        raise InputError(message, table.place(bad[ROW][0]))
     return rows
 
 
