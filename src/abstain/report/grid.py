@@ -143,26 +143,18 @@ class _Declared(NamedTuple):
     """Whether it is a dict, whose values have that type."""
 
 
-class _Filled(NamedTuple):
-    """A declared column with its cells."""
-
-    column: Column
-    cells: list[Any]
-    type: Any
-    name: str
-    """Its name in data."""
+_Filled: TypeAlias = tuple[Column, list[Any], Any, str]
+"""A declared column with its cells, their type and its name in data."""
 
 
 def columns_of(
     kind: type[Struct], rows: Sequence[Any], *names: Fields, **words: Any
 ) -> list[tuple[Column, list[Cell]]]:
     """The declared columns of these fields and properties, with the cells of every row."""
-    result: list[tuple[Column, list[Cell]]] = []
-    for column, cells, _, _ in _filled(kind, rows, names, words):
-        if column.empty is not None:
-            cells = [column.empty if cell is None else cell for cell in cells]
-        result.append((column, cells))
-    return result
+    return [
+        (column, [column.empty if cell is None else cell for cell in cells])
+        for column, cells, _, _ in _filled(kind, rows, names, words)
+    ]
 
 
 def frame_of_rows(
@@ -175,10 +167,8 @@ def frame_of_rows(
     import polars as pl
 
     return pl.DataFrame(
-        [
-            pl.Series(name, cells, _data_type(type_, cells), strict=False)
-            for _, cells, type_, name in _filled(kind, rows, names, words)
-        ]
+        pl.Series(name, cells, _data_type(type_, cells), strict=False)
+        for _, cells, type_, name in _filled(kind, rows, names, words)
     )
 
 
@@ -229,7 +219,7 @@ def _parts(
             name=column.name.format_map(words),
             means=means.format_map(words) if isinstance(means, str) else means(key or name),
         )
-        yield _Filled(worded, part, types[at], worded.name if several or by_key else name)
+        yield worded, part, types[at], worded.name if several or by_key else name
 
 
 @cache
@@ -247,10 +237,8 @@ def _declared(kind: type[Struct], name: str) -> _Declared:
     by_key = get_origin(type_) is dict
     if by_key:
         type_ = get_args(type_)[1]
-    columns = [each for each in metadata if isinstance(each, Column)]
-    if not columns:
-        look: Kind = "score" if float in _types(type_) else "count" if type_ is int else "text"
-        columns = [Column(kind=look)]
+    look: Kind = "score" if float in _types(type_) else "count" if type_ is int else "text"
+    columns = [each for each in metadata if isinstance(each, Column)] or [Column(kind=look)]
     heading = "{key}" if by_key else name
     named = tuple([replace(each, name=each.name or heading) for each in columns])
     return _Declared(named, type_, by_key)
