@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstain.errors import UsageError
-from abstain.report.charts import bands, bars, cells, chart, lines, points, steps, write_chart
+from abstain.report.charts import bands, bars, cells, chart, lines, points, write_chart
 
 ROWS = [{"run.a": i, "c@1": i / 4, "low": i / 5, "high": i / 3, "run": "<b>x"} for i in range(4)]
 
@@ -18,7 +18,6 @@ ROWS = [{"run.a": i, "c@1": i / 4, "low": i / 5, "high": i / 3, "run": "<b>x"} f
 def test_every_layer_draws_a_mark(tmp_path: Path) -> None:
     for layer in (
         lines("run.a", "c@1", colour="run"),
-        steps("run.a", "c@1"),
         points("run.a", "c@1"),
         bars("run.a", "c@1"),
         bands("run.a", "low", "high"),

@@ -18,7 +18,7 @@ from typing import IO, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.report.grid import UNDEFINED, Cell, Column, Grid, clean
+from abstain.report.grid import LONGEST, UNDEFINED, Cell, Column, Grid, clean
 
 Line: TypeAlias = list[tuple[str, str]]
 Signs: TypeAlias = tuple[tuple[str, str], ...]
@@ -46,10 +46,7 @@ class Strip(Struct, frozen=True):
     texts: list[str]
     cells: Sequence[Cell]
     width: int
-
-    @property
-    def is_text(self) -> bool:
-        return self.column.kind == "text"
+    is_text: bool
 
 
 def print_grid(
@@ -92,9 +89,13 @@ def _laid_out(grid: Grid, digits: int) -> list[Strip]:
     strips = []
     every = zip(*grid.rows, strict=True) if grid.rows else [()] * len(grid.columns)
     for column, texts, cells in zip(grid.columns, grid.texts(digits), every, strict=True):
-        head, *texts = map(clean, (column.short or column.name, *texts))
         least = BAR if column.kind == "bar" and texts else 0
-        strips.append(Strip(column, head, texts, cells, max(least, *_widths([head, *texts]))))
+        texts.insert(0, column.short or column.name)
+        joined = "".join(texts)
+        if len(joined) > LONGEST or not joined.isprintable():
+            texts = list(map(clean, texts))
+        width = max(least, *_widths(texts))
+        strips.append(Strip(column, texts[0], texts[1:], cells, width, column.kind == "text"))
     return strips
 
 
@@ -175,11 +176,11 @@ def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip
 
 def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) -> Iterator[Line]:
     """The heading, a rule and the rows of columns that stand side by side."""
-    yield [("  ".join([_padded(strip, [strip.head])[0] for strip in strips]), "bold")]
+    heads, *rows = zip(*[_cells(strip, signs, wraps=wraps) for strip in strips], strict=True)
+    yield [("  ".join([head[0][0][0] for head in heads]), "bold")]
     rule = "─" if signs is BLOCKS else "-"
     yield [("  ".join([rule * strip.width for strip in strips]), "dim")]
-    cells = [_cells(strip, signs, wraps=wraps) for strip in strips]
-    for number, row in enumerate(zip(*cells, strict=True)):
+    for number, row in enumerate(rows):
         if number and number in grid.breaks:
             yield []
         for parts in zip_longest(*row):
@@ -193,13 +194,15 @@ def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) ->
 
 
 def _cells(strip: Strip, signs: Signs, *, wraps: bool) -> list[list[Line]]:
-    """The cells of a column, each in lines."""
-    if strip.column.kind == "bar":
-        return [[_bar(cell, signs)] for cell in strip.cells]
+    """The heading and the cells of a column, each in lines."""
+    texts = [strip.head, *strip.texts]
     if wraps and strip.is_text:
-        wrapped = [_padded(strip, _wrap(text, strip.width)) for text in strip.texts]
+        wrapped = [_padded(strip, _wrap(text, strip.width)) for text in texts]
         return [[[(line, "")] for line in lines] for lines in wrapped]
-    return [[[(text, "")]] for text in _padded(strip, strip.texts)]
+    cells: list[list[Line]] = [[[(text, "")]] for text in _padded(strip, texts)]
+    if strip.column.kind == "bar":
+        cells[1:] = [[_bar(cell, signs)] for cell in strip.cells]
+    return cells
 
 
 def _narrowed(strips: Sequence[Strip], width: int, *, wraps: bool, cut: bool) -> list[Strip]:
