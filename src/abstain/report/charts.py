@@ -156,6 +156,8 @@ def _layer(
 
 lines: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "linear"})
 """A line a group: `colour="run"`, titles with `x_title` and `y_title`."""
+steps: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "step-after"})
+"""A line that stays until the next point."""
 points: Draw = partial(_layer, {"type": "point", "tooltip": True, "filled": True})
 """A point a row."""
 bars: Draw = partial(_layer, {"type": "bar", "tooltip": True})
