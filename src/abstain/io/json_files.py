@@ -10,7 +10,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from operator import attrgetter
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,6 +20,7 @@ from abstain.errors import InputError, Place, reason_of
 from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of, text_blocks
 from abstain.io.tables import ROW, Table, json_column
 
+DICTS = msgspec.json.Decoder(dict[str, Any])
 Kinds = dict[str, set[type[Any]]]
 """Of each column the types of its values."""
 
@@ -83,71 +84,45 @@ def _records(chunk: bytes, name: str, before: int) -> Iterator[tuple[int, dict[s
 def _looked_through(opened: Opened) -> tuple[int, Kinds]:
     """How many records there are, and what their columns hold; what is no record is refused."""
     kinds: Kinds = {}
-    decoder, rows, before = None, 0, 0
-    for chunk in chunks_of(text_blocks(opened)):
-        records = None if decoder is None else _quickly(chunk, decoder)
-        if records is not None:
-            rows += len(records)
-            for number, types in enumerate(kinds.values()):
-                types.update(map(type, map(attrgetter(_field(number)), records)))
-        else:
-            known = len(kinds)
-            for number, record in _records(chunk, opened.name, before):
-                rows += 1
-                for key, value in record.items():
-                    kinds.setdefault(key, set()).add(type(value))
-                if len(kinds) > MAX_COLUMNS:
-                    place = Place(opened.name, number + 1)
-                    raise InputError(f"has more than {MAX_COLUMNS:,} different keys", place)
-            if len(kinds) > known:
-                decoder = _decoder(tuple(kinds), others=False)
-        before += chunk.count(b"\n")
+    rows = 0
+    for _, some in _in_chunks(opened):
+        rows += len(some)
+        if not kinds.keys() >= set().union(*some):
+            for key in chain.from_iterable(some):  # in the order of the file
+                kinds.setdefault(key, set())
+            if len(kinds) > MAX_COLUMNS:
+                raise InputError(f"has more than {MAX_COLUMNS:,} different keys", opened.name)
+        for key, types in kinds.items():
+            types.update(map(type, map(dict.get, some, repeat(key))))
     return rows, kinds
 
 
 def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    decoder, before = _decoder(columns, others=True), 0
+    for rows, some in _in_chunks(opened):
+        series = {
+            name: json_column(name, list(map(dict.get, some, repeat(name))), kinds[name])
+            for name in columns
+        }
+        yield pl.DataFrame({**series, ROW: pl.Series(rows, dtype=pl.UInt32)})
+
+
+def _in_chunks(opened: Opened) -> Iterator[tuple[Sequence[int], list[dict[str, Any]]]]:
+    """Some records at a time, and the number of the lines before each."""
+    before = 0
     for chunk in chunks_of(text_blocks(opened)):
-        quick = None if decoder is None else _quickly(chunk, decoder)
-        values: list[list[Any]]
-        if quick is not None:
-            rows: Sequence[int] = range(before, before + len(quick))
-            values = [list(map(attrgetter(_field(i)), quick)) for i in range(len(columns))]
-        else:
+        some, rows = _quickly(chunk), None
+        if some is None:
             numbered = list(_records(chunk, opened.name, before))
-            rows = [number for number, _ in numbered]
-            values = [[record.get(column) for _, record in numbered] for column in columns]
+            rows, some = [number for number, _ in numbered], [record for _, record in numbered]
+        if some:
+            yield rows or range(before, before + len(some)), some
         before += chunk.count(b"\n")
-        if rows:
-            named = zip(columns, values, strict=True)
-            series = {name: json_column(name, cells, kinds[name]) for name, cells in named}
-            yield pl.DataFrame({**series, ROW: pl.Series(rows, dtype=pl.UInt32)})
 
 
-def _field(number: int) -> str:
-    return f"f{number}"
-
-
-def _decoder(columns: Sequence[str], *, others: bool) -> msgspec.json.Decoder[Any] | None:
-    """Reads records whose columns are known, a lacking one as None; it may refuse all others.
-
-    None where a name is not what such a reader takes.
-    """
-    names = {_field(number): column for number, column in enumerate(columns)}
-    fields = [(name, Any, None) for name in names]
-    try:
-        record = msgspec.defstruct(
-            "Record", fields, rename=names, forbid_unknown_fields=not others, gc=False
-        )
-    except ValueError:
-        return None
-    return msgspec.json.Decoder(record)
-
-
-def _quickly(text: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any] | None:
+def _quickly(text: bytes) -> list[dict[str, Any]] | None:
     """The records of a chunk, if each of its lines is one and nothing else.
 
-    The decoder takes any white space between records, and none: lines are told by their braces.
+    The decoder takes any white space between records, and none: their braces tell the lines.
     """
     text = text.removesuffix(b"\n")
     if b"\r" in text:
@@ -156,7 +131,7 @@ def _quickly(text: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any] | Non
     if not (text[:1] == b"{" and text[-1:] == b"}" and text.count(b"}\n{") == breaks):
         return None
     try:
-        records = decoder.decode_lines(text)
+        records = DICTS.decode_lines(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return records if len(records) == breaks + 1 else None

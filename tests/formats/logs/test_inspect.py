@@ -232,7 +232,6 @@ def test_a_score_of_several_values(here: Here) -> None:
         (json_log([sample("a", 0.5)]), ("--pick", "0.5")),
         (json_log([sample("a", "maybe")]), ("'maybe'",)),
         (json_log([sample("a", [1, 0])]), ()),
-        (json_log([sample("a", epoch=2)]), ()),
         (json_log([{"epoch": 1}]), ()),
         (
             json_log([sample("a", scores={"s": {"grade": "C"}})]),

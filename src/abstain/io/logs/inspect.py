@@ -192,9 +192,6 @@ class _Reader:
 
     def _add(self, place: Place, sample: Sample) -> None:
         identity = str(sample.id), sample.epoch
-        if sample.epoch > 1 and not self.several:
-            what = f"epoch {sample.epoch} of sample {shown(identity[0])}"
-            raise InputError(f"has {what}, but its header announces one epoch", place)
         if identity in self.identities:
             what = f"sample {shown(identity[0])} appears twice in epoch {sample.epoch}"
             raise InputError(what, place)
