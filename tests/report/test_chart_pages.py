@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from abstain.report.charts import chart, lines, write_chart
+from abstain.report.charts import chart, lines, write_charts
 from tests.helpers import Here
 from tests.report.browser import Visit
 from tests.report.saved import META, write_inputs
@@ -22,7 +22,8 @@ def opened(browser: Any, file: Path) -> Visit:
 
 def test_a_name_cannot_end_the_script_it_stands_in(tmp_path: Path) -> None:
     rows = [{"x": n, "y": n, "run": BREAKOUT} for n in range(3)]
-    write_chart(chart(BREAKOUT, rows, [lines("x", "y", colour="run")]), tmp_path / "c.html")
+    spec = chart(BREAKOUT, rows, [lines("x", "y", colour="run")])
+    write_charts({"": spec}, tmp_path / "c.html")
     text = (tmp_path / "c.html").read_text("utf-8")
     assert "<img" not in text.partition('<script type="module">')[0]
     assert "default-src 'none'" in text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstain.errors import UsageError
-from abstain.report.charts import bands, bars, cells, chart, lines, points, write_chart
+from abstain.report.charts import bands, bars, cells, chart, lines, points, steps, write_charts
 
 ROWS = [{"run.a": i, "c@1": i / 4, "low": i / 5, "high": i / 3, "run": "<b>x"} for i in range(4)]
 
@@ -18,13 +18,14 @@ ROWS = [{"run.a": i, "c@1": i / 4, "low": i / 5, "high": i / 3, "run": "<b>x"} f
 def test_every_layer_draws_a_mark(tmp_path: Path) -> None:
     for layer in (
         lines("run.a", "c@1", colour="run"),
+        steps("run.a", "c@1"),
         points("run.a", "c@1"),
         bars("run.a", "c@1"),
         bands("run.a", "low", "high"),
         cells("run.a", "run", "c@1"),
     ):
         path = tmp_path / "chart.svg"
-        write_chart(chart("A <script>title", ROWS, [layer]), path)
+        write_charts({"": chart("A <script>title", ROWS, [layer])}, path)
         root = ET.fromstring(path.read_text())
         marks = [e for e in root.iter() if "role-mark" in e.get("class", "")]
         assert any(len(list(mark)) for mark in marks), layer["mark"]
@@ -36,13 +37,13 @@ def test_formats_follow_the_name(tmp_path: Path) -> None:
     spec = chart("t", ROWS, [points("run.a", "c@1")])
     for ending, start in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".json", b"{")):
         path = tmp_path / f"chart{ending}"
-        write_chart(spec, path)
+        write_charts({"": spec}, path)
         assert path.read_bytes().startswith(start)
     page = tmp_path / "chart.html"
-    write_chart(spec, page)
+    write_charts({"": spec}, page)
     assert "<script src=" not in page.read_text()
     with pytest.raises(UsageError, match=r"ends in \.svg"):
-        write_chart(spec, tmp_path / "chart.bmp")
+        write_charts({"": spec}, tmp_path / "chart.bmp")
 
 
 def test_nan_and_infinity_are_gaps_not_broken_json() -> None:

@@ -1,6 +1,6 @@
 """Charts: Vega-Lite specifications as data, drawn without a network or a browser.
 
-A chart is a plain dictionary made by `chart`; `write_chart` draws it in the format that the file's
+A chart is a plain dictionary made by `chart`; `write_charts` draws it in the format that the file's
 name says: .svg, .png, .html (self-contained) or .json (the specification itself).
 """
 
@@ -220,27 +220,19 @@ def check_ending(path: Path) -> None:
         raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{path}')")
 
 
-def write_chart(spec: Mapping[str, Any], path: str | Path) -> None:
-    """Draw a chart into a file; a failure leaves no partial file."""
-    target = Path(path)
-    check_ending(target)
-    picture = drawn_chart(spec, target.suffix.lower())
-    with whole(target) as draft:
-        draft.write_bytes(picture)
-
-
 def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
     """Draw the first chart into a file; a name without an ending is a folder for all of them."""
     target = Path(path)
     if target.suffix:
-        write_chart(next(iter(charts.values())), target)
-        return
-    if target.exists() and not target.is_dir():
+        check_ending(target)
+        drawn = {target: drawn_chart(next(iter(charts.values())), target.suffix.lower())}
+    elif target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
-    drawn = {f"{name}.svg": drawn_chart(spec, ".svg") for name, spec in charts.items()}
-    target.mkdir(parents=True, exist_ok=True)
-    for name, picture in drawn.items():
-        with whole(target / name) as draft:
+    else:
+        drawn = {target / f"{name}.svg": drawn_chart(spec, ".svg") for name, spec in charts.items()}
+        target.mkdir(parents=True, exist_ok=True)
+    for file, picture in drawn.items():
+        with whole(file) as draft:
             draft.write_bytes(picture)
 
 

@@ -101,11 +101,9 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
     titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
     diamonds = points("difference", "swap rate", **titles)
     diamonds["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
-    layers = [
-        dashed,
-        lines("difference", "swap rate", **titles),
-        {"data": {"values": required}, **diamonds},
-    ]
+    layers = [dashed]
+    layers += [lines("difference", "swap rate", **titles)] if rows else []
+    layers += [{"data": {"values": required}, **diamonds}] if required else []
     subtitle = f"dashed: {percent(1 - result.level)} %; diamond: the difference required"
     return chart("Swap rates", rows, layers, subtitle=subtitle)
 
