@@ -91,7 +91,7 @@ def attainable(text: str, responses: int) -> bool:
 
 
 def test_the_data_set_is_the_one_that_was_published(campaign: Overview) -> None:
-    assert campaign.runs_info.height == len(printed("table14_counts")) == 54
+    assert len(campaign.runs) == len(printed("table14_counts")) == 54
     assert campaign.questions.height == 284
     sizes = {r["test"]: (r["topic"], int(r["questions"])) for r in printed("test_sizes")}
     found = campaign.questions.group_by("test", "topic").len()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -179,8 +179,13 @@ def campaign(
     status = table.of("status")
     unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
     withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]
-    everything, evaluation = evaluation, _official(evaluation, {*unranked, *withdrawn})
+    everything, official = evaluation, {*evaluation.runs} - {*unranked, *withdrawn}
+    if not official:
+        raise UsageError("no run is official: nothing can be ranked")
+    if len(official) < len(evaluation.runs):
+        evaluation = evaluation.only(runs=[run for run in evaluation.runs if run in official])
     info = known.filter(pl.col("run").is_in(evaluation.runs))
+    info_of = {str(row.pop("run")): row for row in known.to_dicts()}
     codes = evaluation.data.codes  # before anything is counted: nothing is read twice
     counted, name = evaluation.data.counted(), str(chosen)
     scored = rows_of(counted, (), [chosen], {})
@@ -191,14 +196,15 @@ def campaign(
     made = {"level": level, "seed": seed}
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
     groups: dict[str, str] = {}
-    if comparison is not None and comparison.grouped:
-        groups = {row.run: row.group for row in comparison.rows}
-    if comparison is not None and comparison.questions == comparison.questions_in_all:
-        interval_of = {row.run: row.intervals[name] for row in comparison.rows}
-    else:
-        with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
-        interval_of = {row.run: row.intervals[name] for row in with_ends}
+    with_ends: Iterable[Any] = ()
+    if comparison is not None:
+        groups = {row.run: row.group for row in comparison.rows if comparison.grouped}
+        if comparison.questions == comparison.questions_in_all:
+            with_ends = comparison.rows
+    with_ends = with_ends or interval_rows(rows, evaluation, (), [chosen], method=method, **made)
+    interval_of = {row.run: row.intervals[name] for row in with_ends}
     fourfold = fourfold_of(questions, codes)
+    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
     odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
     return CampaignResult(
@@ -217,7 +223,7 @@ def campaign(
             CampaignRow(
                 **structs.asdict(row) | {"intervals": {name: interval_of[row.run]}},
                 group=groups.get(row.run, ""),
-                info={key: info[key][i] for key in info.columns if key != "run"},
+                info=info_of[row.run],
                 pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
             )
             for i, row in zip(order, rows, strict=True)
@@ -225,7 +231,10 @@ def campaign(
         questions=_questions(everything, evaluation, questions),
         breakdowns=tuple(_breakdown(evaluation, slices, order) for slices in asked.values()),
         references=tuple(_references(everything, [*asked.values()], seed)) if references else (),
-        unranked=tuple(_unranked(everything, unranked, [*asked.values()], status, known)),
+        unranked=tuple(
+            UnrankedRun(**counted_apart[run], status=status[run], info=info_of[run])
+            for run in unranked
+        ),
         withdrawn=tuple(withdrawn),
         first_runs=first_runs(evaluation, questions, info, chosen, level),
         problems=() if checked is None else checked.problems,
@@ -242,20 +251,16 @@ def _attributes(
 ) -> list[str]:
     """The attributes to slice by: those asked for, else all with few enough values."""
     known = _texts(questions)
-    structure = [name for name in (topic, test) if name in known]
-    by = [by] if isinstance(by, str) else by
+    chosen = [by] if isinstance(by, str) else by
     usual = ("topic", "test")  # a gold may do without them where nobody asked
-    for name in [*(n for n in (topic, test) if n not in usual), *(by or ())]:
+    for name in [*(n for n in (topic, test) if n not in usual), *(chosen or ())]:
         if name not in known:
             raise UnknownNameError("attribute in the gold", name, known)
-    if by is not None:
-        return list(dict.fromkeys([*structure, *by]))
-    few = [
-        name
-        for name in known
-        if name not in HIDDEN and 1 < cells(questions, name).drop_nulls().n_unique() <= MOST_SLICES
-    ]
-    return list(dict.fromkeys([*structure, *few]))
+    if chosen is None:
+        sizes = {name: cells(questions, name).drop_nulls().n_unique() for name in known}
+        chosen = [n for n in known if n not in HIDDEN and 1 < sizes[n] <= MOST_SLICES]
+    structure = [name for name in (topic, test) if name in known]
+    return list(dict.fromkeys([*structure, *chosen]))
 
 
 def _texts(questions: pl.DataFrame) -> list[str]:
@@ -304,24 +309,18 @@ def _questions(
     everything: Evaluation, evaluation: Evaluation, questions: pl.DataFrame
 ) -> Questions:
     """Every question with what the runs made of it."""
-    lists = {"options", "option_texts"} & {*questions.columns}
-    small = evaluation.data.codes.size <= MOST_CELLS
+    lists, codes = {"options", "option_texts"} & {*questions.columns}, evaluation.data.codes
+    small = codes.size <= MOST_CELLS
     return Questions(
         attributes={name: questions[name].to_list() for name in ("question", *_texts(questions))},
-        right=_per_question(evaluation, RIGHT),
-        wrong=_per_question(evaluation, WRONG),
-        blank=_per_question(evaluation, 2, 3, 4),
+        right=(codes == RIGHT).sum(axis=0).tolist(),
+        wrong=(codes == WRONG).sum(axis=0).tolist(),
+        blank=((codes > WRONG) & (codes < EXCLUDED)).sum(axis=0).tolist(),
         accepted=questions["accepted"].to_list(),
         nothing_right=questions["nothing_right"].to_list(),
         choices=_choices(everything, evaluation.runs, questions.height) if small else [],
         **{name: questions[name].to_list() for name in lists},
     )
-
-
-def _per_question(evaluation: Evaluation, *outcomes: int) -> list[int]:
-    """For each question, in how many runs its response had one of some outcomes."""
-    totals = sum(np.isin(run, outcomes).astype(np.int64) for run in evaluation.data.codes)
-    return list(map(int, np.asarray(totals)))
 
 
 def _choices(
@@ -331,12 +330,10 @@ def _choices(
     if not isinstance(evaluation.data.source, GoldRuns):  # a view of some runs or questions
         return []
     judged = evaluation.data.source.judged()
-    some = [nw.col("run").is_in(list(runs))] if len(runs) < len(evaluation.runs) else []
+    answered = nw.col(KIND).is_in([RIGHT, WRONG]), nw.col("run").is_in(list(runs))
     tables = [
         collect(
-            frame.filter(nw.col(KIND).is_in([RIGHT, WRONG]), *some)
-            .group_by(INDEX, "answer")
-            .agg(nw.len().alias("len")),
+            frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len")),
             judged.sources[0].table.name,
         ).cast({INDEX: pl.Int64, "len": pl.Int64})
         for frame in judged.frames
@@ -367,8 +364,7 @@ def _references(
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
-    judged = evaluate(gold, responses, reading)
-    counted = _counted_runs(judged, slices)
+    counted = _counted_runs(evaluate(gold, responses, reading), slices)
     yield from (ReferenceRun(**counted[b.title]) for b in made)
 
 
@@ -401,26 +397,3 @@ def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> C
         return None
     curves = evaluation.only(runs=chosen).curve([*OF_CONFIDENCE, measure])
     return structs.replace(curves, reading=None, subset=None, notes=(), policy={}, touched={})
-
-
-def _official(evaluation: Evaluation, others: set[str]) -> Evaluation:
-    """The runs that are ranked and averaged."""
-    if not others:
-        return evaluation
-    ranked_runs = [run for run in evaluation.runs if run not in others]
-    if not ranked_runs:
-        raise UsageError("no run is official: nothing can be ranked")
-    return evaluation.only(runs=ranked_runs)
-
-
-def _unranked(
-    evaluation: Evaluation,
-    runs: Sequence[str],
-    slices: Sequence[Slices],
-    status: Mapping[str, str],
-    info: pl.DataFrame,
-) -> Iterator[UnrankedRun]:
-    """Late and unofficial runs, counted by the same slices."""
-    counted = _counted_runs(evaluation, slices) if runs else {}
-    of_run = {str(row.pop("run")): row for row in info.to_dicts()}
-    yield from (UnrankedRun(**counted[r], status=status[r], info=of_run[r]) for r in runs)

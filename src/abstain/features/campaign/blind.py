@@ -72,20 +72,19 @@ def blinded(
     def with_slices(run: Reference) -> Reference:
         return replace(run, slices=[run.slices[i] for i in kept])
 
-    rows: list[CampaignRow] = []
+    rows: dict[str, CampaignRow] = {}
     places: dict[str, int] = {}
-    teams: set[str] = set()
     for at, row in enumerate(result.rows):
         bare = replace(row, group="", pairs=None, blanks={})
         if pseudonyms is not None:
             bare = replace(bare, run=pseudonyms[row.team], info={})
-        if pseudonyms is None or row.team not in teams:
-            rows.append(bare)
-            places[bare.run] = at
-            teams.add(row.team)
-    rows = ranked(rows, count_measure(result.measure))
-    order = [places[row.run] for row in rows]
+        if bare.run not in rows:
+            rows[bare.run], places[bare.run] = bare, at
+    in_order = ranked(rows.values(), count_measure(result.measure))
+    order = [places[row.run] for row in in_order]
     notes = [result.about, "" if pseudonyms is None else BEST_ONLY, SMALL_SLICES]
+    asked = result.questions
+    one_right = not any(asked.nothing_right) and all(len(right) == 1 for right in asked.accepted)
     return CampaignResult(
         abstain=result.abstain,
         policy=result.policy,
@@ -97,37 +96,37 @@ def blinded(
         level=result.level,
         topic_by=result.topic_by if result.topic_by in names else None,
         test_by=result.test_by if result.test_by in names else None,
-        rows=tuple(rows),
+        rows=tuple(in_order),
         questions=_questions(result, names),
-        breakdowns=tuple(_with_runs(result.breakdowns[i], order) for i in kept),
-        references=tuple(map(with_slices, _references(result))),
+        breakdowns=tuple(
+            with_outcomes(result.breakdowns[i], np.array(result.breakdowns[i].outcomes)[:, order])
+            for i in kept
+        ),
+        references=tuple(
+            with_slices(run) for run in result.references if run.name == LUCK and one_right
+        ),
         unranked=tuple(map(with_slices, result.unranked)) if pseudonyms is None else (),
         skipped=result.skipped if pseudonyms is None else (),
         blind=True,
     )
 
 
-def _with_runs(breakdown: Breakdown, runs: Sequence[int]) -> Breakdown:
-    matrices = {name: getattr(breakdown, name) for name in OUTCOMES}
-    return replace(breakdown, **{name: [m[i] for i in runs] for name, m in matrices.items()})
-
-
-def _references(result: CampaignResult) -> list[ReferenceRun]:
-    """The baseline that follows from the test set alone: luck, where one option is right."""
-    asked = result.questions
-    one = not any(asked.nothing_right) and all(len(right) == 1 for right in asked.accepted)
-    return [run for run in result.references if run.name == LUCK and one]
+def with_outcomes(breakdown: Breakdown, table: npt.NDArray[Any]) -> Breakdown:
+    """The breakdown with other numbers: outcomes × runs × slices."""
+    return replace(breakdown, **dict(zip(OUTCOMES, table.tolist(), strict=True)))
 
 
 def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
     """How many questions each slice has; which they are is left out."""
     attributes = result.questions.attributes
-    kept = {name: attributes[name] for name in names}
-    if kept:
-        frame = pl.DataFrame(kept, schema=dict.fromkeys(kept, pl.String)).sort(list(kept))
-        kept = frame.to_dict(as_series=False)
+    kept = sorted(zip(*(attributes[name] for name in names), strict=True), key=_nulls_first)
+    columns = dict(zip(names, map(list, zip(*kept, strict=True)), strict=False))
     numbers: list[str | None] = [str(at) for at in range(1, len(attributes["question"]) + 1)]
-    return Questions(attributes={"question": numbers, **kept})
+    return Questions(attributes={"question": numbers, **columns})
+
+
+def _nulls_first(values: Sequence[str | None]) -> list[tuple[bool, str]]:
+    return [(value is not None, value or "") for value in values]
 
 
 # ------------------------------------------------------------------------ which slices are safe
@@ -184,37 +183,34 @@ def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
 
     It is an error if none is left.
     """
-    teams: dict[str, list[str]] = {}
-    runs = [(row.team, row.run) for row in result.rows]
-    for team, run in [*runs, *((late.team, late.name) for late in result.unranked)]:
-        teams.setdefault(team, []).append(run)
+    team_of = {row.run: row.team for row in result.rows}
+    team_of |= {late.name: late.team for late in result.unranked}
     answers = dict(zip(evaluation.runs, _answers(evaluation), strict=True))
     held: dict[str, str] = {}
-    for of_team in teams.values():
-        kept: list[str] = []
-        for run in sorted(of_team):
-            if reason := _too_few(run, kept, answers):
-                held[run] = reason
-            else:
-                kept.append(run)
-    if all(run in held for _, run in runs):
-        run = runs[0][1]
+    kept: dict[str, list[str]] = {}
+    for run, team in sorted(team_of.items()):
+        others = kept.setdefault(team, [])
+        if reason := _too_few(run, others, answers):
+            held[run] = reason
+        else:
+            others.append(run)
+    first = result.rows[0].run
+    if all(row.run in held for row in result.rows):
         raise UsageError(
             "no run can be shown in a blind phase: every ranked run is held back (the first is run "
-            f"{shown(run)}: {held[run]})"
+            f"{shown(first)}: {held[first]})"
         )
     return held
 
 
 def _too_few(run: str, others: Sequence[str], answers: Mapping[str, npt.NDArray[np.uint64]]) -> str:
     """Why a run's score, or its difference to another run of the team, reveals few answers."""
-    count = int(np.count_nonzero(answers[run]))
-    if 0 < count < SMALLEST:
-        return f"it has only {plural(count, 'answer')}"
-    for other in others:
-        count = int(np.count_nonzero(answers[run] != answers[other]))
-        if 0 < count < SMALLEST:
-            return f"it differs from {shown(other)} in only {plural(count, 'answer')}"
+    for other in (None, *others):
+        differ = answers[run] if other is None else answers[run] != answers[other]
+        few = int(np.count_nonzero(differ))
+        if 0 < few < SMALLEST:
+            has = "has" if other is None else f"differs from {shown(other)} in"
+            return f"it {has} only {plural(few, 'answer')}"
     return ""
 
 
@@ -241,21 +237,20 @@ def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
     split = measure.definition.needs_candidates  # then candidates are what is scored
     rows = [_plain(result.rows[at], result.measure, split=split) for at in chosen]
     answered = np.array([row.counts.answered for row in rows])
-    breakdowns = []
-    for breakdown in result.breakdowns:
-        table = _guarded_cells(np.array(breakdown.outcomes)[:, chosen], answered, split=split)
-        matrices = {name: table[i].tolist() for i, name in enumerate(OUTCOMES)}
-        breakdowns.append(replace(breakdown, **matrices))
+    breakdowns = [
+        with_outcomes(
+            each, _guarded_cells(np.array(each.outcomes)[:, chosen], answered, split=split)
+        )
+        for each in result.breakdowns
+    ]
     unranked = []
-    for run in result.unranked:
+    for run in (run for run in result.unranked if run.name not in held):
         counts = np.array(run.counts)
-        slices = [
-            _guarded_cells(np.array(part)[:, None], counts[:2].sum(keepdims=True), split=split)
-            for part in run.slices
-        ]
+        alone = [np.array(part)[:, None] for part in run.slices]
+        parts = [_guarded_cells(part, counts[:2].sum(keepdims=True), split=split) for part in alone]
         counts = counts if split else _without_candidates(counts)
-        parts = [table[:, 0].tolist() for table in slices]
-        unranked += [replace(run, counts=counts.tolist(), slices=parts)] * (run.name not in held)
+        slices = [part[:, 0].tolist() for part in parts]
+        unranked.append(replace(run, counts=counts.tolist(), slices=slices))
     return replace(
         result,
         rows=tuple(ranked(rows, measure)),
@@ -271,7 +266,7 @@ def _plain(row: CampaignRow, measure: str, *, split: bool) -> CampaignRow:
     numbers = dict(row.numbers)
     if not split:
         blank = sum(numbers.get(name) or 0 for name in OUTCOMES[2:])
-        numbers |= {OUTCOMES[2]: 0, OUTCOMES[3]: 0, OUTCOMES[4]: blank}
+        numbers |= dict(zip(OUTCOMES[2:], (0, 0, blank), strict=True))
     return replace(row, numbers=numbers, intervals={measure: (low, high)} if row.intervals else {})
 
 
@@ -312,11 +307,11 @@ def read_pseudonyms(path: Any, teams: Sequence[str]) -> dict[str, str]:
         require(table, name, "which is needed to give each team its pseudonym")
     frame = collect(into_lazy(table.frame).select("team", "pseudonym"), table.name)
     rows = [[str(text or "").strip() for text in row] for row in frame.iter_rows()]
-    for what, values in zip(("team", "pseudonym"), zip(*rows, strict=True), strict=False):
+    pseudonyms: dict[str, str] = dict(rows)
+    for values in ([team for team, _ in rows], [name for _, name in rows]):
         wrong = next((value for value in values if values.count(value) > 1 or not value), None)
         if wrong is not None:
-            raise InputError(f"{what} {shown(wrong)} is empty or appears twice", table.name)
-    pseudonyms: dict[str, str] = dict(rows)
+            raise InputError(f"{shown(wrong)} is empty or appears twice", table.name)
     if lacking := [team for team in teams if team not in pseudonyms]:
         raise InputError(f"has no pseudonym for {some_of(lacking)}", table.name)
     for team, name in pseudonyms.items():
@@ -343,8 +338,8 @@ def drawn_pseudonyms(teams: Sequence[str]) -> dict[str, str]:
     draw = random.SystemRandom()
     pseudonyms: dict[str, str] = {}
     for team in teams:
-        name = ""
-        while not name or name in pseudonyms.values() or any(_names(name, t) for t in teams):
+        name = team
+        while name in pseudonyms.values() or any(_names(name, t) for t in teams):
             name = "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(3))
         pseudonyms[team] = name
     return pseudonyms

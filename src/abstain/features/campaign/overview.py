@@ -1,23 +1,24 @@
-"""A campaign's facts as arrays, runs from the best to the worst: what its views work on."""
+"""A campaign's facts as arrays, runs from the best to the worst, and the columns of its tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, shown
 from abstain.features.campaign.result import CampaignResult
-from abstain.measures import Measure, count_measure
+from abstain.measures import count_measure
 from abstain.outcomes import RIGHT, Counts, CountsArray
-from abstain.runs.gold import Slices, natural, slices_of
+from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.view import measure_summary
+from abstain.runs.gold import slices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from abstain.outcomes import Array, IntArray
@@ -30,26 +31,37 @@ ROLE = "role"
 """The attribute that tells main questions from auxiliary ones."""
 
 
-@dataclass(frozen=True)
 class Overview:
     """A campaign's result, unpacked."""
 
-    result: CampaignResult
-
-    @cached_property
-    def runs(self) -> list[str]:
-        """The runs from the best to the worst."""
-        return [row.run for row in self.result.rows]
-
-    @cached_property
-    def measure(self) -> Measure:
-        """What the runs are ranked by."""
-        return count_measure(self.result.measure)
-
-    @cached_property
-    def overall(self) -> CountsArray:
-        """Counts by run over all questions."""
-        return CountsArray.of(row.counts for row in self.result.rows)
+    def __init__(self, result: CampaignResult) -> None:
+        rows, asked = result.rows, result.questions
+        self.result = result
+        self.measure = count_measure(result.measure)
+        self.runs = [row.run for row in rows]
+        """From the best to the worst."""
+        self.teams = [row.team for row in rows]
+        names = dict.fromkeys(name for row in rows for name in row.info)
+        self.info = {name: [row.info.get(name) for row in rows] for name in names}
+        """What is known of the runs, by attribute."""
+        self.overall = CountsArray.of(row.counts for row in rows)
+        self.questions = pl.DataFrame(
+            asked.attributes, schema=dict.fromkeys(asked.attributes, pl.String)
+        )
+        self.tried = tuple(np.array(n, np.int64) for n in (asked.right, asked.wrong, asked.blank))
+        """For each question, in how many runs it was right, wrong, left blank."""
+        parts = result.breakdowns
+        self.slices = {each.attribute: slices_of(self.questions, each.attribute) for each in parts}
+        self.sliced = {each.attribute: _counts(each.outcomes) for each in parts}
+        """For each attribute, counts by run and slice."""
+        self.baselines = {
+            run.name: (
+                Counts(*run.counts),
+                dict(zip(self.slices, map(_counts, run.slices), strict=True)),
+            )
+            for run in (*result.unranked, *result.references)
+        }
+        """Reference runs and runs without a rank: counts overall, and by slice."""
 
     @cached_property
     def scores(self) -> Array:
@@ -57,46 +69,9 @@ class Overview:
         return self.measure(self.overall)
 
     @cached_property
-    def questions(self) -> pl.DataFrame:
-        """The questions with their attributes."""
-        attributes = self.result.questions.attributes
-        return pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String))
-
-    @cached_property
-    def tried(self) -> tuple[IntArray, IntArray, IntArray]:
-        """For each question, in how many runs it was right, wrong, left blank."""
-        asked = self.result.questions
-        return np.array(asked.right), np.array(asked.wrong), np.array(asked.blank)
-
-    @cached_property
-    def slices(self) -> dict[str, Slices]:
-        """The slices that each attribute makes."""
-        names = [breakdown.attribute for breakdown in self.result.breakdowns]
-        return {name: slices_of(self.questions, name) for name in names}
-
-    @cached_property
-    def sliced(self) -> dict[str, CountsArray]:
-        """For each attribute, counts by run and slice."""
-        return {
-            breakdown.attribute: _counts(breakdown.outcomes) for breakdown in self.result.breakdowns
-        }
-
-    @cached_property
     def slice_scores(self) -> dict[str, Array]:
         """For each attribute, the measure by run and slice."""
         return {name: self.measure(counts) for name, counts in self.sliced.items()}
-
-    @cached_property
-    def baselines(self) -> dict[str, tuple[Counts, dict[str, CountsArray]]]:
-        """Reference runs and runs without a rank: counts overall, and by slice."""
-        names = [breakdown.attribute for breakdown in self.result.breakdowns]
-        return {
-            run.name: (
-                Counts(*run.counts),
-                {name: _counts(part) for name, part in zip(names, run.slices, strict=True)},
-            )
-            for run in (*self.result.unranked, *self.result.references)
-        }
 
     @cached_property
     def pairs(self) -> Pairs | None:
@@ -109,25 +84,14 @@ class Overview:
         right, _, _ = self.tried
         return Pairs(joined, right[main], right[auxiliary], np.array(rows, np.int64))
 
-    @cached_property
-    def teams(self) -> list[str]:
-        """The team of each run."""
-        return [row.team for row in self.result.rows]
-
-    @cached_property
-    def runs_info(self) -> pl.DataFrame:
-        """One row a run: `run` and what is known of it."""
-        rows = self.result.rows
-        names = list(dict.fromkeys(name for row in rows for name in row.info))
-        columns = {name: [row.info.get(name) for row in rows] for name in names}
-        schema = dict.fromkeys(("run", *names), pl.String)
-        return pl.DataFrame({"run": self.runs, **columns}, schema=schema)
-
 
 def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
     """Counts from numbers by outcome, whatever is behind that axis; nothing is unsplit."""
     table = np.moveaxis(np.array(outcomes), 0, -1)
     return CountsArray(np.concatenate([table, np.zeros_like(table[..., :1])], axis=-1))
+
+
+# ------------------------------------------------------------------ main and auxiliary questions
 
 
 @dataclass(frozen=True)
@@ -154,9 +118,8 @@ class Pairs:
         """The values of an attribute of the auxiliary questions, each with its pairs."""
         if attribute not in self.attributes.columns:
             return {}
-        column = self.attributes[attribute].fill_null("")
-        values = sorted((v for v in column.unique() if v), key=natural)
-        return {value: (column == value).to_numpy() for value in values}
+        slices = slices_of(self.attributes, attribute)
+        return {value: slices.slice_of == at for at, value in enumerate(slices.names)}
 
     def counts(self, chosen: Marks) -> PairCounts:
         """Right responses over all runs in the chosen pairs."""
@@ -197,7 +160,7 @@ def twins_of(
     """The positions of main questions and of their auxiliary twins, and the twins themselves."""
     if "auxiliary_of" not in questions.columns:
         return None
-    indexed = questions.with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
+    indexed = questions.with_columns(pl.int_range(pl.len()).alias("at"))
     twins = indexed.filter(pl.col("auxiliary_of").fill_null("") != "")
     if twins.is_empty():
         return None
@@ -216,12 +179,115 @@ def with_role(questions: pl.DataFrame) -> pl.DataFrame:
     """Mark questions as main or auxiliary where the gold says which belong to which."""
     if "auxiliary_of" not in questions.columns or ROLE in questions.columns:
         return questions
-    auxiliary = questions["auxiliary_of"].fill_null("") != ""
-    role = auxiliary.replace_strict({True: "auxiliary", False: "main"}, return_dtype=pl.String)
-    return questions.with_columns(role.alias(ROLE)) if auxiliary.any() else questions
+    auxiliary = pl.col("auxiliary_of").fill_null("") != ""
+    role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
+    return questions.with_columns(role) if questions.select(auxiliary.any()).item() else questions
 
 
-# ------------------------------------------------------------------- words and names of tables
+# ---------------------------------------------------------------------------- columns of tables
+
+ATTRIBUTES = {
+    "role": "main questions, and auxiliary ones: their simplified twins",
+    "main": "the questions of the task itself",
+    "auxiliary": "simplified twins of main questions that need one inference less",
+    "first_run": "the team's first run (01) or one of its others",
+    "source": "the language of the questions",
+    "target": "the language of the documents",
+    "language": "the language of the questions, from the run's id",
+    "status": "official runs are ranked; late and unofficial runs are not ranked and are left out "
+    "of every mean",
+    "team": "who handed the run in: by the table of runs, its folder or its id",
+    "test": "a reading test: a text with its questions",
+    "type": "what kind of thing is asked for",
+    "topic": "what the texts are about",
+}
+"""Attributes of questions and of runs whose names say what they hold."""
+
+PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic", "text", "type")
+"""Columns that need no line in a legend."""
+NO_ANSWER = "left without an answer (NoA; in QA4MRE's overviews: unanswered)"
+BLANKS = "blanks by the answer that was held back: right, wrong or none"
+BEST = "the best {measure} of a run, and whose it is"
+ENDS = "the ends of a {level:.4g} % interval"
+OVER_RUNS = "of {measure} over the runs"
+HOW_MANY = "how many there are"
+MEANINGS: dict[Kind, dict[str, str]] = {
+    "text": {
+        "#": "rank; = where several share it",
+        "run": "a system's responses to all questions",
+        "group": "runs that share a letter cannot be told apart",
+        "best run": BEST,
+        "place": "the file and the line",
+        "kind": "what sort of problem it is",
+        "what is wrong": "what is there and what was expected",
+        "severity": "a problem leaves its run out, a warning does not",
+        "question": "",
+        "correct": "the answer that is right",
+        "answers given": "each answer with how many runs gave it",
+        "text": "",
+        "by": "the attribute whose value is in the column level",
+        "level": "one value of the attribute; TOTAL: all of them",
+        **ATTRIBUTES,
+    },
+    "bar": {"outcomes": "the shares right, wrong and blank"},
+    "score": {
+        **dict.fromkeys(("low", "high"), ENDS),
+        "all": "over all questions, or over all kinds of questions",
+        **dict.fromkeys(("mean", "median", "st. dev."), OVER_RUNS),
+        "best": BEST,
+        "mean of the others": "the mean {measure} of the team's other runs",
+        "lowest": "the lowest {measure} of the team's other runs",
+        "mean with": "the mean {measure} of the runs that have it",
+        "mean without": "the mean {measure} of the runs that do not",
+        "difference": "the first mean or score minus the second",
+    },
+    "percent": {
+        "right %": "of all responses",
+        "unanswered %": "of all responses (NoA; in QA4MRE's overviews: unanswered)",
+    },
+    "count": {
+        "answered": "right and wrong together",
+        "right": "answered right",
+        "wrong": "answered wrong",
+        **dict.fromkeys(("unanswered", "blank"), NO_ANSWER),
+        **dict.fromkeys(("unans. right", "unans. wrong", "unans. empty"), BLANKS),
+        "tests passed": "reading tests with the pass mark or more",
+        **dict.fromkeys(("questions", "runs", "teams"), HOW_MANY),
+        "both right": "pairs of a main and an auxiliary question with both right",
+        "main only": "pairs with only the main question right",
+        "auxiliary only": "pairs with only the auxiliary question right",
+        "neither": "pairs with neither right",
+    },
+}
+"""What each heading means, by the kind of its cells."""
+KINDS: dict[str, Kind] = {name: kind for kind, names in MEANINGS.items() for name in names}
+
+
+def grid_of(c: Overview, cells: Mapping[str, Sequence[Cell]], **more: Any) -> Grid:
+    """A table of columns by their names, each with its cells."""
+    return Grid.of(zip(columns(c, *cells), cells.values(), strict=True), **more)
+
+
+def columns(c: Overview, *names: str) -> list[Column]:
+    """Columns by their names: those declared here, and measures."""
+    words = {"measure": c.measure, "level": 100 * c.result.level}
+    return [
+        Column(
+            name,
+            KINDS.get(name, "score"),
+            means=MEANINGS[KINDS[name]][name].format_map(words)
+            if name in KINDS
+            else measure_summary(name),
+            plain=name in PLAIN,
+        )
+        for name in names
+    ]
+
+
+def attribute_column(name: str, whose: str) -> Column:
+    """The column of an attribute's values."""
+    means = ATTRIBUTES.get(name, f"an attribute of the {whose}")
+    return Column(name, means=means, plain=name in PLAIN)
 
 
 def safe(name: str) -> str:

@@ -8,8 +8,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.campaign.columns import attribute_column, columns, grid_of
-from abstain.features.campaign.overview import ROLE, Overview, safe
+from abstain.features.campaign.overview import (
+    ROLE,
+    Overview,
+    attribute_column,
+    columns,
+    grid_of,
+    safe,
+)
 from abstain.features.campaign.result import FirstRun
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
@@ -22,7 +28,7 @@ SEPARATOR = "|"
 MOST_TEAMS = 30
 """Teams that a matrix of techniques has columns for."""
 MOST_GROUPS, MOST_TECHNIQUES = 30, 200
-NOT_TECHNIQUES = ("run", "team", "number", "first_run", "status")
+NOT_TECHNIQUES = ("team", "number", "first_run", "status")
 
 
 def participant_tables(c: Overview) -> Iterator[PageTable]:
@@ -37,10 +43,10 @@ def participant_tables(c: Overview) -> Iterator[PageTable]:
 
 def _teams(c: Overview) -> Iterator[PageTable]:
     """The best run of each team against its others."""
-    if "team" not in c.runs_info.columns or c.runs_info["team"].drop_nulls().is_empty():
+    if not any(c.info.get("team", ())):
         return
     members: dict[str, list[int]] = {}
-    for i, team in enumerate(c.runs_info["team"]):
+    for i, team in enumerate(c.info["team"]):
         members.setdefault(team or "–", []).append(i)
     rows: list[list[Cell]] = []
     for team, (best, *others) in members.items():
@@ -57,10 +63,9 @@ def _teams(c: Overview) -> Iterator[PageTable]:
 
 def _groups(c: Overview) -> Iterator[PageTable]:
     """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
-    for attribute in c.runs_info.columns:
-        values = c.runs_info[attribute]
-        groups = sorted(values.drop_nulls().unique().to_list())
-        if attribute in ("run", "team", *_lists(c)) or not 1 < len(groups) <= MOST_GROUPS:
+    for attribute, values in c.info.items():
+        groups = sorted({value for value in values if value is not None})
+        if attribute in ("team", *_lists(c)) or not 1 < len(groups) <= MOST_GROUPS:
             continue
         rows: list[list[Cell]] = []
         for value in groups:
@@ -82,14 +87,12 @@ def _groups(c: Overview) -> Iterator[PageTable]:
 
 def _languages(c: Overview) -> Iterator[PageTable]:
     """Runs by source and target language: as the table of runs has them, else from the ids."""
-    pairs: list[tuple[str, str] | None]
-    if {"source", "target"} <= {*c.runs_info.columns}:
-        both = zip(c.runs_info["source"], c.runs_info["target"], strict=True)
-        pairs = [(a, b) if a and b else None for a, b in both]
-    else:
-        parsed = [parse_run_name(run) for run in c.runs]
-        pairs = [(name.source, name.target) if name else None for name in parsed]
-    known = sorted({pair for pair in pairs if pair})
+    parsed = [parse_run_name(run) for run in c.runs]
+    pairs = [(name.source, name.target) if name else ("", "") for name in parsed]
+    if {"source", "target"} <= {*c.info}:
+        both = zip(c.info["source"], c.info["target"], strict=True)
+        pairs = [(a, b) if a and b else ("", "") for a, b in both]
+    known = sorted({*pairs} - {("", "")})
     if not known:
         return
     teams = [{c.teams[i] for i, of_run in enumerate(pairs) if of_run == pair} for pair in known]
@@ -105,21 +108,17 @@ def _languages(c: Overview) -> Iterator[PageTable]:
         "Runs and teams by the language of the questions and that of the documents.",
         grid_of(c, cells),
     )
-    yield _by_language(c, [pair[0] if pair else "" for pair in pairs])
+    yield _by_language(c, [source for source, _ in pairs])
 
 
 def _by_language(c: Overview, languages: list[str]) -> PageTable:
     """Runs and baselines from the best, each score in the column of its language."""
-    names = sorted({name for name in languages if name})
-    lines = [
-        (float(score), run, {language})
-        for score, run, language in zip(c.scores, c.runs, languages, strict=True)
-    ]
-    for reference in c.result.references:
-        score = c.measure(c.baselines[reference.name][0])
-        lines.append((score, reference.name, set(names)))
-    sign = -1 if c.measure.higher_is_better else 1
-    lines.sort(key=lambda line: (np.isnan(line[0]), sign * float(np.nan_to_num(line[0]))))
+    names = sorted({*languages} - {""})
+    references = [reference.name for reference in c.result.references]
+    scores = [*c.scores.tolist(), *(c.measure(c.baselines[name][0]) for name in references)]
+    worth = np.array(scores) * (-1 if c.measure.higher_is_better else 1)
+    order = np.argsort(worth, kind="stable").tolist()
+    spoken = [*({language} for language in languages), *({*names} for _ in references)]
     means = f"{c.measure} of the runs in this language"
     return PageTable(
         "languages_runs",
@@ -129,10 +128,10 @@ def _by_language(c: Overview, languages: list[str]) -> PageTable:
         Grid(
             [*columns(c, "run"), *(Column(name, "score", means=means) for name in names)],
             [
-                [run, *(score if n in spoken else None for n in names)]
-                for score, run, spoken in lines
+                [[*c.runs, *references][i], *(scores[i] if n in spoken[i] else None for n in names)]
+                for i in order
             ],
-            dim={at for at, (_, run, _) in enumerate(lines) if run in c.baselines},
+            dim={at for at, i in enumerate(order) if i >= len(c.runs)},
         ),
     )
 
@@ -170,9 +169,8 @@ def _lists(c: Overview) -> list[str]:
     """Attributes of runs that list several things in a cell."""
     return [
         name
-        for name in c.runs_info.columns
-        if name not in NOT_TECHNIQUES
-        and any(SEPARATOR in text for text in c.runs_info[name].drop_nulls())
+        for name, texts in c.info.items()
+        if name not in NOT_TECHNIQUES and any(SEPARATOR in (text or "") for text in texts)
     ]
 
 
@@ -181,8 +179,8 @@ def _techniques(c: Overview) -> Iterator[PageTable]:
     columned = sorted(set(c.teams)) if len(set(c.teams)) <= MOST_TEAMS else []
     for attribute in _lists(c):
         used = [
-            {part.strip() for part in (text or "").split(SEPARATOR) if part.strip()}
-            for text in c.runs_info[attribute]
+            {part.strip() for part in (text or "").split(SEPARATOR)} - {""}
+            for text in c.info[attribute]
         ]
         names = sorted(set().union(*used))
         if len(names) > MOST_TECHNIQUES:

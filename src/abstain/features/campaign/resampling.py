@@ -111,8 +111,7 @@ def first_runs(
         chosen, spots = np.unique([*first, *other], return_inverse=True)
         drawn = _resampled(codes[chosen], measure, RESAMPLES, PAIR_BLOCK, (seed, 11))
         differences = drawn[spots[: len(pairs)]] - drawn[spots[len(pairs) :]]
-        tail = (1 - level) / 2
-        low, high = np.nanquantile(differences, (tail, 1 - tail), axis=1)
+        low, high = np.nanquantile(differences, ((1 - level) / 2, (1 + level) / 2), axis=1)
     return tuple(
         FirstRun(
             team=team,

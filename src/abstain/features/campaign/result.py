@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
@@ -195,7 +195,8 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
         runs, q, s = len(self.rows), self.questions, self.stability
         asked = len(q.attributes.get("question", ()))
-        answers = (q.right, q.wrong, q.blank, q.accepted, q.nothing_right)
+        tried = (q.right, q.wrong, q.blank)
+        answers = (*tried, q.accepted, q.nothing_right)
         options = (q.options, q.option_texts, q.choices)
         if not runs or not asked:
             raise ValueError("has no runs or no questions")
@@ -204,45 +205,38 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         lists = [*q.attributes.values(), *filter(None, options), *(() if self.blind else answers)]
         if {len(column) for column in lists} != {asked}:
             raise ValueError("the lists of question data differ in length")
-        if s is not None and {len(s.low), len(s.high), len(s.first)} != {runs}:
-            raise ValueError("the stability does not cover all runs")
-        names = {breakdown.attribute for breakdown in self.breakdowns}
-        if not names <= {*q.attributes} or not {self.test_by, self.topic_by} <= {*names, None}:
-            raise ValueError("a breakdown is by an attribute that no question has, or lacks")
+        if any(not 0 <= count <= runs for column in tried for count in column):
+            raise ValueError("the runs of a question are fewer than 0 or more than all")
         named: set[str] = set()
+        for part in filter(None, (self.comparison, self.curves)):
+            part.check()
         if self.comparison is not None:
-            self.comparison.check()
             named |= {row.run for row in self.comparison.rows}
         if self.curves is not None:
-            self.curves.check()
             named |= {row.run for row in self.curves.runs}
         if not named <= {row.run for row in self.rows}:
             raise ValueError("its comparison or its curves name a run that has no result")
-        _check_counts(Overview(self))
+        fits = {each.attribute for each in self.breakdowns} <= {*q.attributes}
+        fits = fits and (s is None or {len(s.low), len(s.high), len(s.first)} == {runs})
+        try:
+            fits = fits and self._fits(Overview(self))
+        except (ValueError, TypeError, LookupError):
+            fits = False
+        if not fits:
+            raise ValueError("its runs, its questions and its breakdowns do not fit each other")
 
-
-def _check_counts(c: Overview) -> None:
-    """Counts are numbers, as many as there are runs, and slices those that the questions make."""
-    breakdowns, runs = c.result.breakdowns, len(c.result.rows)
-    others = (*c.result.unranked, *c.result.references)
-    tables = [[row.numbers.get(name) or 0 for name in OUTCOMES] for row in c.result.rows]
-    tables += [run.counts for run in others]
-    pieces: list[tuple[Any, tuple[int, ...]]] = []
-    try:
-        pieces.append((np.array(tables, np.float64), (len(tables), len(OUTCOMES))))
-        for breakdown, *parts in zip(breakdowns, *(run.slices for run in others), strict=True):
-            names = c.slices[breakdown.attribute].names
-            shape = (len(OUTCOMES), runs, len(names)) if names == breakdown.slices else ()
-            pieces.append((np.array(breakdown.outcomes, np.float64), shape))
-            pieces += [(np.array(part, np.float64), (len(OUTCOMES), len(names))) for part in parts]
-    except ValueError:  # a matrix whose rows differ in length, or one too few
-        raise ValueError("a breakdown is incomplete") from None
-    for table, expected in pieces:
-        if table.shape != expected:
-            raise ValueError("a breakdown does not fit the runs and the slices of the questions")
-        some = table[table != 0]
-        if some.size and not LEAST <= some.min() <= some.max() <= MOST:
-            raise ValueError("has a count that is below 0, nearly 0 or above 2^53")
-    for tried in c.tried:
-        if tried.size and not 0 <= tried.min() <= tried.max() <= runs:
-            raise ValueError("the runs of a question are fewer than 0 or more than all")
+    def _fits(self, c: Overview) -> bool:
+        """Whether counts are numbers, and matrices have the shape of runs and slices."""
+        others = (*self.unranked, *self.references)
+        fits = {self.test_by, self.topic_by} <= {*c.slices, None}
+        fits = fits and all(len(run.counts) == len(OUTCOMES) for run in others)
+        tables = [c.overall.table, np.array([run.counts for run in others] or 0)]
+        for each in self.breakdowns:
+            names = c.slices[each.attribute].names
+            shape = (len(names), len(OUTCOMES) + 1)
+            parts = [sliced[each.attribute].table for _, sliced in c.baselines.values()]
+            fits = fits and each.slices == names and all(part.shape == shape for part in parts)
+            fits = fits and c.sliced[each.attribute].table.shape == (len(self.rows), *shape)
+            tables += [c.sliced[each.attribute].table, *parts]
+        counts = np.concatenate([table[table != 0] for table in tables])
+        return fits and bool(((counts >= LEAST) & (counts <= MOST)).all())

@@ -36,7 +36,7 @@ def sentences(c: Overview) -> Iterator[str]:
 
 def _what_was_run(c: Overview) -> str:
     text = plural(len(c.runs), "run")
-    if "team" in c.runs_info.columns and (teams := c.runs_info["team"].drop_nulls().n_unique()):
+    if teams := len({*c.info.get("team", ())} - {None}):
         text += f" of {plural(teams, 'team')}"
     text += f" responded to {plural(c.questions.height, 'question')}"
     if c.result.test_by:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.campaign.columns import (
+from abstain.features.campaign.overview import (
     ATTRIBUTES,
-    PAIR_COLUMNS,
     PLAIN,
+    ROLE,
+    Overview,
+    Pairs,
     attribute_column,
     columns,
+    free_name,
     grid_of,
+    safe,
 )
-from abstain.features.campaign.overview import ROLE, Overview, Pairs, free_name, safe
 from abstain.features.campaign.participants import participant_tables
 from abstain.measures import measure
 from abstain.outcomes import OUTCOMES, Counts, CountsArray
@@ -26,11 +29,11 @@ from abstain.report.page import PageTable
 from abstain.stats.orderings import at_least, over_runs
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.outcomes import Array, IntArray
     from abstain.runs.gold import Slices
+    from abstain.stats.orderings import Marks
 
+Cells: TypeAlias = dict[str, Cell]
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 
@@ -61,75 +64,69 @@ def all_tables(c: Overview) -> list[PageTable]:
 # ---------------------------------------------------------------- question answering perspective
 
 
-class Line(NamedTuple):
-    """A line of the leaderboard."""
-
-    name: str
-    score: float
-    counts: Counts
-    passed: int | None
-    info: Mapping[str, str | None]
-    rank: str = ""
-    ends: tuple[float | None, float | None] = (None, None)
-    group: str = ""
-    ranked: bool = False
-
-
 def leaderboard(c: Overview) -> PageTable:
     """Every run with its outcomes, from the best to the worst, the reference runs among them."""
-    plain = c.result.blind  # then blanks are counted without their candidates
-    sign = -1 if c.measure.higher_is_better else 1
-    lines = sorted(
-        _lines(c),
-        key=lambda e: (np.isnan(e.score), sign * float(np.nan_to_num(e.score)), not e.ranked),
-    )
-    counts = [line.counts for line in lines]
-    cells: dict[str, list[Cell]] = {
-        "#": [line.rank for line in lines],
-        "run": [line.name for line in lines],
-        str(c.measure): [line.score for line in lines],
-        "low": [line.ends[0] for line in lines],
-        "high": [line.ends[1] for line in lines],
-    }
-    if any(row.group for row in c.result.rows):
-        cells["group"] = [line.group for line in lines]
-    cells["outcomes"] = [(k.right, k.wrong, k.unanswered) for k in counts]
-    for name in ("answered", "right", "wrong", "unanswered"):
-        cells[name] = [getattr(k, name) for k in counts]
-    if not plain:
-        for name in OUTCOMES[2:]:
-            cells[name.replace("unanswered_", "unans. ")] = [getattr(k, name) for k in counts]
-        extra = [m for m in map(measure, EXTRA) if m != c.measure]
-        cells |= {str(m): [m(k) for k in counts] for m in extra}
-    if c.result.test_by:
-        cells["tests passed"] = [line.passed for line in lines]
-    for name in ("team", "language", "status"):
-        if name in c.runs_info.columns or (name == "status" and c.result.unranked):
-            cells[name] = [line.info.get(name) or "" for line in lines]
-    text = "Outcomes of every run; reference runs are listed without a rank"
-    if c.result.unranked:
-        text += ", and so are late and unofficial runs, which are in no average"
-    dim = {at for at, line in enumerate(lines) if not line.ranked}
-    return PageTable("leaderboard", "Runs", f"{text}.", grid_of(c, cells, dim=dim))
-
-
-def _lines(c: Overview) -> Iterator[Line]:
-    """All runs from the best, then the others that are listed."""
     passed = tests_passed(c)
-    for i, run in enumerate(c.result.rows):
-        ends = run.intervals.get(c.result.measure, (None, None))
-        info = {"status": "official", **run.info}
-        score = float(c.scores[i])
-        yield Line(
-            run.run, score, c.overall[i], passed[i], info, run.rank, ends, run.group, ranked=True
-        )
+    lines = []
+    for i, row in enumerate(c.result.rows):
+        low, high = row.intervals.get(c.result.measure, (None, None))
+        ranked: Cells = {"#": row.rank, "low": low, "high": high, "group": row.group}
+        info = {"status": "official", **row.info}
+        lines.append(_line(c, row.run, c.overall[i], passed[i], info) | ranked)
     unranked = {run.name: run.info for run in c.result.unranked}
     for name, (k, parts) in c.baselines.items():
         reached = 0
         if c.result.test_by:
             scores = c.measure(parts[c.result.test_by])
             reached = int(at_least(scores, c.result.pass_mark).sum())
-        yield Line(name, c.measure(k), k, reached, unranked.get(name, {}))
+        lines.append(_line(c, name, k, reached, unranked.get(name, {})))
+    best = _from_the_best(c, np.array([line[str(c.measure)] for line in lines], float))
+    text = "Outcomes of every run; reference runs are listed without a rank"
+    if c.result.unranked:
+        text += ", and so are late and unofficial runs, which are in no average"
+    cells = {name: [lines[i][name] for i in best] for name in _names(c)}
+    dim = {at for at, i in enumerate(best) if i >= len(c.runs)}
+    return PageTable("leaderboard", "Runs", f"{text}.", grid_of(c, cells, dim=dim))
+
+
+def _line(
+    c: Overview, name: str, k: Counts, passed: int | None, info: Mapping[str, str | None]
+) -> Cells:
+    """The cells of a run that has no rank, by column."""
+    return {
+        "#": "",
+        "run": name,
+        "low": None,
+        "high": None,
+        "group": "",
+        "outcomes": (k.right, k.wrong, k.unanswered),
+        **{name: getattr(k, name) for name in ("answered", "right", "wrong", "unanswered")},
+        **{name.replace("unanswered_", "unans. "): getattr(k, name) for name in OUTCOMES[2:]},
+        **{str(m): m(k) for m in (*map(measure, EXTRA), c.measure)},
+        "tests passed": passed,
+        **{name: info.get(name) or "" for name in ("team", "language", "status")},
+    }
+
+
+def _names(c: Overview) -> list[str]:
+    """The columns of the leaderboard; a blind one counts blanks without their candidates."""
+    names = ["#", "run", str(c.measure), "low", "high"]
+    names += ["group"] * any(row.group for row in c.result.rows)
+    names += ["outcomes", "answered", "right", "wrong", "unanswered"]
+    if not c.result.blind:
+        names += ["unans. right", "unans. wrong", "unans. empty"]
+        names += [name for name in EXTRA if name != str(c.measure)]
+    names += ["tests passed"] * bool(c.result.test_by)
+    names += [name for name in ("team", "language") if name in c.info]
+    return names + ["status"] * bool("status" in c.info or c.result.unranked)
+
+
+def _from_the_best(c: Overview, scores: Array) -> list[int]:
+    """The order of scores; of equal ones the first, and those that are undefined last."""
+    order: list[int] = np.argsort(
+        -scores if c.measure.higher_is_better else scores, kind="stable"
+    ).tolist()
+    return order
 
 
 def tests_passed(c: Overview) -> list[int | None]:
@@ -138,8 +135,8 @@ def tests_passed(c: Overview) -> list[int | None]:
         return [None] * len(c.runs)
     scores = c.slice_scores[c.result.test_by]
     passed = np.count_nonzero(at_least(scores, c.result.pass_mark), axis=1).tolist()
-    hidden = np.count_nonzero(np.isnan(scores) & c.result.blind, axis=1).tolist()
-    return [None if gone else count for count, gone in zip(passed, hidden, strict=True)]
+    hidden = np.isnan(scores) & c.result.blind
+    return [None if gone.any() else n for n, gone in zip(passed, hidden, strict=True)]
 
 
 def reading(c: Overview, test_by: str) -> PageTable:
@@ -151,22 +148,20 @@ def reading(c: Overview, test_by: str) -> PageTable:
         for number, name in enumerate(topics.names):
             inside = tests.slice_of[(topics.slice_of == number) & (tests.slice_of >= 0)]
             parts[f"{name}: "] = np.isin(np.arange(len(tests.names)), inside)
-    heads = columns(c, "run", "tests passed")
     means = f"of {c.measure} over the reading tests, all or those of a topic"
-    blocks: list[Array] = []
+    heads = columns(c, "run", "tests passed")
+    blocks: list[list[Any]] = [c.runs, tests_passed(c)]
     for label, chosen in parts.items():
         summary = over_runs(scores[:, chosen].T)
         for word, statistic in READING.items():
             heads.append(Column(f"{label}{word}", "score", means=means))
-            blocks.append(summary[statistic])
-    passed, summed = tests_passed(c), np.stack(blocks, axis=-1)
-    rows: list[list[Cell]] = [[run, passed[i], *summed[i].tolist()] for i, run in enumerate(c.runs)]
+            blocks.append(summary[statistic].tolist())
     return PageTable(
         "reading",
         "Reading perspective",
         f"{c.measure} on each of the {len(tests.names)} reading tests, summarised by run. A test "
         f"is passed with {c.result.pass_mark:g} or more.",
-        Grid(heads, rows),
+        Grid.of(zip(heads, blocks, strict=True)),
     )
 
 
@@ -212,23 +207,23 @@ def _summed_up(c: Overview, heads: list[Column], scores: Array) -> Grid:
 
 def subset_table(c: Overview) -> Iterator[PageTable]:
     """All, main and auxiliary questions, and every subset that a yes/no attribute marks."""
-    chosen: list[tuple[str, str, int]] = []
+    roles = c.slices[ROLE].names if ROLE in c.slices else []
+    chosen = [(name, ROLE, name) for name in sorted(roles, key="auxiliary".__eq__)]
     for attribute, s in c.slices.items():
-        if attribute == ROLE:
-            chosen += [(name, attribute, part) for part, name in enumerate(s.names)]
-        elif set(s.names) <= {"yes", "no"} and "yes" in s.names:
-            chosen.append((attribute, attribute, s.names.index("yes")))
+        if attribute != ROLE and set(s.names) <= {"yes", "no"} and "yes" in s.names:
+            chosen.append((attribute, attribute, "yes"))
     if not chosen:
         return
-    chosen.sort(key=lambda item: (item[1] != ROLE, item[0] == "auxiliary"))
-    heads = columns(c, "run", "all")
-    for name, _, _ in chosen:
+    heads, scores, sizes = columns(c, "run", "all"), [c.scores], []
+    for name, attribute, value in chosen:
         means = ATTRIBUTES.get(name, f"{c.measure} on these questions")
         heads.append(Column(name, "score", means=means, plain=name in PLAIN))
-    scores = np.stack([c.scores, *(c.slice_scores[a][:, part] for _, a, part in chosen)], axis=-1)
-    sizes = ", ".join(f"{n} {int(c.slices[a].sizes[part])}" for n, a, part in chosen)
-    text = f"Questions: {sizes}."
-    yield PageTable("subsets", f"{c.measure} on subsets", text, _summed_up(c, heads, scores))
+        part = c.slices[attribute].names.index(value)
+        scores.append(c.slice_scores[attribute][:, part])
+        sizes.append(f"{name} {c.slices[attribute].sizes[part]}")
+    grid = _summed_up(c, heads, np.stack(scores, axis=-1))
+    title, text = f"{c.measure} on subsets", f"Questions: {', '.join(sizes)}."
+    yield PageTable("subsets", title, text, grid)
 
 
 def attribute_table(c: Overview, attribute: str) -> PageTable:
@@ -237,18 +232,18 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     total = CountsArray(c.sliced[attribute].table.sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
-    undefined = np.isnan(scores).all(axis=0)
     best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
+    best_scores = scores[best, np.arange(len(best))]
     summary = over_runs(scores)
-    cells = {
+    cells: dict[str, list[Cell]] = {
         "questions": s.sizes.tolist(),
         "right %": right.tolist(),
         "unanswered %": unanswered.tolist(),
         "mean": summary["mean"].tolist(),
         "median": summary["median"].tolist(),
         "st. dev.": summary["standard deviation"].tolist(),
-        "best": np.take_along_axis(scores, best[None], axis=0)[0].tolist(),
-        "best run": np.where(undefined, "", np.array(c.runs, object)[best]).tolist(),
+        "best": best_scores.tolist(),
+        "best run": np.where(np.isnan(best_scores), "", np.array(c.runs, object)[best]).tolist(),
     }
     heads = [attribute_column(attribute, "questions"), *columns(c, *cells)]
     return PageTable(
@@ -266,16 +261,25 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
 def question_table(c: Overview) -> PageTable:
     """Every question, the hardest first: how many runs had it right, wrong, blank."""
     (right, wrong, blank), asked = c.tried, c.result.questions
-    hardest = hardest_first(right, wrong)
     attributes = [name for name in (c.result.topic_by, c.result.test_by) if name]
-    cells: dict[str, list[str] | list[int]] = {"right": right.tolist(), "wrong": wrong.tolist()}
-    cells["blank"] = blank.tolist()
+    cells: dict[str, list[Cell]] = {
+        "right": right.tolist(),
+        "wrong": wrong.tolist(),
+        "blank": blank.tolist(),
+    }
+    nobody = int((right == 0).sum())
+    text = (
+        f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first. "
+        f"Questions that no run got right: {nobody} of {len(right):,} "
+        f"({100 * nobody / len(right):.1f} %)."
+    )
     if any(asked.choices):
-        cells["correct"] = asked.correct
+        cells["correct"] = [*asked.correct]
         cells["answers given"] = [
             ", ".join(f"{answer} ({count})" for answer, count in answers[:5])
             for answers in asked.choices
         ]
+        text += " Answers: an answer and, in brackets, how many runs gave it."
     if "text" in asked.attributes:
         cells["text"] = [text or "" for text in asked.attributes["text"]]
     heads = [
@@ -284,16 +288,8 @@ def question_table(c: Overview) -> PageTable:
         *columns(c, *cells),
     ]
     blocks = [c.questions[name].fill_null("").to_list() for name in ("question", *attributes)]
-    blocks += cells.values()
-    nobody = int((right == 0).sum())
-    text = (
-        f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first "
-        "(ties: the question with more wrong answers first). Questions that no run got right: "
-        f"{nobody} of {len(right):,} ({100 * nobody / len(right):.1f} %)."
-    )
-    if "correct" in cells:
-        text += " Answers: an answer and, in brackets, how many runs gave it."
-    ordered = [[block[i] for i in hardest] for block in blocks]
+    hardest = hardest_first(right, wrong)
+    ordered = [[block[i] for i in hardest] for block in (*blocks, *cells.values())]
     return PageTable("questions", "Questions", text, Grid.of(zip(heads, ordered, strict=True)))
 
 
@@ -317,8 +313,7 @@ def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
             _pair_grid(c, pairs, inside),
         )
     cells: dict[str, list[Cell]] = {"run": [*c.runs, "all runs"]}
-    for at, name in enumerate(FOURFOLD):
-        of_runs = pairs.fourfold[:, at]
+    for name, of_runs in zip(FOURFOLD, pairs.fourfold.T, strict=True):
         cells[name] = [*of_runs.tolist(), int(of_runs.sum())]
     yield PageTable(
         "pairs_runs",
@@ -330,23 +325,31 @@ def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
 
 
 FOURFOLD = ("both right", "main only", "auxiliary only", "neither")
+PAIR_COLUMNS = {
+    "main": "right responses to main questions",
+    "auxiliary": "right responses to their auxiliary twins",
+    "change %": "the increase of right responses on the auxiliary twins, in percent",
+    "better": "pairs in which more runs got the auxiliary question right than the main one",
+    "pairs": "how many pairs there are",
+}
 
 
-def _pair_grid(c: Overview, pairs: Pairs, inside: npt.NDArray[np.bool_]) -> Grid:
+def _pair_grid(c: Overview, pairs: Pairs, inside: Marks) -> Grid:
     kinds = {"all": pairs.everything, **pairs.levels("simplification")}
-    heads = columns(c, "by", "level")
-    for kind in kinds:
-        for name, means in PAIR_COLUMNS.items():
-            heads.append(Column(f"{kind}: {name}", "count", means=means))
-    grid = Grid(heads, [])
+    heads = [
+        Column(f"{kind}: {name}", "count", means=means)
+        for kind in kinds
+        for name, means in PAIR_COLUMNS.items()
+    ]
+    grid = Grid([*columns(c, "by", "level"), *heads], [])
     for attribute in ("type", c.result.topic_by):
         if not attribute or attribute not in pairs.attributes.columns:
             continue
         grid.breaks.add(len(grid.rows))
         levels = pairs.levels(attribute)
         names = c.slices[attribute].names if attribute in c.slices else []
-        for level in [*names, "TOTAL"]:
-            mask = inside if level == "TOTAL" else inside & levels.get(level, ~pairs.everything)
+        masks = {level: inside & levels.get(level, ~pairs.everything) for level in names}
+        for level, mask in {**masks, "TOTAL": inside}.items():
             cells: list[Cell] = [attribute, level]
             for of_kind in kinds.values():
                 t = pairs.counts(mask & of_kind)

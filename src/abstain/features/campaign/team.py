@@ -21,8 +21,7 @@ from abstain.features.campaign.blind import (
     safe_breakdowns,
     teams_of_campaign,
 )
-from abstain.features.campaign.columns import columns
-from abstain.features.campaign.overview import Overview, free_name, safe
+from abstain.features.campaign.overview import Overview, columns, free_name, safe
 from abstain.features.campaign.tables import sizes_text
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page, PageTable, Section
@@ -32,10 +31,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from abstain.features.campaign.result import CampaignResult, UnrankedRun
+    from abstain.outcomes import Counts
 
 AROUND = 5
 """Places of the field that are shown above and below each of a team's places."""
 MOST_PROBLEMS = 500
+SECTIONS = (
+    ("runs", "Your runs", ""),
+    ("field", "The field around you", ""),
+    ("breakdowns", "Your runs by breakdown", "Breakdowns"),
+    ("problems", "What is wrong with your submission", "Problems"),
+    ("questions", "Your responses", ""),
+)
+"""The name, title and short title of each section."""
 
 
 class Revealed(Struct, frozen=True):
@@ -51,7 +59,11 @@ class TeamPage(Struct, frozen=True):
 
     folder: str
     page: Page
-    tables: tuple[PageTable, ...]
+
+    @property
+    def tables(self) -> list[PageTable]:
+        """Every table of the page."""
+        return [table for section in self.page.sections for table in section.tables]
 
 
 class Teams:
@@ -91,66 +103,65 @@ class Teams:
         teams = teams_of_campaign(self.everything)
         names = self.pseudonyms or {team: team for team in teams}
         for team in sorted(teams, key=lambda team: names[team]):
-            yield self._page(team, names[team], free_name(safe(names[team]) or "team", taken))
+            folder = free_name(safe(names[team]) or "team", taken)
+            yield TeamPage(folder, self._page(team, names[team]))
 
-    def _page(self, team: str, name: str, folder: str) -> TeamPage:
-        ranked = [at for at, row in enumerate(self.result.rows) if row.team == team]
+    def _page(self, team: str, name: str) -> Page:
+        mine = [at for at, row in enumerate(self.result.rows) if row.team == team]
         late = [run for run in self.result.unranked if run.team == team]
         runs = {row.run for row in self.everything.rows if row.team == team}
         runs |= {run.name for run in self.everything.unranked if run.team == team}
         held = [run for run in self.held if run in runs]
-        mine = [self._runs(ranked, late, held)] if ranked or late or held else []
-        parts = [self._breakdown(by, ranked, late) for by in self.scores if ranked or late]
-        field = [self._field(team)] if ranked else []
-        wrong = [*self._problems(team, runs)]
-        asked = [self._questions(ranked)] if ranked and self.revealed is not None else []
-        title = "What is wrong with your submission"
-        sections = [
-            Section("runs", "Your runs", tables=mine),
-            Section("field", "The field around you", tables=field),
-            Section("breakdowns", "Your runs by breakdown", tables=parts, short="Breakdowns"),
-            Section("problems", title, tables=wrong, short="Problems"),
-            Section("questions", "Your responses", tables=asked),
-        ]
-        lead = f"{plural(len(ranked), 'run')} ranked"
-        lead += f", {len(late)} scored without a rank" if late else ""
-        lead += f", {len(held)} held back" if held else ""
         files = len({p.file for p in self.result.problems if p.team == team})
-        lead += f"; {plural(files, 'file has', 'files have')} problems" if files else ""
-        page = Page(
-            title=f"{self.result.title}: {name}", lead=f"{lead}.", sections=sections, digits=3
+        parts = [
+            f"{plural(len(mine), 'run')} ranked",
+            f", {len(late)} scored without a rank" if late else "",
+            f", {len(held)} held back" if held else "",
+            f"; {plural(files, 'file has', 'files have')} problems" if files else "",
+        ]
+        scored = bool(mine or late)
+        tables = {
+            "runs": [self._runs(mine, late, held)] if scored or held else [],
+            "field": [self._field(team)] if mine else [],
+            "breakdowns": [self._breakdown(by, mine, late) for by in self.scores if scored],
+            "problems": [*self._problems(team, runs)],
+            "questions": [*self._questions(mine)],
+        }
+        return Page(
+            title=f"{self.result.title}: {name}",
+            lead="".join(parts) + ".",
+            sections=[
+                Section(name, title, tables=tables[name], short=short)
+                for name, title, short in SECTIONS
+            ],
+            digits=3,
         )
-        return TeamPage(folder, page, (*mine, *field, *parts, *wrong, *asked))
 
     def _runs(
-        self, ranked: Sequence[int], late: Sequence[UnrankedRun], held: Sequence[str]
+        self, mine: Sequence[int], late: Sequence[UnrankedRun], held: Sequence[str]
     ) -> PageTable:
         """Rank, score, interval and outcomes of each run."""
-        name = self.result.measure
+        name, c = self.result.measure, self.c
         rows: list[list[Cell]] = []
-        for at in ranked:
-            row = self.result.rows[at]
-            k, ends = row.counts, row.intervals.get(name, (None, None))
-            score = row.scores.get(name)
-            rows.append([row.rank, row.run, score, *ends, k.right, k.wrong, k.unanswered, ""])
+        for row in (self.result.rows[at] for at in mine):
+            ends = row.intervals.get(name, (None, None))
+            rows.append([row.rank, row.run, row.scores.get(name), *ends, *_three(row.counts), ""])
         for run in late:
-            k = self.c.baselines[run.name][0]
-            counts = (k.right, k.wrong, k.unanswered)
-            rows.append(["", run.name, self.c.measure(k), None, None, *counts, run.status])
+            k = c.baselines[run.name][0]
+            rows.append(["", run.name, c.measure(k), None, None, *_three(k), run.status])
         rows += [["", run, *([None] * 6), f"held back: {self.held[run]}"] for run in held]
         names = ["#", "run", name, "low", "high", "right", "wrong", "unanswered", "status"]
-        if not (late or held):
-            names, rows = names[:-1], [row[:-1] for row in rows]
+        shown = names if late or held else names[:-1]
         reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
         if held:
             reading += " A run is held back if its score would reveal single answers."
-        return PageTable("runs", "Runs", reading, Grid(columns(self.c, *names), rows))
+        return PageTable("runs", "Runs", reading, Grid(columns(c, *names), rows).in_order(shown))
 
     def _breakdown(
-        self, attribute: str, ranked: Sequence[int], late: Sequence[UnrankedRun]
+        self, attribute: str, mine: Sequence[int], late: Sequence[UnrankedRun]
     ) -> PageTable:
         scores, slices = self.scores[attribute], self.c.slices[attribute]
-        rows: list[list[Cell]] = [[self.result.rows[at].run, *scores[at].tolist()] for at in ranked]
+        rows: list[list[Cell]] = [[self.result.rows[at].run, *scores[at].tolist()] for at in mine]
         for run in late:
             overall, sliced = self.c.baselines[run.name]
             parts = self.c.measure(sliced[attribute]).tolist()
@@ -194,27 +205,27 @@ class Teams:
                 who = "you" if self.pseudonyms else self.result.rows[at].run
             rows.append([rank, who, score])
         what = "teams, each with its best run" if self.pseudonyms else "runs"
-        heads = columns(self.c, "#", self.result.measure)
-        heads.insert(1, Column("who"))
+        rank_column, score_column = columns(self.c, "#", self.result.measure)
+        dim = {n for n, at in enumerate(wanted) if at not in mine}
         return PageTable(
             "field",
             "The field",
             f"The top of the ranking, and the places next to yours ({len(self._places):,} {what}).",
-            Grid(heads, rows, dim={n for n, at in enumerate(wanted) if at not in mine}),
+            Grid([rank_column, Column("who"), score_column], rows, dim=dim),
         )
 
-    def _questions(self, ranked: Sequence[int]) -> PageTable:
+    def _questions(self, mine: Sequence[int]) -> Iterator[PageTable]:
         """What became of every response of a team, with what is right."""
-        assert self.revealed is not None
-        q = self.result.questions
-        runs = [self.result.rows[at].run for at in ranked]
+        if self.revealed is None or not mine:
+            return
+        q, runs = self.result.questions, [self.result.rows[at].run for at in mine]
         words = np.array(["right", "wrong", *["unanswered"] * 3, "excluded"], object)
         codes = self.revealed.codes[[self.revealed.runs.index(run) for run in runs]]
         cells = [q.attributes["question"], q.correct, *words[np.minimum(codes, 5)].tolist()]
         heads = [*columns(self.c, "question", "correct"), *map(Column, runs)]
         reading = "What is right, and what became of each of your responses."
         grid = Grid.of(zip(heads, cells, strict=True))
-        return PageTable("responses", "Your responses", reading, grid)
+        yield PageTable("responses", "Your responses", reading, grid)
 
     def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
         """A team's validation report, without a word on other teams."""
@@ -229,6 +240,10 @@ class Teams:
             reading = "A run with a problem is not scored; a warning changes nothing."
             heads = columns(self.c, "place", "what is wrong", "severity", "kind")
             yield PageTable("problems", "Problems", reading, Grid(heads, rows))
+
+
+def _three(k: Counts) -> tuple[Cell, Cell, Cell]:
+    return k.right, k.wrong, k.unanswered
 
 
 def _without_others(message: str, kind: str, runs: set[str]) -> str:

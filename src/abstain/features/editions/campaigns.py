@@ -80,12 +80,12 @@ def campaign_of(name: str, source: Any) -> Campaign:
 
 def _of_campaign(name: str, result: CampaignResult) -> Campaign:
     c = Overview(result)
-    info, test = c.runs_info, result.test_by
+    info, test = c.info, result.test_by
     teams, languages = _from_names(c.runs)
-    if "team" in info.columns:
+    if "team" in info:
         teams = [a or b for a, b in zip(info["team"], teams, strict=True)]
     for column in ("language", "source"):
-        if column in info.columns:
+        if column in info:
             languages = [a or b for a, b in zip(info[column], languages, strict=True)]
     known = {reference.name for reference in result.references} & {*BASELINES}
     parts = {
