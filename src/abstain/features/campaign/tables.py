@@ -38,6 +38,10 @@ EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 
 
+STATISTICS = {"median": "median", "mean": "mean", "standard deviation": "st. dev."}
+"""What sums scores up, with the headings."""
+
+
 def all_tables(c: Overview) -> list[PageTable]:
     """Every table that the data allow, in the order of an overview paper."""
     topic, test = c.result.topic_by, c.result.test_by
@@ -153,7 +157,7 @@ def reading(c: Overview, test_by: str) -> PageTable:
     blocks: list[list[Any]] = [c.runs, tests_passed(c)]
     for label, chosen in parts.items():
         summary = over_runs(scores[:, chosen].T)
-        for word, statistic in READING.items():
+        for statistic, word in STATISTICS.items():
             heads.append(Column(f"{label}{word}", "score", means=means))
             blocks.append(summary[statistic].tolist())
     return PageTable(
@@ -163,10 +167,6 @@ def reading(c: Overview, test_by: str) -> PageTable:
         f"is passed with {c.result.pass_mark:g} or more.",
         Grid.of(zip(heads, blocks, strict=True)),
     )
-
-
-READING = {"median": "median", "mean": "mean", "st. dev.": "standard deviation"}
-"""Statistics of the reading perspective, by their headings."""
 
 
 # ------------------------------------------------------------------------------- breakdowns

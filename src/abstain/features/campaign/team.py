@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import plural
 from abstain.features.campaign.blind import (
@@ -22,16 +23,14 @@ from abstain.features.campaign.blind import (
     teams_of_campaign,
 )
 from abstain.features.campaign.overview import Overview, columns, free_name, safe
-from abstain.features.campaign.tables import sizes_text
+from abstain.features.campaign.tables import STATISTICS, by_slice, leaderboard
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page, PageTable, Section
-from abstain.stats.orderings import over_runs
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.features.campaign.result import CampaignResult, UnrankedRun
-    from abstain.outcomes import Counts
+    from abstain.features.campaign.result import CampaignResult
 
 AROUND = 5
 """Places of the field that are shown above and below each of a team's places."""
@@ -80,22 +79,13 @@ class Teams:
         self.held = {} if revealed else held or {}
         self.result = result if revealed else guarded(result, self.held)
         self.c = Overview(self.result)
+        self.board = leaderboard(self.c).grid
         breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
-        self.scores = {  # runs × all and slices
-            by: np.column_stack([self.c.scores, self.c.slice_scores[by]])
-            for by in (breakdown.attribute for breakdown in breakdowns)
-        }
-
-    @cached_property
-    def _summaries(self) -> dict[str, list[list[Cell]]]:
-        """For each attribute the mean and the best of the field, over all and by slice."""
-        sign = 1 if self.c.measure.higher_is_better else -1
-        summaries: dict[str, list[list[Cell]]] = {}
-        for name, scores in self.scores.items():
-            best = sign * np.nanmax(np.where(np.isnan(scores), -np.inf, sign * scores), axis=0)
-            mean = over_runs(scores)["mean"].tolist()
-            summaries[name] = [["mean of all runs", *mean], ["best of all runs", *best.tolist()]]
-        return summaries
+        names = [breakdown.attribute for breakdown in breakdowns]
+        self.breakdowns = [
+            by_slice(self.c, name, f"by_{safe(name)}", f"{self.c.measure} by {name}")
+            for name in names
+        ]
 
     def pages(self) -> Iterator[TeamPage]:
         """The page of each team that handed something in, in the order of the names shown."""
@@ -108,71 +98,63 @@ class Teams:
 
     def _page(self, team: str, name: str) -> Page:
         mine = [at for at, row in enumerate(self.result.rows) if row.team == team]
-        late = [run for run in self.result.unranked if run.team == team]
+        late = [run.name for run in self.result.unranked if run.team == team]
         runs = {row.run for row in self.everything.rows if row.team == team}
         runs |= {run.name for run in self.everything.unranked if run.team == team}
         held = [run for run in self.held if run in runs]
         files = len({p.file for p in self.result.problems if p.team == team})
-        parts = [
-            f"{plural(len(mine), 'run')} ranked",
-            f", {len(late)} scored without a rank" if late else "",
-            f", {len(held)} held back" if held else "",
-            f"; {plural(files, 'file has', 'files have')} problems" if files else "",
-        ]
-        scored = bool(mine or late)
+        lead = f"{plural(len(mine), 'run')} ranked"
+        lead += f", {len(late)} scored without a rank" if late else ""
+        lead += f", {len(held)} held back" if held else ""
+        lead += f"; {plural(files, 'file has', 'files have')} problems" if files else ""
+        runs_shown = [self.c.runs[at] for at in mine] + late
+        parts = [self._breakdown(each, runs_shown) for each in self.breakdowns if runs_shown]
         tables = {
-            "runs": [self._runs(mine, late, held)] if scored or held else [],
+            "runs": [self._runs(runs_shown, held)] if runs_shown or held else [],
             "field": [self._field(team)] if mine else [],
-            "breakdowns": [self._breakdown(by, mine, late) for by in self.scores if scored],
+            "breakdowns": parts,
             "problems": [*self._problems(team, runs)],
             "questions": [*self._questions(mine)],
         }
-        return Page(
-            title=f"{self.result.title}: {name}",
-            lead="".join(parts) + ".",
-            sections=[
-                Section(name, title, tables=tables[name], short=short)
-                for name, title, short in SECTIONS
-            ],
-            digits=3,
-        )
+        sections = [
+            Section(n, title, tables=tables[n], short=short) for n, title, short in SECTIONS
+        ]
+        return Page(f"{self.result.title}: {name}", f"{lead}.", sections=sections, digits=3)
 
-    def _runs(
-        self, mine: Sequence[int], late: Sequence[UnrankedRun], held: Sequence[str]
-    ) -> PageTable:
+    def _runs(self, runs: Sequence[str], held: Sequence[str]) -> PageTable:
         """Rank, score, interval and outcomes of each run."""
-        name, c = self.result.measure, self.c
-        rows: list[list[Cell]] = []
-        for row in (self.result.rows[at] for at in mine):
-            ends = row.intervals.get(name, (None, None))
-            rows.append([row.rank, row.run, row.scores.get(name), *ends, *_three(row.counts), ""])
-        for run in late:
-            k = c.baselines[run.name][0]
-            rows.append(["", run.name, c.measure(k), None, None, *_three(k), run.status])
-        rows += [["", run, *([None] * 6), f"held back: {self.held[run]}"] for run in held]
-        names = ["#", "run", name, "low", "high", "right", "wrong", "unanswered", "status"]
-        shown = names if late or held else names[:-1]
+        names = ["#", "run", self.result.measure, "low", "high", "right", "wrong", "unanswered"]
+        apart = {run.name: run.status for run in self.result.unranked}
+        grid = self.board.in_order(names)
+        rows = {str(row[1]): row for row in grid.rows}
+        lines = [[*rows[run], apart.get(run, "")] for run in runs]
+        lines += [["", run, *([None] * 6), f"held back: {self.held[run]}"] for run in held]
+        whole = Grid([*grid.columns, *columns(self.c, "status")], lines)
         reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
         if held:
             reading += " A run is held back if its score would reveal single answers."
-        return PageTable("runs", "Runs", reading, Grid(columns(c, *names), rows).in_order(shown))
+        shown = whole if any(row[-1] for row in lines) else whole.in_order(names)
+        return PageTable("runs", "Runs", reading, shown)
 
-    def _breakdown(
-        self, attribute: str, mine: Sequence[int], late: Sequence[UnrankedRun]
-    ) -> PageTable:
-        scores, slices = self.scores[attribute], self.c.slices[attribute]
-        rows: list[list[Cell]] = [[self.result.rows[at].run, *scores[at].tolist()] for at in mine]
-        for run in late:
-            overall, sliced = self.c.baselines[run.name]
-            parts = self.c.measure(sliced[attribute]).tolist()
-            rows.append([run.name, self.c.measure(overall), *parts])
+    def _breakdown(self, table: PageTable, runs: Sequence[str]) -> PageTable:
+        """A team's lines of a table by slices, with the mean and the best of the field."""
+        count, grid = len(self.c.runs), table.grid
+        below = grid.rows[count + len(STATISTICS) :]
+        line = {str(row[0]): row for row in (*grid.rows[:count], *below)}
+        rows = [line[run] for run in runs]
+        scores = np.array([row[1:] for row in grid.rows[:count]], float)
+        sign = 1 if self.c.measure.higher_is_better else -1
+        best = sign * np.nanmax(np.where(np.isnan(scores), -np.inf, sign * scores), axis=0)
+        mean = ["mean of all runs", *grid.rows[count][1:]]
         hidden = any(cell != cell for row in rows for cell in row)
-        heads = [*columns(self.c, "run", "all"), *(Column(n, "score") for n in slices.names)]
-        return PageTable(
-            f"by_{safe(attribute)}",
-            f"{self.c.measure} by {attribute}",
-            sizes_text(slices) + (f" {SMALL_SLICES}" if hidden else ""),
-            Grid(heads, rows + self._summaries[attribute], dim={len(rows), len(rows) + 1}),
+        return replace(
+            table,
+            reading=table.reading + (f" {SMALL_SLICES}" if hidden else ""),
+            grid=Grid(
+                grid.columns,
+                [*rows, mean, ["best of all runs", *best.tolist()]],
+                dim={len(rows), len(rows) + 1},
+            ),
         )
 
     @cached_property
@@ -240,10 +222,6 @@ class Teams:
             reading = "A run with a problem is not scored; a warning changes nothing."
             heads = columns(self.c, "place", "what is wrong", "severity", "kind")
             yield PageTable("problems", "Problems", reading, Grid(heads, rows))
-
-
-def _three(k: Counts) -> tuple[Cell, Cell, Cell]:
-    return k.right, k.wrong, k.unanswered
 
 
 def _without_others(message: str, kind: str, runs: set[str]) -> str:
