@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.summary import sentences
 from abstain.features.campaign.tables import EXTRA, hardest_first
 from abstain.features.curve.view import View as CurveView
-from abstain.outcomes import Counts
+from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import dot_figure, leads_table, measure_facts, rewards_table
 from abstain.report.page import (
@@ -115,28 +115,29 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
 
 def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[Variant]:
     """The leaderboard over each slice of the questions that some attributes make."""
-    names = [column.name for column in grid.columns]
+    column = {head.name: i for i, head in enumerate(grid.columns)}
     place = {name: i for i, name in enumerate([*c.runs, *c.baselines])}
-    order = [place[str(row[names.index("run")])] for row in grid.rows]
+    order = [place[str(row[column["run"]])] for row in grid.rows]
     for attribute in attributes:
-        extra = [parts[attribute] for _, parts in c.baselines.values()]
-        scores = np.stack([*c.slice_scores[attribute], *map(c.measure, extra)])[order]
-        table = np.stack([*c.sliced[attribute].table, *(counts.table for counts in extra)])[order]
-        blank = table[..., 2:].sum(axis=-1)
-        three = np.round(np.stack([table[..., 0], table[..., 1], blank], axis=-1), 2)
+        extra = [parts[attribute].table for _, parts in c.baselines.values()]
+        counts = CountsArray(np.stack([*c.sliced[attribute].table, *extra]))
+        scores = c.measure(counts)
+        outcomes = np.stack([counts.right, counts.wrong, counts.unanswered], axis=-1)
+        three = np.round(outcomes.astype(float), 2)[order]
         for part, name in enumerate(c.slices[attribute].names):
-            score = c.slice_scores[attribute][:, part]
-            ranks = places(score, higher_is_better=c.measure.higher_is_better) + [""] * len(extra)
-            right, wrong, unanswered = three[:, part].astype(float).T.tolist()
+            ranks = places(
+                scores[: len(c.runs), part], higher_is_better=c.measure.higher_is_better
+            ) + [""] * len(extra)
+            right, wrong, unanswered = three[:, part].T.tolist()
             cells: dict[str, list[Cell]] = {
                 "#": [ranks[i] for i in order],
-                str(c.measure): scores[:, part].tolist(),
+                str(c.measure): scores[order, part].tolist(),
                 "outcomes": [*zip(right, wrong, unanswered, strict=True)],
                 "right": right,
                 "wrong": wrong,
                 "unanswered": unanswered,
             }
-            yield Variant(attribute, name, {names.index(n): cells[n] for n in cells})
+            yield Variant(attribute, name, {column[n]: cells[n] for n in cells})
 
 
 # ----------------------------------------------------------------------------------- sections
@@ -215,15 +216,12 @@ def stability_section(c: Overview) -> Section:
         f"the least certain, from {s.low[at]} to {s.high[at]} in 95 % of the resamples."
     ]
     section.figures = [rank_figure(c, s)]
-    columns: dict[Column, Sequence[Cell]] = {
-        Column("run"): [row.run for row in rows],
-        Column("rank"): [row.rank for row in rows],
-        Column("from", "count"): s.low,
-        Column("to", "count"): s.high,
-        Column("first in %", "percent"): [100 * share for share in s.first],
-    }
+    heads = (Column("run"), Column("rank"), Column("from", "count"), Column("to", "count"))
+    shares = [100 * share for share in s.first]
+    cells = (c.runs, [row.rank for row in rows], s.low, s.high, shares)
+    grid = Grid.of(zip((*heads, Column("first in %", "percent")), cells, strict=True))
     reading = "From … to: where the rank lies in 95 % of the resamples."
-    section.folded = [PageTable("ranks", "Every rank", reading, Grid.of(columns.items()))]
+    section.folded = [PageTable("ranks", "Every rank", reading, grid)]
     return section
 
 
@@ -234,7 +232,7 @@ def question_decks(c: Overview) -> list[Deck]:
     """The hardest, the easiest, the most blanked, with what runs chose."""
     right, wrong, blank = c.tried
     place = np.arange(len(right))
-    kinds: dict[str, Sequence[int]] = {
+    kinds: dict[str, list[int]] = {
         "Hardest": hardest_first(right, wrong).tolist(),
         "Easiest": np.lexsort((place, wrong, -right)).tolist(),
         "Most often left blank": [i for i in np.lexsort((place, -blank)).tolist() if blank[i]],
@@ -242,7 +240,7 @@ def question_decks(c: Overview) -> list[Deck]:
     return [
         Deck(title, tuple(_card(c, i) for i in chosen[:CARDS]))
         for title, chosen in kinds.items()
-        if len(chosen)
+        if chosen
     ]
 
 
@@ -260,7 +258,7 @@ def _card(c: Overview, i: int) -> Card:
     )
 
 
-def _choices(c: Overview, i: int) -> list[Choice]:
+def _choices(c: Overview, i: int) -> Iterator[Choice]:
     """Every option with its text; what was answered besides comes after them."""
     asked = c.result.questions
     counts = dict(asked.choices[i] if asked.choices else ())
@@ -271,13 +269,7 @@ def _choices(c: Overview, i: int) -> list[Choice]:
     if asked.nothing_right[i]:
         correct = {answer for answer in counts if answer.lower() in correct} or {"none"}
     wanted = list(dict.fromkeys((*listed, *counts, *sorted(correct))))
-    return [
-        Choice(
-            label=option,
-            text=text_of.get(option, ""),
-            count=counts.get(option, 0),
-            share=counts.get(option, 0) / len(c.runs),
-            right=option in correct,
-        )
-        for option in wanted[: max(MOST_OPTIONS, len(listed))]
-    ]
+    for option in wanted[: max(MOST_OPTIONS, len(listed))]:
+        count = counts.get(option, 0)
+        share, right = count / len(c.runs), option in correct
+        yield Choice(option, text_of.get(option, ""), count, share, right)

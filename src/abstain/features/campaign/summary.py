@@ -50,20 +50,20 @@ def _best(c: Overview) -> str:
     k, score = c.overall[0], c.scores[0]
     if np.isnan(score):
         return f"No run has a {c.measure}: {c.measure.why_undefined(k)}."
-    level = [run for run, equal in zip(c.runs[1:], same(c.scores[1:], score), strict=True) if equal]
     text = (
         f"The best run is {c.runs[0]} with a {c.measure} of {score:.2f} ({k.right:,} right, "
         f"{k.wrong:,} wrong, {k.unanswered:,} blank)"
     )
+    level = int(same(c.scores[1:], score).sum())
     if level:
-        text += f", level with {level[0] if len(level) == 1 else f'{len(level)} others'}"
+        text += f", level with {c.runs[1] if level == 1 else f'{level} others'}"
     if c.runs[1:]:
         test = c.result.comparison and distinct_from(c.result.comparison, c.runs[0])
         text += test or ", but this was not tested for significance"
-    rest = 1 + len(level)
-    if rest < len(c.runs) and not np.isnan(score := c.scores[rest]):
-        tied = int(same(c.scores[rest:], score).sum())
-        text += f"; {following(c.runs[rest : rest + tied])} with {score:.2f}"
+    rest = c.scores[1 + level :]
+    if rest.size and not np.isnan(rest[0]):
+        tied = int(same(rest, rest[0]).sum())
+        text += f"; {following(c.runs[1 + level :][:tied])} with {rest[0]:.2f}"
     return text + "."
 
 
@@ -83,21 +83,15 @@ def _set_apart(c: Overview) -> Iterator[str]:
 
 
 def _spread(c: Overview) -> Iterator[str]:
-    summary = over_runs(c.scores)
-    lacking = np.flatnonzero(np.isnan(c.scores)).tolist()
+    lacking = [run for run, gone in zip(c.runs, np.isnan(c.scores).tolist(), strict=True) if gone]
     if len(lacking) == len(c.runs):
         return
     if lacking:
-        reasons = dict.fromkeys(str(c.measure.why_undefined(c.overall[i])) for i in lacking)
-        whom = some_of([c.runs[i] for i in lacking])
-        yield (
-            f"{c.measure} is undefined for {plural(len(lacking), 'run')} ({whom}): "
-            f"{', '.join(reasons)}."
-        )
+        yield f"{c.measure} is undefined for {plural(len(lacking), 'run')} ({some_of(lacking)})."
+    mean, median, deviation = over_runs(c.scores).values()
     yield (
-        f"Over {'the other' if lacking else 'all'} runs the mean {c.measure} is "
-        f"{summary['mean']:.2f}, the median {summary['median']:.2f}, the standard deviation "
-        f"{summary['standard deviation']:.2f}."
+        f"Over {'the other' if lacking else 'all'} runs the mean {c.measure} is {mean:.2f}, the "
+        f"median {median:.2f}, the standard deviation {deviation:.2f}."
     )
 
 
@@ -116,14 +110,13 @@ def _tests(c: Overview) -> Iterator[str]:
     if c.result.test_by is None or len(passed) < len(c.runs):
         return  # there are no tests, or a blind phase hides some scores
     tests, best = plural(len(c.slices[c.result.test_by].names), "test"), max(passed)
-    text = f"A test is passed with a {c.measure} of {c.result.pass_mark:g}: "
-    if best == 0:
-        yield text + f"no run passed any of the {tests}."
-        return
     runs = [run for run, count in zip(c.runs, passed, strict=True) if count == best]
     whom = listed(runs) if len(runs) <= 3 else some_of(runs)
-    none = plural(passed.count(0), "run")
-    yield f"{text}{none} passed none of the {tests}, and {whom} passed the most ({best})."
+    most = f", and {whom} passed the most ({best})" if best else ""
+    yield (
+        f"A test is passed with a {c.measure} of {c.result.pass_mark:g}: "
+        f"{plural(passed.count(0), 'run')} passed none of the {tests}{most}."
+    )
 
 
 def _slices(c: Overview) -> Iterator[str]:
