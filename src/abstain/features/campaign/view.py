@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -41,7 +41,6 @@ class View(view.View[CampaignResult]):
 
     @cached_property
     def overview(self) -> Overview:
-        """The facts as arrays."""
         return Overview(self.result)
 
     @cached_property
@@ -54,44 +53,40 @@ class View(view.View[CampaignResult]):
 
         `written` says where the rest of the overview is.
         """
-        bars = {c.name for c in self.whole().columns if c.kind == "bar"}
-        wanted = {"#", "run", self.result.measure, "low", "high", "group", "status", *bars}
-        wanted |= {"right", "wrong", "unanswered"}
-        grid = self.whole()
-        grid = grid.chosen([i for i, c in enumerate(grid.columns) if c.name in wanted])
+        names = ("#", "run", self.result.measure, "low", "high", "group", "outcomes")
+        grid = self.whole().in_order((*names, "right", "wrong", "unanswered", "status"))
         meanings = legend(grid.without_bars().columns)
-        notes = [
+        grid.notes = [
             f"Columns: {'; '.join(f'{names}: {means}' for names, means in meanings)}.",
             *sentences(self.overview),
-            *(sentence(note) for note in self.result.notes),
+            *map(sentence, self.result.notes),
             *policy_words(self.result.policy, self.result.touched),
             *filter(None, [written]),
         ]
-        return [replace(grid, notes=notes)]
+        return [grid]
 
     def whole(self, **options: Any) -> Grid:
-        """The leaderboard with every column."""
         return self.by_name["leaderboard"].grid
 
     def frame(self, table: str) -> pl.DataFrame:
-        """A table by name, as data."""
         import polars as pl
 
         check_name("table", table, self.frame_names())
         named = self.by_name["leaderboard" if table == "main" else table]
         bare = named.grid.without_bars()  # they say what counts say
-        series = []
-        for i, column in enumerate(bare.columns):
-            cells = [None if row[i] != row[i] else row[i] for row in bare.rows]
-            series.append(pl.Series(column.name, cells, strict=False))
-        return pl.DataFrame(series)
+        cells = zip(*bare.rows, strict=True)
+        values = [[None if cell != cell else cell for cell in column] for column in cells]
+        return pl.DataFrame(
+            [
+                pl.Series(column.name, values[i] if values else [], strict=False)
+                for i, column in enumerate(bare.columns)
+            ]
+        )
 
     def frame_names(self) -> tuple[str, ...]:
-        """The leaderboard as the main one, and every table that the data allow."""
         return ("main", *self.by_name)
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """Every chart of the page."""
         drawn = campaign_figures(self.overview)
         return coloured({name: figure.spec for name, figure in drawn.items()})
 
@@ -107,7 +102,6 @@ class View(view.View[CampaignResult]):
             write_campaign(self.result, path)
 
     def line(self) -> str:
-        """Runs, questions, the measure."""
         runs = plural(len(self.result.rows), "run")
         asked = plural(self.overview.questions.height, "question")
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
@@ -200,7 +194,6 @@ def _write(path: Path, text: str) -> None:
 
 
 def summary_text(c: Overview) -> str:
-    """The summary as Markdown."""
     result = c.result
     problems = [
         f"{f'{p.team}: ' if p.team else ''}{p.place}: {p.typed or p.message}"
@@ -208,10 +201,17 @@ def summary_text(c: Overview) -> str:
     ]
     if (more := len(result.problems) - MOST_PROBLEMS) > 0:
         problems.append(f"and {more:,} more: problems.csv has them all.")
-    lists = ([*sentences(c)], [sentence(note) for note in result.notes], problems)
-    summary, notes, wrong = ([f"- {markdown_text(line)}" for line in lines] for lines in lists)
-    policy = [*map(markdown_text, policy_words(result.policy, result.touched))]
-    about = [markdown_text(result.about)] if result.about else []
-    heading = ["## Problems of what was handed in"] if wrong else []
-    blocks = ([f"# {markdown_text(result.title)}"], about, summary, policy, notes, heading, wrong)
+    blocks = [
+        [f"# {markdown_text(result.title)}"],
+        [markdown_text(result.about)] * bool(result.about),
+        _bullets(sentences(c)),
+        [*map(markdown_text, policy_words(result.policy, result.touched))],
+        _bullets(map(sentence, result.notes)),
+        ["## Problems of what was handed in"] * bool(problems),
+        _bullets(problems),
+    ]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def _bullets(lines: Iterable[str]) -> list[str]:
+    return [f"- {markdown_text(line)}" for line in lines]
