@@ -84,7 +84,7 @@ def test_options_that_do_not_exist_and_answers_that_are_not_given(
 def test_shifted_ids_are_one_problem_with_details(gold: Path, tmp_path: Path) -> None:
     path = run_of(tmp_path, [(r, [n + 1 for n in numbers]) for r, numbers in SOUND])
     (problem,) = verdict(gold, path).problems
-    assert (problem.kind, problem.line) == ("shifted ids", 4)
+    assert (problem.kind, problem.line) == ("misnumbered ids", 4)
     says(problem.message)
     assert "align them by position" in problem.message
     assert {p.kind for p in problem.details} == {"unknown question", "missing question"}
@@ -95,14 +95,14 @@ def test_shifted_ids_are_one_problem_with_details(gold: Path, tmp_path: Path) ->
 def test_repeated_tests_are_one_problem(gold: Path, tmp_path: Path) -> None:
     path = run_of(tmp_path, [("1", numbers) for _, numbers in SOUND])
     (problem,) = verdict(gold, path).problems
-    assert (problem.kind, problem.line) == ("repeated test", 10)
+    assert (problem.kind, problem.line) == ("misnumbered ids", 10)
     assert verdict(gold, path, align="position").problems == ()
 
 
 def test_ids_without_tests_fit_by_position(gold: Path, tmp_path: Path) -> None:
     text = run_xml(SOUND).replace('t_id="1"', 't_id="AIDS"')
     (problem,) = verdict(gold, write(tmp_path, "r.xml", text)).problems
-    assert problem.kind == "other ids"
+    assert problem.kind == "misnumbered ids"
     says(problem.message, "'AIDS/1/1'", "'1/1/1'")
     assert "align them by position" in problem.message
 
@@ -163,7 +163,7 @@ def test_json_and_tables_of_problems(
     data: dict[str, Any] = json.loads(capfd.readouterr().out)
     assert data["valid"] is False
     (problem,) = data["problems"]
-    assert (problem["kind"], problem["line"], problem["file"]) == ("shifted ids", 4, str(path))
+    assert (problem["kind"], problem["line"], problem["file"]) == ("misnumbered ids", 4, str(path))
     assert {"kind", "file", "line", "run", "question", "message"} <= problem["details"][0].keys()
     assert command(["validate", str(gold), str(path)]) == 1
     short = capfd.readouterr().out
@@ -194,12 +194,9 @@ def test_a_narrow_terminal_shows_the_whole_message(
 # -------------------------------------------------------------------------------- real files
 
 FAULTS = {
-    "oaqa_output_a": [("renumbered test", 247, "the first: 8 where the gold has 7")],
-    "team03_run1": [("shifted ids", 6, "every question number is 1 too high")],
-    "team07_output_old": [
-        ("repeated test", 51, "8 reading tests have the same id '1/1'"),
-        ("renumbered test", 197, "the first: 8 where the gold has 7"),
-    ],
+    "oaqa_output_a": [("misnumbered ids", 247, "the first: '1/7/8' where the gold has '1/7/7'")],
+    "team03_run1": [("misnumbered ids", 6, "100 of 100 ids name other questions")],
+    "team07_output_old": [("misnumbered ids", 51, "'1/1/1' where the gold has '1/2/1'")],
     "not_xml_at_all": [("unreadable", 4, "HTML page")],
     "team07_run1": [],
     "team07_run2": [],

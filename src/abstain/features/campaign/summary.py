@@ -87,7 +87,9 @@ def _spread(c: Overview) -> Iterator[str]:
     if len(lacking) == len(c.runs):
         return
     if lacking:
-        yield f"{c.measure} is undefined for {plural(len(lacking), 'run')} ({some_of(lacking)})."
+        why = c.measure.why_undefined(c.overall[c.runs.index(lacking[0])])
+        whom = f"{plural(len(lacking), 'run')} ({some_of(lacking)})"
+        yield f"{c.measure} is undefined for {whom}: {why}."
     mean, median, deviation = over_runs(c.scores).values()
     yield (
         f"Over {'the other' if lacking else 'all'} runs the mean {c.measure} is {mean:.2f}, the "

@@ -1,8 +1,8 @@
 """What is wrong with runs that could be read: every problem, by its cause where it has one.
 
 Ids such as `1/7/12` fall into tests by all that stands before the number at their end. Where a
-run has as many responses in each test as the gold has questions, but other numbers, its ids name
-other questions than it answered: a score by id would be wrong, a score by position is right.
+run has as many responses in each test as the gold has questions, but other numbers, a score by id
+would be wrong, a score by position is right.
 
 What is odd but no fault stands below: runs alike, answers that decline, a file called after another
 run.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -20,7 +19,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import Place, plural, shown
@@ -105,16 +103,19 @@ def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
         if rows.height > MOST_TIMES * len(gold_ids) + FLOOD:
             continue  # so many more rows than questions are no slip of numbers
         ids = rows["question"].fill_null("").to_list()
-        for finding in misnumbered(ids, gold_ids):
-            left: list[Problem] = []
-            explained: list[Problem] = []
-            for p in problems:
-                fits = not finding.tests or split_id(p.question or "")[0] in finding.tests
-                mine = p.run == source.run and p.kind in ID_KINDS and fits
-                (explained if mine else left).append(p)
-            place, question = table.place(rows[ROW][finding.at]), ids[finding.at]
-            cause = Problem(finding.kind, place, finding.message, source.run, question)
-            problems = [*left, replace(cause, details=tuple(explained))]
+        if wrong := misnumbered(ids, gold_ids):
+            at = wrong[0]
+            message = (
+                f"its responses fit the gold in order, but {len(wrong)} of {len(ids)} ids name "
+                f"other questions (the first: {shown(ids[at])} where the gold has "
+                f"{shown(gold_ids[at])}): align them by position"
+            )
+            mine = [p.run == source.run and p.kind in ID_KINDS for p in problems]
+            left = [p for p, is_mine in zip(problems, mine, strict=True) if not is_mine]
+            place = table.place(rows[ROW][at])
+            cause = Problem("misnumbered ids", place, message, source.run, ids[at])
+            explained = tuple(p for p, is_mine in zip(problems, mine, strict=True) if is_mine)
+            problems = [*left, replace(cause, details=explained)]
     return problems
 
 
@@ -185,7 +186,8 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
             )
             if unknown.is_empty():
                 continue
-            bad = in_engine(unknown.drop("__options"), frame)
+            unknown = unknown.drop("__options")
+            bad = in_engine(unknown, frame)
             for row in _first_rows(stated.join(bad, on=[INDEX, column], how="inner"), judged):
                 question, known = gold["question"][row[INDEX]], gold["options"][row[INDEX]]
                 message = (
@@ -219,26 +221,6 @@ def _shared_ids(sources: Sequence[Responses]) -> Iterator[Problem]:
 
 # ------------------------------------------------------ ids that name other questions
 
-POSITION = "; its responses fit the gold in order: align them by position"
-
-
-class Finding(Struct, frozen=True):
-    """One cause of many problems: its kind, what to say, the first response that shows it."""
-
-    kind: str
-    message: str
-    at: int
-    tests: tuple[str, ...] = ()
-    """The tests whose problems it explains; none: every problem of the run."""
-
-
-class Block(Struct):
-    """Consecutive ids of one test."""
-
-    test: str
-    start: int
-    numbers: list[str] = []
-
 
 def split_id(whole: str) -> tuple[str, str]:
     """The test and the number that an id is made of.
@@ -253,81 +235,46 @@ def split_id(whole: str) -> tuple[str, str]:
     return whole[: ends.start()].removesuffix("/"), ends[0]
 
 
-def blocks(ids: Sequence[str]) -> list[Block]:
-    """Ids cut where the test changes, or where a number comes again.
+def blocks(ids: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Tests with their numbers, cut where the test changes, or where a number comes again.
 
-    >>> [(b.test, b.numbers) for b in blocks(["1/1/1", "1/1/2", "1/1/1", "1/2/1"])]
+    >>> blocks(["1/1/1", "1/1/2", "1/1/1", "1/2/1"])
     [('1/1', ['1', '2']), ('1/1', ['1']), ('1/2', ['1'])]
     """
-    cut: list[Block] = []
+    cut: list[tuple[str, list[str]]] = []
     seen: set[str] = set()
-    for at, (test, number) in enumerate(map(split_id, ids)):
-        if not cut or cut[-1].test != test or number in seen:
-            cut.append(Block(test, at))
+    for test, number in map(split_id, ids):
+        if not cut or cut[-1][0] != test or number in seen:
+            cut.append((test, []))
             seen = set()
-        cut[-1].numbers.append(number)
+        cut[-1][1].append(number)
         seen.add(number)
     return cut
 
 
-def misnumbered(ids: Sequence[str], gold: Sequence[str]) -> list[Finding]:
-    """What explains why a run's ids do not fit the gold's, if one thing does."""
-    run, standard = blocks(ids), blocks(gold)
-    times = Counter(block.test for block in run)
-    if [len(b.numbers) for b in run] != [len(b.numbers) for b in standard]:
-        by_test = {block.test: block for block in standard}
-        once = [b for b in run if b.test in by_test and times[b.test] == 1]
-        return _renumbered([(b, by_test[b.test]) for b in once], "")
-    if not set(ids) & set(gold):
-        first = f"{shown(ids[0])} where the gold has {shown(gold[0])}"
-        message = (
-            f"none of its {plural(len(ids), 'question id')} is in the gold (the first: {first})"
-        )
-        return [Finding("other ids", message + POSITION, 0)]
-    findings = _renumbered(list(zip(run, standard, strict=True)), POSITION)
-    first_of = {block.test: block for block in reversed(run)}
-    again = next((block for block in run if block is not first_of[block.test]), None)
-    if again is not None:
-        message = f"{times[again.test]} reading tests have the same id {shown(again.test)}"
-        findings.insert(0, Finding("repeated test", message + POSITION, again.start))
-    return findings
+def misnumbered(ids: Sequence[str], gold: Sequence[str]) -> list[int]:
+    """The places of ids that name other questions than the responses answer, if that is so.
 
-
-def _renumbered(pairs: Sequence[tuple[Block, Block]], advice: str) -> list[Finding]:
-    """Tests under other numbers; one finding where all are shifted alike."""
-    wrong = [(b, g) for b, g in pairs if _renumbers(b, g)]
-    shifts = {int(n) - int(m) for b, g in wrong for n, m in zip(b.numbers, g.numbers, strict=True)}
-    if len(wrong) == len(pairs) and len(shifts) == 1:
-        shift, first = shifts.pop(), wrong[0][0]
-        message = (
-            f"every question number is {abs(shift)} too {'high' if shift > 0 else 'low'} in "
-            f"{plural(len(wrong), 'test')}{advice}"
-        )
-        return [Finding("shifted ids", message, first.start, tuple(b.test for b, _ in wrong))]
-    findings = []
-    for b, g in wrong:
-        at, number = next((i, n) for i, n in enumerate(b.numbers) if n != g.numbers[i])
-        message = (
-            f"test {shown(g.test)} numbers its {plural(len(b.numbers), 'response')} unlike the "
-            f"gold (the first: {number} where the gold has {g.numbers[at]}){advice}"
-        )
-        findings.append(Finding("renumbered test", message, b.start + at, (b.test,)))
-    return findings
-
-
-def _renumbers(run: Block, gold: Block) -> bool:
-    """As many responses as the gold has questions, in rising order, under other numbers.
-
-    One stray number at its place is a slip; numbers that belong to other questions are not.
+    It is where the responses fit the gold in order, test by test, and the ids are all unknown,
+    call several tests alike, or number a test in rising order, but otherwise than the gold.
     """
-    if len(run.numbers) != len(gold.numbers) or set(run.numbers) == set(gold.numbers):
+    run, standard = blocks(ids), blocks(gold)
+    if [len(numbers) for _, numbers in run] != [len(numbers) for _, numbers in standard]:
+        return []
+    unknown = not set(ids) & set(gold)
+    alike = len({test for test, _ in run}) < len({test for test, _ in standard})
+    pairs = zip(run, standard, strict=True)
+    if unknown or alike or any(_renumbers(a, b) for (_, a), (_, b) in pairs):
+        return [at for at, (a, b) in enumerate(zip(ids, gold, strict=True)) if a != b]
+    return []
+
+
+def _renumbers(run: Sequence[str], gold: Sequence[str]) -> bool:
+    """Whether numbers rise, and one of them is that of another question: more than a slip."""
+    if set(run) == set(gold) or not all(n.isascii() and n.isdigit() for n in (*run, *gold)):
         return False
-    if not all(n.isascii() and n.isdigit() for n in run.numbers + gold.numbers):
-        return False
-    if any(int(a) >= int(b) for a, b in pairwise(run.numbers)):
-        return False
-    known = set(gold.numbers)
-    return any(n in known and n != m for n, m in zip(run.numbers, gold.numbers, strict=True))
+    rising = all(int(a) < int(b) for a, b in pairwise(run))
+    return rising and any(a != b and a in gold for a, b in zip(run, gold, strict=True))
 
 
 # ------------------------------------------------------------- odd, but no fault
