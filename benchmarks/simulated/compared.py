@@ -32,10 +32,11 @@ class Drawn:
     confidence: Array | None = None
     groups: Groups | None = None
     runs: list[str] = field(default_factory=list)
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         self.runs = [f"r{number}" for number in range(len(self.codes))]
-        self.evaluation = self
+        self.evaluation = self.data = self.whole = self
 
     def __len__(self) -> int:
         return len(self.codes[0])

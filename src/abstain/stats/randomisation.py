@@ -300,7 +300,9 @@ def compared(measure: Measure, joint: Array) -> Array:
     """The statistic that swaps change, of joint counts (…, k, k)."""
     if measure.definition.studentised:
         return statistic(measure, joint)
-    return score_difference(measure, joint.sum(axis=-1), joint.sum(axis=-2))
+    # much quicker than sums over axes of length 3
+    other, run = np.einsum("...ij->...i", joint), np.einsum("...ij->...j", joint)
+    return score_difference(measure, other, run)
 
 
 def _close(measure: Measure) -> float:
