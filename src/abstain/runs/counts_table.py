@@ -13,8 +13,8 @@ from abstain.errors import InputError, Place, UsageError, option, shown
 from abstain.io.frames import check_mapping, collect, open_table, rename, require_all, text_columns
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
-from abstain.reading import Reading, Selection, narrowed, positions
-from abstain.runs.sources import Kind, Published, Source, Values, having
+from abstain.reading import Kind, Reading, Selection, narrowed, positions
+from abstain.runs.sources import Published, Source, Values, having
 
 NO_QUESTIONS = "counts say nothing about single questions: they can only be scored"
 BLANKS = OUTCOMES[2:]

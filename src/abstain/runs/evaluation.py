@@ -31,6 +31,7 @@ from abstain.outcomes import (
     reasons_named,
 )
 from abstain.reading import (
+    Kind,
     PolicyLike,
     Reading,
     Selection,
@@ -43,7 +44,7 @@ from abstain.registry import answered_by_features
 from abstain.runs.counting import KindCounts
 from abstain.runs.gold import Slices, cluster_numbers, slices_of
 from abstain.runs.judge import KIND
-from abstain.runs.sources import Kind, Source, Subset, having
+from abstain.runs.sources import Source, Subset, having
 
 if TYPE_CHECKING:
     from abstain.features.campaign.analysis import campaign as _campaign

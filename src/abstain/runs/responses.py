@@ -209,14 +209,6 @@ def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
     ]
 
 
-def open_sources(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
-    """The tables of responses that a caller named, each in its engine, with the name of its run.
-
-    Logs of one model and several tasks are one run; nothing is counted yet.
-    """
-    return [in_its_engine(item, reading) for item in opened_runs(runs, reading, judged=judged)]
-
-
 def resolved(sources: Sequence[Responses]) -> list[Responses]:
     """The tables as runs: tasks of one model joined, names that came out alike made different."""
     from abstain.runs.log_tasks import join_tasks
@@ -226,7 +218,11 @@ def resolved(sources: Sequence[Responses]) -> list[Responses]:
 
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
-    """As `open_sources`, but the rows of logs are still here: they may be looked at and changed."""
+    """The tables of responses that a caller named, each with the name of its run.
+
+    Logs of one model and several tasks are one run. Rows of logs are still here, whatever the
+    engine: they may be joined and changed.
+    """
     sources = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
     if len(sources) == 1 and sources[0].table.run_id is None:
         return sources  # a plain table: no tasks to join, no names that are alike

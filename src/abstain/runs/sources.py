@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from abstain.io.frames import require_all
 from abstain.io.tables import cells
 from abstain.measures.definition import BoolArray, IntArray
 from abstain.outcomes import KINDS, CountsArray
-from abstain.reading import Reading, Selection
+from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import KindCounts, binned, count_kinds
 from abstain.runs.gold import slice_numbers, slice_sizes
 from abstain.runs.judge import Judged, judge
@@ -33,8 +33,6 @@ NAMELESS = "the rows name no question: each row counts as a question"
 
 Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
 """For each attribute the value, or the values, that it must have."""
-Kind = Literal["gold", "judged", "counts"]
-"""What an evaluation was read from."""
 Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArray]"
 """Runs, slices and counts that somebody else made."""
 

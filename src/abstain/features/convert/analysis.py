@@ -21,7 +21,7 @@ from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.log_tasks import together
 from abstain.runs.refusals import blanked, with_refusals
-from abstain.runs.responses import CLUSTER, RULE, Responses, open_sources
+from abstain.runs.responses import CLUSTER, RULE, Responses, opened_runs
 
 
 class Converted(NamedTuple):
@@ -126,7 +126,7 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
     if not is_bundle(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
         return replace(table, refusals=reading.detect_refusals)
-    sources = open_sources(os.fspath(source), structs.replace(reading, columns={}))
+    sources = opened_runs(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # whose name is its own
     named = [

@@ -21,7 +21,7 @@ from abstain.runs.evaluation import refuse_undecided_rows
 from abstain.runs.grades import grade_rows
 from abstain.runs.judge import KIND
 from abstain.runs.refusals import language
-from abstain.runs.responses import RULE, Responses, open_sources
+from abstain.runs.responses import RULE, Responses, opened_runs
 
 EXCLUDED = "excluded"
 
@@ -136,7 +136,7 @@ def refusals_in(
         return _rules(wanted)
     if isinstance(files, Sequence) and not isinstance(files, str) and not len(files):
         raise UsageError(f"name a run or a log, or say {option('rules')}")
-    sources = open_sources(files, reading)
+    sources = opened_runs(files, reading)
     notes = tuple(note for source in sources for note in source.table.notes)
     if check is not None:
         return _checked(sources, check, reading, notes)
