@@ -312,7 +312,7 @@ def test_bad_input_is_refused(right: Any, sure: Any, said: str) -> None:
 
 
 def test_counts_are_not_enough() -> None:
-    with pytest.raises(ab.UsageError, match="abstain curve"):
+    with pytest.raises(ab.UsageError, match="how confident it is"):
         ab.measure("AURC")(ab.Counts(right=3, wrong=1))
 
 

@@ -191,11 +191,7 @@ class ConfidenceMeasure(Measure):
         if isinstance(right, Answers):
             return self._of_answers(right)
         if confidence is None:
-            got = type(right).__name__
-            raise UsageError(
-                f"{self} takes whether each answer is right and how confident it is (got {got}); "
-                "for files there is `abstain curve`"
-            )
+            raise UsageError(f"{self} takes whether each answer is right and how confident it is")
         if np.ndim(right) == 2:
             rows = zip(right, confidence, strict=True)
             return np.array([self._of_answers(Answers.of(r, c, **more)) for r, c in rows])
@@ -229,10 +225,8 @@ class RankingMeasure(Measure):
         `pool` is the number of relevant documents, or their gains; `top` is the grade that counts
         as a gain of 1 (default: the largest, if above 1).
         """
-        if isinstance(gains, (Counts, CountsArray)):
-            raise UsageError(f"{self} is a measure of rankings, not of counts: see `abstain rank`")
         if pool is None:
-            raise UsageError(f"{self} needs what there was to find: pool=3, or gains, pool=[1, 1]")
+            raise UsageError(f"{self} takes gains and what there was to find: pool=3, pool=[1, 1]")
         from abstain.measures.ranked_lists import one
 
         rankings = one(gains, pool, top=top)
@@ -270,7 +264,7 @@ class ColumnMeasure(Measure):
     """A measure of columns of a gold and a run, as the evaluator of another task has it."""
 
     def __call__(self, columns: Any) -> float:  # type: ignore[override]
-        if isinstance(columns, (Counts, CountsArray)):
+        if isinstance(columns, Counts):
             raise UsageError(f"{self} takes columns of responses ({self.definition.convention})")
         return self._one(self.definition.function, columns)
 
@@ -357,12 +351,7 @@ def columnar(name: str, **facts: Any) -> Declare:
     return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
 
 
-def _declare(
-    name: str,
-    arguments: str,
-    facts: Facts,
-    function: F,
-) -> F:
+def _declare(name: str, arguments: str, facts: Facts, function: F) -> F:
     if (proportion := facts.get("proportion")) is not None:
         varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
         facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}

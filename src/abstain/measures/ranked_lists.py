@@ -360,12 +360,10 @@ def one(
     """
     listed = _gains(gains, "gains")
     if np.ndim(pool) == 0:
-        if isinstance(pool, bool) or not isinstance(pool, (int, np.integer)) or pool < 0:
+        if not isinstance(pool, (int, np.integer)) or not np.isin(listed, (0.0, 1.0)).all():
             raise UsageError(
-                f"pool is a whole number of documents or the gains of all of them (got {pool!r})"
+                f"graded gains need those of the pool, as pool=[3, 2, 1] (got {pool!r})"
             )
-        if not np.isin(listed, (0.0, 1.0)).all():
-            raise UsageError("graded gains need the gains of all there was to find: pool=[3, 2, 1]")
         pool = [1.0] * int(pool)
     ideal = np.sort(_gains(pool, "the pool's gains"))[::-1]
     hits = np.sort(listed[listed > 0])[::-1]

@@ -102,7 +102,7 @@ class Judgments:
         largest = float(grades[rows].max(initial=0.0))
         if top is not None and not largest <= top < np.inf:
             raise UsageError(
-                f"the top grade must be at least the largest, {largest:g} (got {top:g})"
+                f"the top grade must be {largest:g}, the largest, or more (got {top:g})"
             )
         offsets = offsets_of(np.bincount(codes[rows], minlength=len(names)))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)

@@ -176,10 +176,7 @@ class Rankings:
         chosen = self.measures(measures)
         for item in chosen:
             if item.definition.geometric:
-                raise UsageError(
-                    f"{item} is the geometric mean of another measure over queries, but tests "
-                    "compare arithmetic means: use that other measure"
-                )
+                raise UsageError(f"{item} is a geometric mean over queries: tests compare means")
         values = np.stack([self.values(item) for item in chosen])
         undefined = np.isnan(values) & self.counted
         values[:, ~self.counted] = np.nan
@@ -225,10 +222,8 @@ def ranking_measures(
     chosen = []
     for item in dict.fromkeys(known for text in listed for known in _measures_of(text)):
         if not isinstance(item, RankingMeasure):
-            raise UsageError(
-                f"{item} is a measure of {item.definition.takes}, not of rankings "
-                "(`abstain measures` lists those)"
-            )
+            kind = item.definition.takes
+            raise UsageError(f"{item} is a measure of {kind}, expected one of rankings, such as AP")
         chosen.append(item)
     if not chosen:
         raise UsageError("name at least one measure")
@@ -238,11 +233,7 @@ def ranking_measures(
 def _measures_of(text: str | Measure) -> list[Measure]:
     """The measure that a text names, or those that it names in trec_eval."""
     if isinstance(text, str) and MRR.match(text):
-        ours = MRR.sub("RR", text)
-        raise UsageError(
-            f"MRR is a measure of confidence here; for rankings use {ours}: its mean over queries "
-            "is the MRR"
-        )
+        raise UsageError(f"for rankings the mean of {MRR.sub('RR', text)} is the MRR: ask for that")
     try:
         return [measure(text)]
     except UsageError:
