@@ -298,39 +298,6 @@ def test_what_is_worst_depends_on_the_measure(here: Here) -> None:
     assert ends == [[0.2] * 2, [0.3] * 2]
 
 
-# ------------------------------------------------------------------------------------ rankings
-
-
-def rankings(here: Here, runs: int, queries: int) -> str:
-    """The page of runs with a score for each query."""
-    gold = {f"q{q}": {"d": 1} for q in range(queries)}
-    run = {query: {"x": 2.0, "d": 1.0} for query in gold}
-    found = ab.rank(gold, {f"r{n:02d}": run for n in range(runs)}, "AP", per_query=True)
-    found.to_json("saved.json")
-    return of_saved(here)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("runs", "queries", "drawn", "said"),
-    [
-        (20, 300, 16, ("16",)),  # 16 · 300 ≤ 5,000 < 17 · 300
-        (20, 250, 20, ("20",)),
-        (2, 5_001, 1, ("1", "5,000")),
-    ],
-)
-def test_the_runs_that_are_said_to_be_shown_are(
-    here: Here, runs: int, queries: int, drawn: int, said: tuple[str, ...]
-) -> None:
-    text = rankings(here, runs, queries)
-    ticks = data_of(text)["charts"]["strips"]["data"]["values"]
-    own = [tick["run"] for tick in ticks]
-    assert {run: own.count(run) for run in own} == {
-        f"r{n:02d}": min(queries, 5_000) for n in range(drawn)
-    }
-    says(caption(text, "strips"), *said)
-
-
 # ---------------------------------------------------------------------------- what is refused
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
 from abstain.report import view
-from abstain.report.charts import chart, coloured, points, tips
+from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import first_sentence, score_figures
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
@@ -24,8 +23,6 @@ from abstain.report.view import first_few, known_measure, sentence, undefined_wo
 
 ALL = "all"
 """In place of a query's name: the mean over all of them; in brackets where one is called so."""
-MOST_STRIPS = 25
-MOST_QUERY_DOTS = 5_000
 
 
 class View(view.View[RankResult]):
@@ -99,7 +96,7 @@ class View(view.View[RankResult]):
         return [sentence(note, runs) for note in _list_notes(self.result)]
 
     def charts(self) -> view.Charts:
-        specs = {figure.name: figure.spec for figure in (*self._figures(), *self._strips())}
+        specs = {figure.name: figure.spec for figure in self._figures()}
         if self.result.truncation is not None:
             specs |= truncation.View(self.result.truncation).charts()
         return coloured(specs)
@@ -133,41 +130,12 @@ class View(view.View[RankResult]):
             figures=self._figures(),
         )
         if result.per_query:
-            filters = (*result.by, "run")
-            every = PageTable("queries", "Every query", "", self._queries(), filters=filters)
-            yield Section("queries", "Queries", figures=list(self._strips()), tables=[every])
+            grid, filters = self._queries(), (*result.by, "run")
+            every = PageTable("queries", "Every query", "", grid, filters=filters)
+            yield Section("queries", "Queries", tables=[every])
         if result.truncation is not None:
             section = truncation.View(result.truncation).page().sections[0]
             yield replace(section, name="truncation", title="Truncation")
-
-    def _strips(self) -> Iterator[Figure]:
-        """A tick a query, for as many of the first runs as there is room for, one at least."""
-        name = self.result.measures[0]
-        queries: dict[str, list[QueryRow]] = {row.run: [] for row in self.result.rows}
-        for row in self.result.per_query:
-            if row.scores[name] is not None:
-                queries[row.run].append(row)
-        there = [run for run, rows in queries.items() if rows][:MOST_STRIPS]
-        if not there:
-            return
-        room = accumulate(len(queries[run]) for run in there)
-        runs = there[: max(1, sum(taken <= MOST_QUERY_DOTS for taken in room))]
-        data = [
-            {"run": run, "query": r.query, name: r.scores[name]}
-            for run in runs
-            for r in queries[run][:MOST_QUERY_DOTS]
-        ]
-        layer = points(name, "run", y_type="nominal", y_title=" ", sort=runs)
-        layer["mark"] |= {"type": "tick", "thickness": 2, "opacity": 0.6}
-        layer["encoding"]["tooltip"] = tips(("run", "query"), (name,))
-        many = len(queries[runs[0]]) > MOST_QUERY_DOTS
-        cut = f" (the first {MOST_QUERY_DOTS:,} queries)" if many else ""
-        yield Figure(
-            "strips",
-            f"{name} of each query: each tick is a query; {plural(len(runs), 'run')} shown{cut}.",
-            chart("", data, [layer], height=max(80, 24 * len(runs))),
-            title=f"{name} by query",
-        )
 
 
 def _counted(grid: Grid) -> Grid:
