@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -345,22 +346,15 @@ class Task:
             queries=self.with_hits,
         )
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> Iterator[str]:
         lists, scores = self.lists, self.lists.scores
-        flat = not (scores.top > scores.lowest).any()
-        remarks = {
-            f"the rule 'expected' is left out: {self.how.measure} cannot be computed for every "
-            "depth of a list": "expected" not in self.rules,
-            "all scores within each list are equal: only the number of documents can decide": (
-                flat and bool(scores.length.any())
-            ),
-            "no query has a relevant document: the best list is empty": lists.nil.all(),
-            "every query has a relevant document: an empty list is never rewarded": (
-                not lists.nil.any()
-            ),
-            f"there are only {lists.size} queries: intervals are wide": lists.size < 2 * self.folds,
-        }
-        return [text for text, holds in remarks.items() if holds]
+        if "expected" not in self.rules:
+            measure = self.how.measure
+            yield f"no rule 'expected': {measure} cannot be computed for every depth of a list"
+        if scores.length.any() and not (scores.top > scores.lowest).any():
+            yield "all scores within each list are equal: only the number of documents can decide"
+        if lists.nil.all():
+            yield "no query has a relevant document: the best list is empty"
 
 
 # ------------------------------------------------------------------------------ what charts show
