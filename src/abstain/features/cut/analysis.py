@@ -350,7 +350,7 @@ class Task:
         lists, scores = self.lists, self.lists.scores
         if "expected" not in self.rules:
             measure = self.how.measure
-            yield f"no rule 'expected': {measure} cannot be computed for every depth of a list"
+            yield f"the rule 'expected' is left out: {measure} cannot be computed for every depth of a list"
         if scores.length.any() and not (scores.top > scores.lowest).any():
             yield "all scores within each list are equal: only the number of documents can decide"
         if lists.nil.all():
