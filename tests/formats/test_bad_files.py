@@ -133,7 +133,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "run.jsonl: a column may not be called __row",
     ),
     "csv called jsonl": ("run.jsonl", RUN, "run.jsonl:1: is not JSON"),
-    "csv called parquet": ("run.parquet", RUN, "run.parquet: is not readable Parquet"),
+    "csv called parquet": ("run.parquet", RUN, "run.parquet: cannot be read: parquet"),
     "truncated gzip": (
         "run.csv.gz",
         gzip.compress(RUN.encode())[:-9],
@@ -155,7 +155,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "run.csv.zst: is not complete Zstandard data",
     ),
     "half a parquet": ("run.parquet", PARQUET_BYTES[: len(PARQUET_BYTES) // 2], "run.parquet: "),
-    "parquet magic alone": ("run.parquet", b"PAR1PAR1", "run.parquet: is not readable Parquet"),
+    "parquet magic alone": ("run.parquet", b"PAR1PAR1", "run.parquet: cannot be read: parquet"),
     "no question column": ("run.csv", "problem,answer\nq1,a\n", "--column question=problem"),
     "no answer column": ("run.csv", "question,pred\nq1,a\n", "--column answer=pred"),
     "no column that is known": (

@@ -13,13 +13,14 @@ import re
 import shutil
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, check_name, option, reason_of
+from abstain.errors import InputError, UsageError, check_name, option, reason_of, shown
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 ENGINES = ("polars", "duckdb", "spark")
 MASTER = "local[*]"
 DUCKDB_ROW = "file_row_number"
-WILD = re.compile(r"[*?\[]")
-"""What DuckDB takes for a pattern of file names; in brackets it is itself."""
-SPARK_WILD = re.compile(r"[*?\[\]{}\\]")
-"""As much for Spark; behind a backslash it is itself."""
+ODD_PATH = re.compile(r"(^|/)[_.][^/]*$|[*?\[\]{}\\:]")
+"""What engines pass over or take for a pattern: the rows of such a file are handed over."""
 
 
 def check_engine(engine: str | None, master: str | None = None) -> str:
@@ -51,6 +50,10 @@ def moved(table: Table, engine: str, master: str | None = None) -> Table:
     """
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
+    times = Counter(map(str.lower, table.columns))
+    if alike := [shown(name) for name in table.columns if times[name.lower()] > 1]:
+        what = f"columns {' and '.join(alike)} are the same to {engine}"
+        raise InputError(f"{what}, which ignores case; rename one, or use polars", table.name)
     frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
     return replace(table, frame=frame)
 
@@ -58,7 +61,8 @@ def moved(table: Table, engine: str, master: str | None = None) -> Table:
 def _parquet(table: Table) -> Path | None:
     if table.format != "parquet" or table.opened is None:
         return None
-    return table.opened.plain_path
+    path = table.opened.plain_path
+    return None if path is None or ODD_PATH.search(str(path.absolute())) else path
 
 
 def _needed(package: str, extra: str) -> None:
@@ -89,9 +93,8 @@ def _in_duckdb(table: Table) -> Any:
         return _connection().from_arrow(table.frame.collect().to_arrow())
     # Without a number for its rows where a column has the name that DuckDB would give it.
     numbered = DUCKDB_ROW not in map(str.lower, table.columns)
-    path = WILD.sub(r"[\g<0>]", str(file))
     try:
-        relation = _connection().read_parquet([path], file_row_number=numbered)
+        relation = _connection().read_parquet([str(file)], file_row_number=numbered)
     except duckdb.Error as error:
         raise InputError(f"is not readable Parquet: {reason_of(error)}", table.name) from None
     row = [f"{DUCKDB_ROW} AS {ROW}"] if numbered else []
@@ -175,14 +178,10 @@ def _in_spark(table: Table, master: str | None) -> Any:
     path = _parquet(table)
     if path is None:
         return _spark_frame(table.frame.collect(), session)
-    if path.name.startswith(("_", ".")) or ":" in path.name:
-        what = "Spark ignores names that begin with _ or . or have a colon; rename the file"
-        raise InputError(what, table.name)
     from pyspark.sql.functions import col
 
-    escaped = SPARK_WILD.sub(r"\\\g<0>", str(path.absolute()))
     try:
-        frame = session.read.parquet(f"file:{escaped}")
+        frame = session.read.parquet(f"file:{path.absolute()}")
         names = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
         return frame.select(*names, col("_metadata.row_index").cast("long").alias(ROW))
     except Exception as error:

@@ -18,6 +18,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+import msgspec
 import polars as pl
 import polars.selectors as cs
 
@@ -191,7 +192,8 @@ class _Reader:
         id = question_id(t_id, r_id, values.pop("q_id", None))
         self._attributes |= dict.fromkeys(values)
         if len(self._attributes) > MAX_ATTRIBUTES:
-            raise self._error(f"has more than {MAX_ATTRIBUTES} different attributes of questions")
+            what = f"has more than {MAX_ATTRIBUTES} different attributes of questions"
+            raise self._error(what, question.line)
         answers = [element for element in self._inside if element.tag == "answer"]
         self._check(answers, shown(id or ""))
         options = [answer.attributes.get("a_id", "") for answer in answers]
@@ -373,6 +375,11 @@ def _list(value: Any) -> list[str]:
 
 
 def _option_texts(value: Any, count: int) -> list[str]:
-    """The texts of a question's options: a list, or one cell with `|` between them."""
-    texts = value.split(SPLIT) if isinstance(value, str) else value or ()
-    return [text or "" for text in texts] if len(texts) == count else [""] * count
+    """The texts of a question's options: a list, a JSON list in a cell, or `|` between them."""
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value, type=list[str])
+        except msgspec.DecodeError:
+            value = value.split(SPLIT)
+    texts = [item or "" for item in value or ()]
+    return texts if len(texts) == count else [""] * count
