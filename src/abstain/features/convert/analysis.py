@@ -52,7 +52,7 @@ def convert(
     Args:
         source: A table in any format, or a folder of logs.
         target: The file to write, which may be there already.
-        to: csv, tsv, jsonl, json, parquet or qa4mre; by the ending of `target` unless said.
+        to: csv, tsv, jsonl, json, parquet or qa4mre; by default the ending of `target`.
         format: The format of the source where it is not evident, or a tool's log.
         pick: What to pick of a tool's log.
         columns: Known name to actual name.
@@ -128,7 +128,7 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
         return replace(table, refusals=reading.detect_refusals)
     sources = opened_runs(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
-        return sources[0].table  # whose name is its own
+        return sources[0].table  # which has a name already
     named = [
         s.table
         if s.run is None

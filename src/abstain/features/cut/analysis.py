@@ -349,8 +349,8 @@ class Task:
     def remarks(self) -> Iterator[str]:
         lists, scores = self.lists, self.lists.scores
         if "expected" not in self.rules:
-            measure = self.how.measure
-            yield f"the rule 'expected' is left out: {measure} cannot be computed for every depth of a list"
+            why = f"{self.how.measure} cannot be computed for every depth of a list"
+            yield f"the rule 'expected' is left out: {why}"
         if scores.length.any() and not (scores.top > scores.lowest).any():
             yield "all scores within each list are equal: only the number of documents can decide"
         if lists.nil.all():

@@ -31,7 +31,7 @@ RUN = Column("run", means="a system's lists for all queries")
 SLICE = Column("{key}", means="an attribute of the queries", empty="–")
 SCORE = Column("{key}", "score", means=measure_summary)
 COUNTS = ("queries", "nil_queries", "missing", "truncated")
-SAID_ALREADY: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "notes": ()}
+OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "notes": ()}
 """What a result says and a report inside it need not."""
 FLAGS = ("nil", "missing", "truncated")
 
@@ -213,7 +213,7 @@ def rank(
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(single),
-        truncation=None if report is None else structs.replace(report, **SAID_ALREADY),
+        truncation=None if report is None else structs.replace(report, **OF_THE_WHOLE),
     )
 
 

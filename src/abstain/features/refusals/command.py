@@ -38,7 +38,7 @@ def refusals(
 ) -> None:
     """List the responses whose text declines to answer, or measure how often the rules err.
 
-    Each response is listed with the rule that found it.
+    Each response is listed with the rule that matched it.
 
     \b
     abstain refusals log.jsonl --languages en
