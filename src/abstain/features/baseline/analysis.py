@@ -79,15 +79,11 @@ def random(gold: Gold, *, seed: int = 0) -> Baseline:
     options = _options(gold, "random")
     draws = np.random.default_rng(seed).random(len(options))
     chosen = pl.Series((draws * options.list.len().to_numpy()).astype(np.int64))
-    right = expected_random(gold).right
-    return Baseline(
-        f"random (seed {seed})",
-        _responses(gold, options.list.get(chosen)),
-        (
-            f"seed {seed}; the expected number of right answers is {right:g} of "
-            f"{plural(len(gold), 'question')}",
-        ),
+    note = (
+        f"seed {seed}; the expected number of right answers is {expected_random(gold).right:g} of "
+        f"{plural(len(gold), 'question')}"
     )
+    return _baseline(gold, f"random (seed {seed})", options.list.get(chosen), note)
 
 
 def chances(gold: Gold) -> Array:
@@ -109,7 +105,7 @@ def expected_random(gold: Gold) -> Counts:
 
 def first(gold: Gold) -> Baseline:
     """The first option of each question."""
-    return Baseline("first option", _responses(gold, _options(gold, "first").list.first()))
+    return _baseline(gold, "first option", _options(gold, "first").list.first())
 
 
 def nca(gold: Gold) -> Baseline:
@@ -118,11 +114,10 @@ def nca(gold: Gold) -> Baseline:
     Where the gold says that nothing is right instead of having such an option, the answer is
     the word that says so.
     """
-    otherwise = NONE_WORDS[0] if gold.without_answer else ""
-    answers = _none_options(gold).fill_null(otherwise)
+    answers = _none_options(gold).fill_null(NONE_WORDS[0] if gold.without_answer else "")
     blanks = int((answers == "").sum())
-    notes = (f"{plural(blanks, 'question has', 'questions have')} no such option: left blank",)
-    return Baseline(NCA, _responses(gold, answers), notes if blanks else ())
+    note = f"{plural(blanks, 'question has', 'questions have')} no such option: left blank"
+    return _baseline(gold, NCA, answers, *([note] if blanks else []))
 
 
 def majority(gold: Gold) -> Baseline:
@@ -131,27 +126,22 @@ def majority(gold: Gold) -> Baseline:
     best, times = answers.len().sort("len", descending=True, maintain_order=True).row(0)
     options = _column(gold, "options")
     possible = options.list.contains(best) | (options.list.len() == 0)
-    times_right = f"right {plural(times, 'time')} in this gold"
     note = (
-        f"always answers {shown(best)}, which is {times_right}: this baseline uses the gold's "
-        "answers"
+        f"always answers {shown(best)}, which is right {plural(times, 'time')} in this gold: this "
+        "baseline uses the gold's answers"
     )
-    return Baseline(f"majority option ({best})", _responses(gold, _where(possible, best)), (note,))
+    return _baseline(gold, f"majority option ({best})", _where(possible, best), note)
 
 
 def blank(gold: Gold) -> Baseline:
     """No answer to any question."""
-    return Baseline("blank", _responses(gold, pl.Series([""] * len(gold))))
+    return _baseline(gold, "blank", pl.Series([""] * len(gold)))
 
 
 def oracle(gold: Gold) -> Baseline:
     """Every answer right; it peeks."""
-    answers = _accepted(gold).list.first()
-    return Baseline(
-        "oracle",
-        _responses(gold, answers),
-        ("every answer is right: this baseline uses the gold's answers",),
-    )
+    note = "every answer is right: this baseline uses the gold's answers"
+    return _baseline(gold, "oracle", _accepted(gold).list.first(), note)
 
 
 NCA = "none of the above"
@@ -166,10 +156,10 @@ KINDS: dict[str, Callable[[Gold], Baseline]] = {
 }
 
 
-def _responses(gold: Gold, answers: pl.Series) -> pl.DataFrame:
+def _baseline(gold: Gold, title: str, answers: pl.Series, *notes: str) -> Baseline:
     answered = pl.when(pl.col("answer") == "").then(pl.lit("NO")).otherwise(pl.lit("YES"))
     frame = pl.DataFrame({"question": gold.frame["question"], "answer": answers.fill_null("")})
-    return frame.with_columns(answered=answered)
+    return Baseline(title, frame.with_columns(answered=answered), notes)
 
 
 def _accepted(gold: Gold) -> pl.Series:
@@ -207,25 +197,18 @@ def _none_options(gold: Gold) -> pl.Series:
     """
     options = _column(gold, "options")
     texts = _column(gold, "option_texts") if "option_texts" in gold.frame.columns else options
-    distinct = texts.explode().drop_nulls().unique()
-    says_none = {text for text in distinct if is_none_of_the_above(text)}
+    says_none = {t for t in texts.explode().drop_nulls().unique() if is_none_of_the_above(t)}
     if says_none:
         labels = [
             next((o for o, t in zip(names, labelled, strict=False) if t in says_none), None)
             for names, labelled in zip(options.to_list(), texts.to_list(), strict=True)
         ]
         return pl.Series(labels, dtype=pl.String)
-    option = _marked_option(gold)
-    if option is None:
-        return pl.Series([None] * len(gold), dtype=pl.String)
-    return _where(options.list.contains(option) | (options.list.len() == 0), option)
-
-
-def _marked_option(gold: Gold) -> str | None:
-    """The one option that is right wherever `nca` says yes, and nowhere else."""
-    if "nca" not in gold.frame.columns:
-        return None
-    marked = gold.frame["nca"].fill_null("").str.to_lowercase() == "yes"
+    nca = gold.frame["nca"] if "nca" in gold.frame.columns else pl.Series([""] * len(gold))
+    marked = nca.fill_null("").str.to_lowercase() == "yes"
     inside = set(gold.frame.filter(marked)["accepted"].explode())
     outside = set(gold.frame.filter(~marked)["accepted"].explode())
-    return inside.pop() if len(inside) == 1 and not inside & outside else None
+    if len(inside) != 1 or inside & outside:  # it is not one option, or is right elsewhere too
+        return pl.Series([None] * len(gold), dtype=pl.String)
+    (option,) = inside
+    return _where(options.list.contains(option) | (options.list.len() == 0), option)
