@@ -171,11 +171,11 @@ def campaign(
     evaluation = repaired(evaluation, table)
     notes = table.notes(evaluation.runs) if table.name else []
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
-    known = _runs_info(evaluation, table)
+    info_of = _info_of(evaluation, table)
     if checked is not None:
         notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
-    elif "team" in known.columns:
-        notes += alike(known["team"].drop_nulls())
+    else:
+        notes += alike(filter(None, (facts.get("team") for facts in info_of.values())))
     status = table.of("status")
     unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
     withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]
@@ -184,8 +184,6 @@ def campaign(
         raise UsageError("no run is official: nothing can be ranked")
     if len(official) < len(evaluation.runs):
         evaluation = evaluation.only(runs=[run for run in evaluation.runs if run in official])
-    info = known.filter(pl.col("run").is_in(evaluation.runs))
-    info_of = {str(row.pop("run")): row for row in known.to_dicts()}
     codes = evaluation.data.codes  # before anything is counted: nothing is read twice
     counted, name = evaluation.data.counted(), str(chosen)
     scored = rows_of(counted, (), [chosen], {})
@@ -236,7 +234,7 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(withdrawn),
-        first_runs=first_runs(evaluation, questions, info, chosen, level),
+        first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(map(Problem.of, odd)) if checked is None else checked.warnings,
         skipped=() if checked is None else checked.skipped,
@@ -284,25 +282,26 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
     return compare(evaluation.with_policy(evaluation.policy), measure, **options)
 
 
-def _runs_info(evaluation: Evaluation, info: RunsInfo) -> pl.DataFrame:
-    """What is known of the runs: their ids taken apart, their folders, the caller's table."""
-    runs = list(evaluation.runs)
-    parsed = [parse_run_name(run) for run in runs]
-    frame = pl.DataFrame({"run": runs}, schema={"run": pl.String})
-    teams = teams_of(runs, evaluation.data.source.responses, info)
-    if any(teams.values()):
-        names = [None if team is None else team.name for team in teams.values()]
-        frame = frame.with_columns(team=pl.Series(names, dtype=pl.String))
-    if any(parsed):
-        taken_apart = [
-            (f"{p.number:02d}", p.source, "01" if p.number == 1 else "others") if p else (None,) * 3
-            for p in parsed
-        ]
-        schema = dict.fromkeys(("number", "language", "first_run"), pl.String)
-        frame = frame.hstack(pl.DataFrame(taken_apart, schema=schema, orient="row"))
-    table = info.frame.drop("team", "align", strict=False)
-    kept = frame.drop([c for c in frame.columns if c != "run" and c in table.columns])
-    return kept.join(table, on="run", how="left", maintain_order="left")
+def _info_of(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
+    """What is known of each run: its id taken apart, its folder, the caller's table."""
+    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
+    parsed = {run: parse_run_name(run) for run in evaluation.runs}
+    named = [name for name in table.frame.columns if name not in ("run", "team", "align")]
+    rows = table.frame.select("run", *named).iter_rows()
+    listed = {run: dict(zip(named, row, strict=True)) for run, *row in rows}
+    known: dict[str, dict[str, str | None]] = {}
+    for run, team in teams.items():
+        facts: dict[str, str | None] = {}
+        if any(teams.values()):
+            facts["team"] = None if team is None else team.name
+        if any(parsed.values()):
+            p = parsed[run]
+            facts["number"] = f"{p.number:02d}" if p else None
+            facts["language"] = p.source if p else None
+            facts["first_run"] = ("01" if p.number == 1 else "others") if p else None
+        facts = {name: text for name, text in facts.items() if name not in named}
+        known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
+    return known
 
 
 def _questions(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from abstain.features.campaign.overview import MOST_CELLS, ROLE
 from abstain.features.campaign.result import FirstRun, Stability
@@ -17,6 +16,7 @@ from abstain.stats.resampling.samplers import of_outcomes, random_multiplicities
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import polars as pl
 
     from abstain.measures import Measure
     from abstain.measures.definition import Array, IntArray
@@ -85,7 +85,7 @@ def ranks(scores: Array) -> IntArray:
 def first_runs(
     evaluation: Evaluation,
     questions: pl.DataFrame,
-    info: pl.DataFrame,
+    info: Mapping[str, Mapping[str, str | None]],
     measure: Measure,
     level: float,
     seed: int = 0,
@@ -127,16 +127,18 @@ def first_runs(
     )
 
 
-def _pairs(runs: Sequence[str], info: pl.DataFrame, better: Array) -> list[tuple[str, int, int]]:
+def _pairs(
+    runs: Sequence[str], info: Mapping[str, Mapping[str, str | None]], better: Array
+) -> list[tuple[str, int, int]]:
     """Each team with the places of its run 01 and of its best other run."""
-    if not {"team", "number"} <= {*info.columns}:
-        return []
-    place = {run: at for at, run in enumerate(runs)}
     teams: dict[str, tuple[list[int], list[int]]] = {}
-    for run, team, of_team in info.select("run", "team", "number").drop_nulls().iter_rows():
-        is_other = of_team.lstrip("0") != "1"
-        if not (is_other and np.isnan(better[place[run]])):
-            teams.setdefault(str(team), ([], []))[is_other].append(place[run])
+    for at, run in enumerate(runs):
+        team, number = info[run].get("team"), info[run].get("number")
+        if team is None or number is None:
+            continue
+        is_other = number.lstrip("0") != "1"
+        if not (is_other and np.isnan(better[at])):
+            teams.setdefault(team, ([], []))[is_other].append(at)
     pairs = [
         (team, first[0], max(others, key=lambda at: (better[at], -at)))
         for team, (first, others) in teams.items()
