@@ -47,10 +47,6 @@ def _ended(*_: object) -> None:
     raise Ended
 
 
-LONGEST_LINE = 1_500
-"""Characters of a line on stderr."""
-
-
 def run(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     for name in ("stdout", "stderr"):
@@ -87,18 +83,19 @@ def run(args: Sequence[str] | None = None) -> int:
             return EXIT_USAGE
         if os.environ.get("ABSTAIN_TRACEBACK"):
             raise
-        kind, text = type(error).__name__, str(error).splitlines()
+        what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         _say(
-            f"a fault of abstain itself ({kind}: {text[0][:200] if text else 'no message'}); "
-            "please report it, with what ABSTAIN_TRACEBACK=1 shows"
+            f"a fault of abstain itself ({what}); please report it, with what "
+            "ABSTAIN_TRACEBACK=1 shows"
         )
         return EXIT_FAULT
 
 
 def _invoke(args: list[str]) -> int:
-    done = complete(app)
-    if done is not None:
-        return done
+    if instruction := os.environ.get(VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(app, {}, "abstain", VARIABLE, instruction)
     try:
         with app.make_context("abstain", args, obj=typed(args)) as context:
             app.invoke(context)
@@ -117,22 +114,17 @@ def _say(text: str) -> None:
     from abstain.report.grid import clean
 
     for line in text.splitlines():
-        if len(line) > LONGEST_LINE + 300:
-            line = f"{line[:LONGEST_LINE]} … {line[-300:]}"
-        print(clean(line), file=sys.stderr)  # noqa: T201
+        short = line if len(line) < 1_800 else f"{line[:1_500]} … {line[-300:]}"
+        print(clean(short), file=sys.stderr)  # noqa: T201
 
 
 def _usage(error: Any) -> str:
     """An argument error in one line, with the command that explains more."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "abstain"
-    message = " ".join(str(error.format_message()).split())
-    message = message[:1].lower() + message[1:]
-    message = message.rstrip(".").replace(". Did you mean", "; did you mean")
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    message = (message[:1].lower() + message[1:]).replace(". Did you mean", "; did you mean")
     return f"{command}: {message}{'' if message.endswith('?') else ';'} see `{command} --help`"
-
-
-# --------------------------------------------------------------------------------- the program
 
 
 class Program(click.Group):
@@ -162,16 +154,6 @@ class Program(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, feature.help) for name, feature in COMMANDS.items()])
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        items = [
-            CompletionItem(name, help=feature.help)
-            for name, feature in COMMANDS.items()
-            if name.startswith(incomplete)
-        ]
-        return items + click.Command.shell_complete(self, ctx, incomplete)
-
 
 VARIABLE = "_ABSTAIN_COMPLETE"
 """The variable by which a shell's script asks for completions."""
@@ -189,16 +171,6 @@ def _show_completion(ctx: click.Context, _: click.Parameter, value: bool) -> Non
         raise UsageError(f"completion needs bash, zsh or fish as $SHELL (got '{shell}')")
     click.echo(kind(ctx.command, {}, "abstain", VARIABLE).source())
     ctx.exit()
-
-
-def complete(program: click.Command) -> int | None:
-    """Answer a shell that asks for completions; None where none asks."""
-    instruction = os.environ.get(VARIABLE)
-    if not instruction:
-        return None
-    from click.shell_completion import shell_complete
-
-    return shell_complete(program, {}, "abstain", VARIABLE, instruction)
 
 
 @click.group("abstain", cls=Program, invoke_without_command=True, context_settings=dict(SETTINGS))

@@ -16,7 +16,7 @@ import click
 import msgspec
 
 from abstain.errors import AbstainError, UsageError, nearest
-from abstain.registry import view_of
+from abstain.registry import part, view_of
 
 if TYPE_CHECKING:
     from abstain.report.grid import Grid
@@ -105,9 +105,9 @@ NEW_FILE = click.Path(readable=False, path_type=Path)
 
 
 class Words(click.types.StringParamType):
-    """Text, of which a shell completes some words; who uses the text checks it."""
+    """Text, of which a shell completes some words, or those of the function at `module:name`."""
 
-    def __init__(self, words: Callable[[], Iterable[str]] | Iterable[str]) -> None:
+    def __init__(self, words: Iterable[str] | str) -> None:
         self.words = words
 
     def shell_complete(
@@ -115,7 +115,7 @@ class Words(click.types.StringParamType):
     ) -> list[Any]:
         from click.shell_completion import CompletionItem
 
-        words = self.words() if callable(self.words) else self.words
+        words = part(self.words)() if isinstance(self.words, str) else self.words
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
@@ -211,13 +211,9 @@ def _read_by(ctx: click.Context) -> str:
 def check_outputs(ctx: click.Context) -> bool:
     """Whether files are named to write; refuse one that is an input or another, or lies nowhere."""
     files = list(_files(ctx))
-    paths = [(param, file, writes) for param, file, writes in files if isinstance(file, Path)]
-    taken = {
-        os.path.realpath(file): f"{file}, which is an input"
-        for _, file, writes in files
-        if not writes and os.path.isfile(file)
-    }
-    for param, output in [(param, file) for param, file, writes in paths if writes]:
+    inputs = [file for _, file, writes in files if not writes and os.path.isfile(file)]
+    taken = {os.path.realpath(file): f"{file}, which is an input" for file in inputs}
+    for param, output in [(param, Path(file)) for param, file, writes in files if writes]:
         from abstain.io.output import refuse_unwritable
 
         called = param.human_readable_name
@@ -228,7 +224,7 @@ def check_outputs(ctx: click.Context) -> bool:
         if real in taken:
             raise UsageError(f"{called} {output} would overwrite {taken[real]}")
         taken[real] = f"what {called} writes"
-    return bool(paths)
+    return any(isinstance(file, Path) for _, file, _ in files)
 
 
 ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")
@@ -282,40 +278,36 @@ class Showing(msgspec.Struct, frozen=True):
         view = view_of(msgspec.structs.replace(result, command=self.command))
         if self.chart is not None:
             view.draw(self.chart, **options)
-        if self._on_screen:
-            self._print(view.on_terminal(digits=self.digits, **options))
-        else:
-            self._write(view.text(self.chosen, digits=self.digits, **options))
+        self._put(
+            lambda: view.on_terminal(digits=self.digits, **options),
+            lambda: view.text(self.chosen, digits=self.digits, **options),
+        )
 
     def show_grid(self, grid: Grid, data: Any) -> None:
         """Print a table that is no result, or write it; `data` is what JSON holds."""
         from abstain.io.output import json_of
         from abstain.report.view import grid_text
 
-        if self._on_screen:
-            self._print([grid])
-        else:
-            as_json = self.chosen == "json"
-            self._write(json_of(data) if as_json else grid_text(grid, self.chosen, self.digits))
+        as_json = self.chosen == "json"
+        self._put(
+            lambda: [grid],
+            lambda: json_of(data) if as_json else grid_text(grid, self.chosen),
+        )
 
-    @property
-    def _on_screen(self) -> bool:
-        return self.chosen == "table" and self.output is None
-
-    def _print(self, grids: Iterable[Grid]) -> None:
-        from abstain.report.terminal import print_grid
-
-        for number, grid in enumerate(grids):
-            sys.stdout.write("\n" if number else "")
-            print_grid(grid, digits=self.digits)
-
-    def _write(self, text: str) -> None:
-        if self.output is None:
-            sys.stdout.write(text)
-        else:
+    def _put(self, grids: Callable[[], Iterable[Grid]], text: Callable[[], str]) -> None:
+        """Print tables on a screen, or write the text in another form or place."""
+        if self.output is not None:
             from abstain.io.output import write_text
 
-            write_text(self.output, text)
+            write_text(self.output, text())
+        elif self.chosen == "table":
+            from abstain.report.terminal import print_grid
+
+            for number, grid in enumerate(grids()):
+                sys.stdout.write("\n" if number else "")
+                print_grid(grid, digits=self.digits)
+        else:
+            sys.stdout.write(text())
 
 
 def shows(

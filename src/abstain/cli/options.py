@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from abstain.cli.command import BARE, FILE, NEW_FILE, READING, SHOWING, F, Words, argument, option
 from abstain.errors import UsageError, check_name
-from abstain.outcomes import Effect, Why
+from abstain.outcomes import Why
 from abstain.reading import Align, EngineName, Kind, Match, Reading, refuse, refuse_meaningless
 
 if TYPE_CHECKING:
@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
 
-def _measure_names() -> Iterable[str]:
-    from abstain.measures import definitions
-
-    return definitions()
-
-
-MEASURE = Words(_measure_names)
+MEASURE = Words("abstain.measures:definitions")
 """The name of a measure, which a shell completes."""
 
 
@@ -82,16 +76,12 @@ def force(help: str) -> Callable[[F], F]:
     return option("--force", help, section=SHOWING)
 
 
-def _method(_: click.Context, __: click.Parameter, method: str | None) -> str | bool:
-    return True if method == BARE else method or False
-
-
 def _interval(*more: str, more_help: str = "") -> Callable[[F], F]:
     return option(
         "--interval [METHOD]",
         "An interval for each score: beta (the default), logit, delta, percentile, bca, jeffreys; "
         f"for a proportion also wilson and clopper-pearson{more_help}.",
-        callback=_method,
+        callback=lambda _, __, method: True if method == BARE else method or False,
         type=Words((*METHODS, *more)),
         methods=(*METHODS, *more),
     )
@@ -108,9 +98,6 @@ interval_of_scores_too = _interval(
 
 
 # --------------------------------------------------------------------------------- of reading
-
-KINDS_TEXT = ", ".join(Why)
-EFFECTS_TEXT = ", ".join([effect for effect in Effect if effect is not Effect.STOP])
 
 OPTIONS: dict[str, tuple[str, str]] = {
     "format": (
@@ -131,7 +118,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     ),
     "policy": (
         "--policy KIND=EFFECT",
-        f"What a kind of blank becomes. Kinds: {KINDS_TEXT}. Effects: {EFFECTS_TEXT}. Repeatable.",
+        f"What a kind of blank becomes. Kinds: {', '.join(Why)}. "
+        "Effects: unanswered, wrong, excluded. Repeatable.",
     ),
     "match": (
         "--match WAY",
@@ -223,12 +211,11 @@ class Input(Struct, frozen=True):
     def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
         from abstain.runs import evaluate, evaluate_counts, evaluate_judged
 
-        how, skip = self.reading, skip_inconsistent
         if self.kind == "counts":
-            return evaluate_counts(self.gold, how, skip_inconsistent=skip)
+            return evaluate_counts(self.gold, self.reading, skip_inconsistent=skip_inconsistent)
         if self.kind == "judged":
-            return evaluate_judged(list(self.files), how)
-        return evaluate(self.gold, self.runs, how)
+            return evaluate_judged(list(self.files), self.reading)
+        return evaluate(self.gold, self.runs, self.reading)
 
     def scores(self) -> ScoreMatrix:
         from abstain.rankings.score_tables import read_scores
@@ -248,15 +235,14 @@ def reads(
     nothing for this command. `alone` is a parameter that makes one file enough.
     """
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
-    first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
 
-    def check(values: dict[str, Any], reading: Reading) -> Input:
+    def inputs(reading: Reading, values: dict[str, Any]) -> Input:
         chosen = [kind for kind in kinds if values.pop(kind)]
         files = (values.pop("gold"), *values.pop("runs"))
         if len(chosen) > 1:
             names = " and ".join(f"--{kind}" for kind in chosen)
             raise UsageError(f"{names} exclude each other")
-        kind: Kind = chosen[0] if chosen else "gold"
+        kind = chosen[0] if chosen else "gold"
         refuse_meaningless(reading, kind)
         if kind == "gold" and len(files) < 2 and not values.get(alone):
             hint = f", or say {flags}" if flags else ""
@@ -266,15 +252,12 @@ def reads(
         return Input(files, kind, reading)
 
     def decorate(function: F) -> F:
-        @wraps(function)
-        def with_input(reading: Reading, **values: Any) -> Any:
-            return function(inputs=check(values, reading), **values)
-
-        made: Any = _with_options(with_input, without or {}, COLUMNS, {})
+        made = _with_options(function, "inputs", inputs, without or {})
         for kind in reversed(kinds):
             made = option(f"--{kind}", KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
-        return argument("gold", metavar="GOLD", help=first)(made)  # type: ignore[no-any-return]
+        first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
+        return argument("gold", metavar="GOLD", help=first)(made)
 
     return decorate
 
@@ -291,143 +274,140 @@ class RankedInput(Struct, frozen=True):
     def rankings(self) -> Rankings:
         from abstain.rankings.read import read_rankings
 
-        how = self.reading
-        return read_rankings(
-            self.qrels,
-            self.runs,
-            columns=how.columns,
-            format=how.format,
-            engine=how.engine,
-            master=how.master,
-            **self.lists,
-        )
+        how = {name: getattr(self.reading, name) for name in OF_RANKINGS}
+        return read_rankings(self.qrels, self.runs, **how, **self.lists)
 
 
-LISTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+OF_RANKINGS = ("format", "columns", "engine", "master")
+"""The fields of `Reading` that say how rankings are read."""
+
+LISTS: dict[str, tuple[str, str]] = {
     "nil": (
         "--nil ID",
         "The document id that ends a list, such as NIL or -1. It is never relevant.",
-        {},
     ),
     "limit": (
         "--limit N",
         "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
-        {"type": click.IntRange(min=1)},
     ),
     "nil_as_answer": (
         "--nil-as-answer",
         "As in TREC 2001: the id of --nil is a document, relevant only if no other document is.",
-        {},
     ),
     "missing": (
         "--missing WHAT",
         "What to do with a query that a run lacks: empty (score an empty list, the default), error "
         "or skip.",
-        {"type": Words(("empty", "error", "skip"))},
     ),
     "ties": (
         "--ties HOW",
         "trec: by score, ties by document id in descending order; rank: by the rank column.",
-        {"type": Words(("trec", "rank")), "default": "trec"},
     ),
     "trec_eval": (
         "--trec-eval",
         "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
-        {},
     ),
     "relevance_level": (
         "-l --relevance-level GRADE",
         "The lowest grade that counts as relevant, for every measure with a parameter rel, unless "
         "the name of the measure sets it: 'P(rel=2)@10'.",
-        {"type": float},
     ),
     "judged_only": (
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
-        {},
     ),
-    "top": (
-        "--top GRADE",
-        "The grade that counts as a gain of 1 (default: the largest).",
-        {"type": float},
-    ),
-    "queries": ("--queries FILE", "A table of queries and their attributes.", {"type": FILE}),
+    "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
+    "queries": ("--queries FILE", "A table of queries and their attributes."),
     "all_queries": (
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
-        {},
     ),
 }
-"""How lists are read, as options: the usage of each, its help, and what values it takes."""
+"""How lists are read, as options: the usage of each and its help."""
+
+VALUES: dict[str, dict[str, Any]] = {
+    "limit": {"type": click.IntRange(min=1)},
+    "missing": {"type": Words(("empty", "error", "skip"))},
+    "ties": {"type": Words(("trec", "rank")), "default": "trec"},
+    "relevance_level": {"type": float},
+    "top": {"type": float},
+    "queries": {"type": FILE},
+}
+"""The values that some of them take, where that is not any text."""
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
     """A decorator: give a command QRELS, RUN… and some of `LISTS`; it gets `inputs`."""
 
-    def decorate(function: F) -> F:
-        @wraps(function)
-        def with_input(reading: Reading, **values: Any) -> Any:
-            qrels, runs = values.pop("qrels"), values.pop("runs")
-            how = {name: values.pop(name) for name in lists}
-            return function(inputs=RankedInput(qrels, runs, reading, how), **values)
+    def inputs(reading: Reading, values: dict[str, Any]) -> RankedInput:
+        qrels, runs = values.pop("qrels"), values.pop("runs")
+        return RankedInput(qrels, runs, reading, {name: values.pop(name) for name in lists})
 
-        made: Any = with_input
+    def decorate(function: F) -> F:
+        help = {
+            "format": "The format, if it cannot be detected: trec, csv, tsv, jsonl, json or "
+            "parquet.",
+            "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
+            "gold:doc=docno for the judgments only, run:doc=docid for the runs only. Repeatable.",
+        }
+        why = _all_but(OF_RANKINGS, "rankings hold documents, not answers")
+        made = function
         for name in reversed(lists):
-            usage, help, attrs = LISTS[name]
-            made = option(usage, help, section=READING, **attrs)(made)
-        made = reading_options(
-            *("format", "columns", "engine", "master"),
-            otherwise="rankings hold documents, not answers",
-            columns=RANKED,
-            help={
-                "format": "The format, if it cannot be detected: trec, csv, tsv, jsonl, json or "
-                "parquet.",
-                "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
-                "gold:doc=docno for the judgments only, run:doc=docid for the runs only. "
-                "Repeatable.",
-            },
-        )(made)
+            usage, text = LISTS[name]
+            made = option(usage, text, section=READING, **VALUES.get(name, {}))(made)
+        made = _with_options(made, "inputs", inputs, why, RANKED, help)
         made = argument("runs", nargs=-1, required=required, metavar="RUN", help=runs)(made)
-        return argument("qrels", metavar="QRELS", help=qrels)(made)  # type: ignore[no-any-return]
+        return argument("qrels", metavar="QRELS", help=qrels)(made)
 
     return decorate
 
 
 def reading_options(
-    *wanted: str,
-    otherwise: str,
-    columns: Sequence[str] = COLUMNS,
-    help: Mapping[str, str] | None = None,
+    *wanted: str, otherwise: str, help: Mapping[str, str] | None = None
 ) -> Callable[[F], F]:
     """A decorator: give a command the options of some fields; it gets a `reading`.
 
     For commands that read something else than a gold and runs. `otherwise` says why the other
     fields mean nothing there, `help` what an option is good for where that differs.
     """
+    return lambda function: _with_options(
+        function, "reading", lambda reading, _: reading, _all_but(wanted, otherwise), help=help
+    )
+
+
+def _all_but(wanted: Sequence[str], otherwise: str) -> dict[str, str]:
+    """The other fields, and why they mean nothing to a command."""
     without = {
         field: f"{usage.split()[0]}: {otherwise}"
         for field, (usage, _) in OPTIONS.items()
         if field not in wanted
     }
-    if "names" in without:
-        without["names"] = "--name is for a gold and runs; NAME=PATH names a run here"
-    return lambda function: _with_options(function, without, columns, help or {})
+    return {**without, "names": "--name is for a gold and runs; NAME=PATH names a run here"}
 
 
 def _with_options(
-    function: F, without: Mapping[str, str], columns: Sequence[str], help: Mapping[str, str]
+    function: F,
+    name: str,
+    made_of: Callable[[Reading, dict[str, Any]], Any],
+    without: Mapping[str, str],
+    columns: Sequence[str] = COLUMNS,
+    help: Mapping[str, str] | None = None,
 ) -> F:
-    """A command with the options of reading, as `OPTIONS` has them; it gets a `reading`."""
+    """A command with the options of reading, as `OPTIONS` has them.
+
+    What it gets by this name is made of them, and of the values of its other arguments.
+    """
 
     @wraps(function)
     def with_reading(**values: Any) -> Any:
-        return function(reading=read_options(values, without, columns), **values)
+        reading = read_options(values, without, columns)
+        return function(**{name: made_of(reading, values)}, **values)
 
     made: Any = with_reading
     for field, (usage, usual) in reversed(OPTIONS.items()):
         made = option(
             usage,
-            help.get(field, usual),
+            (help or {}).get(field, usual),
             to=f"reading_{field}",
             default=getattr(Reading(), field) or None,
             multiple=field in REPEATED,
@@ -443,19 +423,20 @@ def read_options(
 ) -> Reading:
     """Take the options of reading out of those of a command."""
     options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
-    languages = options["detect_refusals"]
-    if languages is not None and not languages.strip(" ,"):
+    if options["detect_refusals"] == "":
         raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
-    name, part, pick = (options["format"] or "").partition(":")
-    if part:
-        raise UsageError(
-            f"--from takes only a format: {name}; choose a part of the log with --pick {pick}"
-        )
-    options["pick"] = pairs(options["pick"], "--pick", "filter=strict-match")
-    options["columns"] = pairs(options["columns"], "--column", "question=id")
+    for field, what, example in PAIRS:
+        options[field] = pairs(options[field], what, example)
     for name in options["columns"]:
         check_name("standard column name", name.rpartition(":")[2], columns)
-    options["grades"] = pairs(options["grades"], "--grade", "meh=wrong")
     reading = Reading.of(**{field: value for field, value in options.items() if value is not None})
     refuse(reading, without)
     return reading
+
+
+PAIRS = (
+    ("pick", "--pick", "filter=strict-match"),
+    ("columns", "--column", "question=id"),
+    ("grades", "--grade", "meh=wrong"),
+)
+"""Options of reading that are `name=value`, with an example each."""

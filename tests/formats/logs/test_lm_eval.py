@@ -301,7 +301,7 @@ def test_a_no_answer_probability_is_one(here: Here, chance: float) -> None:
         ),
         ("lm-eval --pick scorer=x", "there is no pick of lm-eval 'scorer'"),
         ("lm-eval --pick filter", "--pick must be NAME=VALUE"),
-        ("lm-eval:filter=strict", "choose a part of the log with --pick filter=strict"),
+        ("lm-eval:filter=strict", "there is no table or log format 'lm-eval:filter=strict'"),
         (
             "lm-evil",
             "there is no table or log format 'lm-evil' (nearest: lm-eval); there are ",
