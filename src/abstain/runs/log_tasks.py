@@ -39,6 +39,7 @@ class _Log(Struct):
     task: str
     questions: pl.DataFrame
     """Its questions, each once, with what is right."""
+    run_id: str
     asks: str = ""
     """The task by which its questions are known: tasks may ask the same ones."""
 
@@ -53,7 +54,7 @@ class _Log(Struct):
 
     @property
     def model(self) -> str:
-        return self.folder if self.is_nameless else str((self.source.table.run_id or ("",))[0])
+        return self.folder if self.is_nameless else self.run_id
 
     @property
     def dataset(self) -> str:
@@ -81,26 +82,23 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
     _find_same_questions(logs)
     models: dict[str, list[_Log]] = defaultdict(list)
     for log in logs:
-        if log.source.run == (log.source.table.run_id or ("",))[0]:  # not renamed by a caller
+        if log.source.run == log.run_id:  # not renamed by a caller
             models[log.model].append(log)
     groups = [group for of_model in models.values() for group in _groups(of_model)]
     _name_by_task(logs)
-    joined: list[Responses | None] = list(sources)
-    for log in logs:
-        joined[log.at] = log.source
+    joined = dict(enumerate(sources)) | {log.at: log.source for log in logs}
     for group in groups:
-        for log in group:
-            joined[log.at] = None
         joined[group[0].at] = _joined(group)
-    return [source for source in joined if source is not None]
+        for log in group[1:]:
+            del joined[log.at]
+    return list(joined.values())
 
 
 def _log(at: int, source: Responses) -> _Log | None:
     """A log with its questions; None for other tables and for logs of several tasks."""
     table = source.table
-    if table.run_id is None or TASK not in table.columns:
-        return None
-    if table.format not in log_readers() or not log_readers()[table.format].one_task:
+    reader = log_readers().get(table.format)
+    if table.run_id is None or TASK not in table.columns or not reader or not reader.one_task:
         return None
     right = pl.col("correct").cast(pl.List(pl.String)).list.join("|")
     rows = table.frame.select(
@@ -111,7 +109,7 @@ def _log(at: int, source: Responses) -> _Log | None:
     if len(tasks) != 1 or not tasks[0]:
         return None
     questions = rows.drop(TASK).unique("question", keep="first", maintain_order=True)
-    return _Log(at, source, tasks[0], questions)
+    return _Log(at, source, tasks[0], questions, table.run_id[0])
 
 
 def _find_same_questions(logs: Sequence[_Log]) -> None:
@@ -157,22 +155,19 @@ def _name_by_task(logs: Sequence[_Log]) -> None:
     shared = ids.filter(ids.is_duplicated()).min()
     if shared is None:
         return
-    note = (
-        f"several tasks have the same ids (such as {shown(str(shared))}): questions are named "
-        "task/id"
-    )
+    ids_alike = f"several tasks have the same ids (such as {shown(str(shared))})"
+    notes = [f"{ids_alike}: questions are named task/id"]
     for log in logs:
-        table = with_task(log.source.table, log.asks)
-        log.source = replace(log.source, table=replace(table, notes=(*table.notes, note)))
+        table = log.source.table
+        frame = table.frame.with_columns(_with_task(table.columns, pl.lit(log.asks)))
+        table = replace(table, frame=frame, notes=(*table.notes, *notes))
+        log.source = replace(log.source, table=table)
 
 
-def with_task(table: Table, task: str) -> Table:
-    """A log's rows, each question and each sample with the task before its id."""
-    ids = [name for name in ("question", SAMPLE) if name in table.columns]
-    named = [
-        pl.concat_str(pl.lit(f"{task}/"), pl.col(name).cast(pl.String)).alias(name) for name in ids
-    ]
-    return replace(table, frame=table.frame.with_columns(named))
+def _with_task(columns: Sequence[str], task: pl.Expr) -> list[pl.Expr]:
+    """The ids of questions and of samples with the task before each."""
+    ids = [name for name in ("question", SAMPLE) if name in columns]
+    return [pl.concat_str(task, pl.lit("/"), pl.col(name)).alias(name) for name in ids]
 
 
 def _joined(logs: Sequence[_Log]) -> Responses:
@@ -230,7 +225,6 @@ def with_unasked(responses: Sequence[Responses], gold: Gold | None) -> list[Resp
     if not logs:
         return list(responses)
     every = _questions(list(logs.values())) if gold is None else gold.frame
-    every = every.with_columns(pl.col("question").cast(pl.String))
     padded = list(responses)
     for at, rows in logs.items():
         lacking = every.join(rows, on="question", how="anti")
@@ -308,26 +302,21 @@ def with_shared_ids(gold: Gold, responses: Sequence[Responses]) -> tuple[Gold, l
     of a run are repeats of it.
     """
     named = list(responses)
-    ids = gold.frame["question"]
     for at, item in enumerate(named):
-        table = item.table
+        table, ids = item.table, gold.frame["question"].implode()
         if table.verdicts is None or not {TASK, "question"} <= {*table.columns}:
             continue
         rows = table.frame.select(pl.col("question", TASK).cast(pl.String)).collect()
-        if rows["question"].is_in(ids.implode()).any():
+        if rows["question"].is_in(ids).any():
             continue
         tasks = rows[TASK].unique().to_list()
-        if len(tasks) == 1 and (f"{tasks[0]}/" + rows["question"]).is_in(ids.implode()).any():
-            named[at] = replace(item, table=with_task(table, tasks[0]))
+        if len(tasks) == 1 and (f"{tasks[0]}/" + rows["question"]).is_in(ids).any():
+            frame = table.frame.with_columns(_with_task(table.columns, pl.lit(tasks[0])))
+            named[at] = replace(item, table=replace(table, frame=frame))
         elif gold.verdicts and TASK in gold.attributes:
-            longer = gold.frame.select(pl.concat_str(TASK, pl.lit("/"), "question"))[TASK]
-            if rows["question"].is_in(longer.implode()).any():
-                frame = gold.frame.with_columns(longer.alias("question"))
-                if SAMPLE in frame.columns:
-                    frame = frame.with_columns(
-                        pl.concat_str(TASK, pl.lit("/"), SAMPLE).alias(SAMPLE)
-                    )
-                gold, ids = replace(gold, frame=frame), longer
+            frame = gold.frame.with_columns(_with_task(gold.frame.columns, pl.col(TASK)))
+            if rows["question"].is_in(frame["question"].implode()).any():
+                gold = replace(gold, frame=frame)
     return _with_epochs(gold, named), named
 
 
@@ -341,18 +330,13 @@ def _with_epochs(gold: Gold, responses: Sequence[Responses]) -> Gold:
     if not logs:
         return gold
     again = pl.concat(logs).unique(maintain_order=True).join(gold.frame, on="question", how="anti")
-    again = again.rename({"question": "__again", SAMPLE: "question", EPOCH: "__epoch"})
-    again = gold.frame.join(again, on="question", how="inner")
+    samples = gold.frame.drop(SAMPLE, EPOCH, strict=False).rename({"question": SAMPLE})
+    again = samples.join(again, on=SAMPLE, how="inner")
     if again.is_empty():
         return gold
-    frame = gold.frame
-    if SAMPLE not in frame.columns:
-        frame = frame.with_columns(pl.col("question").alias(SAMPLE))
-    if EPOCH not in frame.columns:
-        frame = frame.with_columns(pl.lit("1").alias(EPOCH))
-    again = again.with_columns(
-        pl.col("question").alias(SAMPLE), pl.col("__epoch").alias(EPOCH)
-    ).with_columns(pl.col("__again").alias("question"))
+    first = {SAMPLE: pl.col("question"), EPOCH: pl.lit("1")}
+    lacking = {name: cell for name, cell in first.items() if name not in gold.frame.columns}
+    frame = gold.frame.with_columns(**lacking)
     frame = pl.concat([frame, again.select(frame.columns)], how="vertical_relaxed")
     attributes = tuple(dict.fromkeys([*gold.attributes, SAMPLE, EPOCH]))
     return replace(gold, frame=frame, attributes=attributes)
