@@ -221,7 +221,7 @@ def test_a_relation_is_counted_by_its_own_engine(
 
     monkeypatch.setattr(tally_module, "native_batches", watched_batches)
     if not in_batches:  # as where there are too many runs × questions to remember
-        monkeypatch.setattr(tally_module, "MAX_BITS", 5_000)
+        monkeypatch.setattr(tally_module, "MAX_CELLS", 5_000)
     heights: list[int] = []
     original = gold_module.collect  # type: ignore[attr-defined]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,14 +17,14 @@ import abstain as ab
 from abstain.features.validate.problems import missing_questions
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.runs import counting, matrix
-from abstain.runs.counting import Batches, TooManyError, census_here, count_kinds
+from abstain.runs import counting
+from abstain.runs.counting import Batches, count_kinds, fill
 from abstain.runs.faults import repeats
 from abstain.runs.gold import Slices, natural, read_gold
 from abstain.runs.grades import fold, judge_rows, numbered, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import together
-from abstain.runs.matrix import answers_of, binned_matrix, fill, filled, stated
+from abstain.runs.matrix import answers_of, binned_matrix, filled, stated
 from abstain.runs.refusals import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
 from abstain.runs.usual_names import recognised, refuse_pooled
@@ -182,33 +181,19 @@ def test_responses_are_put_in_their_cells(confident: bool) -> None:
 
 
 def test_as_many_cells_as_fit_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = judged(rows(("a", "x")))
-    (frame,) = own.frames
-    assert matrix.MAX_CELLS == 4 * 2**30  # of one byte
-    assert counting.MAX_BITS == 2 * matrix.MAX_CELLS
-    monkeypatch.setattr(matrix, "MAX_CELLS", 3)
-    assert fill(Batches(own, frame))[0] == ["r1"]
-    monkeypatch.setattr(matrix, "MAX_CELLS", 2)
-    with refuses(ab.InputError, "1", "3"):
-        fill(Batches(own, frame))
-
-
-def test_as_many_bits_as_fit_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     own = judged(rows(("a", "x"), ("c", "z")))
     (frame,) = own.frames
-    slice_of = np.array([0, 1, 1])
-    monkeypatch.setattr(counting, "MAX_BITS", 3)
-    found = census_here(Batches(own, frame), slice_of, 2)
-    assert found.table[0, :, RIGHT].tolist() == [1, 1]
-    assert (found.repeated, found.faults, found.repeating) == (0, 0, [])
-    monkeypatch.setattr(counting, "MAX_BITS", 2)
-    with pytest.raises(TooManyError):
-        census_here(Batches(own, frame), slice_of, 2)
+    assert counting.MAX_CELLS == 4 * 2**30  # of one byte
+    monkeypatch.setattr(counting, "MAX_CELLS", 3)
+    assert fill(Batches(own, frame))[0] == ["r1"]
+    monkeypatch.setattr(counting, "MAX_CELLS", 2)
+    with refuses(ab.InputError, "1", "3"):
+        fill(Batches(own, frame))
     assert count_kinds(own).table[0, RIGHT] == 2  # then the engine counts
 
 
 @pytest.mark.parametrize("questions", [7, 8, 9, 16, 17])
-def test_every_question_has_a_bit_of_its_own(questions: int) -> None:
+def test_every_question_has_a_cell(questions: int) -> None:
     gold = pl.DataFrame({"question": [f"q{at:02}" for at in range(questions)], "correct": "x"})
     whole = gold.select("question", answer="correct")
     (row,) = ab.read(gold, whole).score("c@1").rows
@@ -232,19 +217,16 @@ def test_what_duckdb_may_remember(
     )
     reading = ab.Reading(engine="duckdb")
     own = judge(read_gold(GOLD), [read_responses(path, reading)])
-    assert counting.fits_in_duckdb(own, own.frames[0], pl.Series([3])) is fits
+    assert counting.fits_in_duckdb(own, own.frames[0], np.array([3])) is fits
     assert counting.run_count(own.sources[0]) == runs
 
 
-def test_only_duckdb_is_told_slices_and_places() -> None:
+def test_questions_are_known_by_slice_and_place_there() -> None:
     questions = read_gold(GOLD.with_columns(topic=pl.Series(["t", "u", "t"]))).frame
-    plain = keys_of(questions, ["topic"], nw.from_native(pl.LazyFrame({"question": ["a"]})))
-    assert plain.columns == ["question", INDEX, "by:topic"]
-    assert plain[INDEX].to_list() == [0, 1, 2]
-    there = nw.from_native(duckdb(pl.DataFrame({"question": ["a"]}))).lazy()
-    told = keys_of(questions, ["topic"], there)
-    assert told[SLICE].to_list() == [0, 1, 0]
-    assert told[SPOT].to_list() == [0, 0, 1]
+    keys = keys_of(questions, ["topic"])
+    assert keys[INDEX].to_list() == [0, 1, 2]
+    assert keys[SLICE].to_list() == [0, 1, 0]
+    assert keys[SPOT].to_list() == [0, 0, 1]
 
 
 def test_confidences_fall_in_bins_that_hold_their_lower_end() -> None:

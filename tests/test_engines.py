@@ -121,7 +121,7 @@ def test_the_size_of_a_batch_changes_nothing(seed: int, batch: int, bits: int) -
     gold, table = random_runs(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "BATCH", batch)
-        patch.setattr(counting, "MAX_BITS", bits)
+        patch.setattr(counting, "MAX_CELLS", bits)
         assert found(ab.score(gold, table.lazy(), by=["topic"])) == slow_counts(gold, table)
 
 

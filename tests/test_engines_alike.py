@@ -238,7 +238,7 @@ def test_a_column_may_have_the_name_of_an_engines_own(engine: EngineName, tmp_pa
 @pytest.mark.parametrize("bits", [0, 1 << 30])
 def test_more_slices_than_are_counted_at_once(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "MAX_COUNTS", 3 * KINDS)
-    monkeypatch.setattr(counting, "MAX_BITS", bits)
+    monkeypatch.setattr(counting, "MAX_CELLS", bits)
     gold = GOLD.with_columns(topic=pl.col("question"))
     assert len(ab.score(gold, RIGHT, by=["topic"]).rows) == 3
     with refuses(ab.InputError, "2", "3"):

@@ -13,7 +13,7 @@ import abstain as ab
 from abstain.io.tables import Table
 from abstain.reading import Reading
 from abstain.runs.counting import grown, refuse_counts
-from abstain.runs.gold import cluster_numbers, slices_of, spots
+from abstain.runs.gold import cluster_numbers, slices_of
 from abstain.runs.refusals import cleaned
 from abstain.runs.responses import notes_of_tables, read_responses
 from tests.snapshots import refuses, says
@@ -46,7 +46,6 @@ def test_slices_sum_what_their_questions_have() -> None:
     assert own.sizes.tolist() == [1, 2]
     table = np.array([[1.0, 10], [2, 20], [4, 40], [8, 80]])
     assert own.sums(table).tolist() == [[2, 20], [9, 90]]
-    assert spots(own.slice_of).to_list() == [0, 0, 0, 1]
 
 
 def graded(**columns: list[object]) -> pl.DataFrame:

@@ -73,9 +73,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "a cluster without questions is left out before anything is computed": ("features.tuned: 1",),
     "how much is held or drawn at once; the same numbers come out": (
         "runs.BATCH: 1 18",
-        "runs.MAX_BITS: 30 8",
+        "runs.MAX_CELLS: 30 4",
         "runs.MOST_BITS: 1 29",
-        "runs.census_here: * 4 <= if",
         "runs._grades_in: 1",
         "runs.fill: 1",
         "runs.fits_in_duckdb: *",
@@ -92,16 +91,12 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "numpy takes any negative number for the length that is left": (
         "runs.Evaluation.outcomes: 1",
         "runs.RunData.sliced: 1",
-        "runs._count_here: 1",
-        "runs.census_here: 1",
         "runs.fill: 1",
     ),
     "any number that is no kind": ("runs.MET: 1",),
     "only a quicker way to what the other branch says": (
         "measures.Pool.total_of_first: <",
         "runs._again: *",
-        "runs._has_answer: >=",
-        "runs._is_right: >",
         "runs.by_engine: >",
         "runs.repeats: > <",
     ),

@@ -1,12 +1,12 @@
 """Counting: how many responses of each kind every run has, in every slice and of every confidence.
 
-Responses come in batches of rows. What is held is a batch, the counts, and one bit for every run
-and question, so that a question answered twice is noticed.
+Responses come in batches of rows, and each kind has its cell in the matrix, so that a question
+answered twice is noticed. Where that is cheaper, the engine counts and nothing is brought here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +20,7 @@ from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import cells
 from abstain.measures.definition import Array, Codes, IntArray
 from abstain.outcomes import KINDS, Why, blank_kind
-from abstain.runs.gold import BY, slice_numbers, slice_sizes
+from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, Judged
 from abstain.runs.responses import Responses
 
@@ -32,15 +32,15 @@ UNSURE = -1
 BATCH = 1 << 18
 """Rows that are looked at together."""
 
-MAX_BITS = 8 << 30
-"""Runs × questions that are remembered as met or not; beyond, the engine has to tell them apart."""
+MAX_CELLS = 4 << 30
+"""Runs × questions whose kinds are held in memory; beyond, the engine has to count."""
 
 MAX_COUNTS = 100_000 * KINDS
 """Runs × slices × kinds that are counted one by one; more are refused."""
 
 
-class TooManyError(Exception):
-    """There are more runs × questions than bits to remember them by."""
+class TooManyError(InputError):
+    """There are more runs × questions than cells to hold their kinds."""
 
 
 class KindCounts(Struct, frozen=True):
@@ -52,21 +52,28 @@ class KindCounts(Struct, frozen=True):
     questions: int
 
 
+def kind_counts(
+    runs: Sequence[str], slices: Sequence[tuple[str | None, ...]], table: IntArray, questions: int
+) -> KindCounts:
+    """Counts of runs × slices × kinds, as rows."""
+    names = [run for run in runs for _ in slices]
+    return KindCounts(names, [*slices] * len(runs), table.reshape(-1, KINDS), questions)
+
+
 def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
-    parts = [
-        _count_here(judged, frame, by) if streams(frame) else _count_in_engine(judged, frame, by)
-        for frame in judged.frames
-    ]
-    refuse_runs(judged.sources, [run for part in parts for run in dict.fromkeys(part.runs)])
-    if len(parts) == 1:
-        return parts[0]
-    return KindCounts(
-        [run for part in parts for run in part.runs],
-        [item for part in parts for item in part.slices],
-        np.concatenate([part.table for part in parts]),
-        len(judged.gold),
-    )
+    label, questions = judged.sources[0].table.name, judged.gold.frame
+    for name in by:  # before slices are numbered, at more cost
+        refuse_counts(1, cells(questions, name).n_unique(), label)
+    slices, slice_of = numbered_slices(questions, by)
+    refuse_counts(1, len(slices), label)
+    sizes = np.bincount(slice_of, minlength=len(slices))
+    parts = [_census(judged, frame, slice_of, sizes) for frame in judged.frames]
+    runs = [run for part in parts for run in part.runs]
+    refuse_runs(judged.sources, runs)
+    table = np.concatenate([part.table for part in parts])
+    table[..., MISSING] += sizes - table.sum(axis=2)
+    return kind_counts(runs, slices, table, len(judged.gold))
 
 
 def refuse_counts(runs: int, slices: int, label: str) -> None:
@@ -79,27 +86,36 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
         )
 
 
-def _count_here(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
-    """Kinds by run and slice, in memory that does not depend on the number of rows."""
-    label = judged.sources[0].table.name
-    for name in by:  # before slices are numbered, at more cost
-        refuse_counts(1, cells(judged.gold.frame, name).n_unique(), label)
-    sizes = slice_sizes(judged.gold.frame, by)
-    refuse_counts(1, sizes.height, label)
+class Census(Struct, frozen=True):
+    """How many responses of each kind: runs × slices × KINDS, without those that no row is for."""
+
+    runs: list[str]
+    table: IntArray
+
+
+def _census(
+    judged: Judged, frame: nw.LazyFrame[Any], slice_of: IntArray, sizes: IntArray
+) -> Census:
+    """The responses of one frame, counted where that costs least."""
+    if fits_in_duckdb(judged, frame, sizes):
+        return census_in_duckdb(judged, frame, sizes)
+    if not streams(frame):
+        return census_in_engine(judged, frame, len(sizes))
+    batches = Batches(judged, frame)
     try:
-        if fits_in_duckdb(judged, frame, sizes["size"]):
-            census = census_in_duckdb(judged, frame, sizes["size"])
-        else:
-            slice_of = slice_numbers(judged.gold.frame, sizes, by)
-            census = census_here(Batches(judged, frame), slice_of, sizes.height)
+        names, kinds, _ = fill(batches)
     except TooManyError:
-        return _count_in_engine(judged, frame, by)
-    refuse_faults(judged, census.faults, census.repeated, census.repeating)
-    census.table[..., MISSING] += sizes["size"].to_numpy() - census.table.sum(axis=2)
-    slices: list[tuple[str | None, ...]] = sizes.drop("size").rows() if by else [()]
-    runs = [run for run in census.runs for _ in slices]
-    table = census.table.reshape(-1, KINDS)
-    return KindCounts(runs, slices * len(census.runs), table, len(judged.gold))
+        return census_in_engine(judged, frame, len(sizes))
+    refuse_counts(len(names), len(sizes), batches.label)
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return Census([names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order])
+
+
+def count_cells(kinds: Codes, slice_of: IntArray, slices: int) -> IntArray:
+    """Runs × questions to runs × slices × kinds."""
+    starts, size = slice_of * KINDS, slices * KINDS
+    rows = [np.bincount(starts + row, minlength=size) for row in kinds]
+    return np.array(rows, np.int64).reshape(len(kinds), slices, KINDS)
 
 
 # ------------------------------------------------------------------- counted by batches
@@ -123,9 +139,9 @@ class Batches:
     ) -> None:
         self.width = len(judged.gold)
         self.label = judged.sources[0].table.name
-        self.rows = 0
-        """Responses seen so far, without those at fault."""
+        self.judged = judged
         self.faults = 0
+        """Responses seen so far that cannot be judged."""
         self.confident = confident
         stated = "confidence" in frame.collect_schema().names()
         self._frame = frame.select("run", INDEX, KIND, *["confidence"] * (confident and stated))
@@ -140,7 +156,6 @@ class Batches:
                 faults = int((frame[KIND] >= KINDS).sum())
                 rows = frame.filter(pl.col(KIND) < KINDS) if faults else frame
                 self.faults += faults
-                self.rows += rows.height
                 if rows.height:
                     sure = rows.get_column("confidence", default=None)
                     if sure is not None:
@@ -193,49 +208,38 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
     return larger
 
 
-class Census(Struct, frozen=True):
-    """How many responses of each kind: runs × slices × KINDS, the missing ones not among them."""
+def fill(batches: Batches) -> tuple[list[str], Codes, Array | None]:
+    """The runs by name, the kind of each cell, its confidence where that is asked for.
 
-    runs: list[str]
-    table: IntArray
-    repeating: list[str]
-    """Runs that have a question again."""
-    repeated: int
-    faults: int
-    """Responses that cannot be judged."""
-
-
-def census_here(batches: Batches, slice_of: IntArray, slices: int) -> Census:
-    """Count responses by run and slice, and remember for each by one bit that it was met."""
-    stride = (batches.width + 7) // 8
-    table = np.zeros((1, slices * KINDS), np.int64)
-    met = np.zeros((1, stride), np.uint8)
+    A fault, or a cell that is filled twice, is refused.
+    """
+    width, kinds = batches.width, np.zeros((1, batches.width), np.uint8)
+    sure = np.full((1, width if batches.confident else 0), np.nan)
+    rows = np.zeros(1, np.int64)
     for batch in batches:
         runs = int(batch.run.max()) + 1
-        if runs * batches.width > MAX_BITS:
-            raise TooManyError
-        refuse_counts(runs, slices, batches.label)
-        table, met = grown(table, runs), grown(met, runs)
-        bins = (batch.run * slices + slice_of[batch.index]) * KINDS + batch.kind
-        if table.size <= 4 * len(bins):
-            table.reshape(-1)[:] += np.bincount(bins, minlength=table.size)
-        else:
-            np.add.at(table.reshape(-1), bins, 1)
-        bit = np.left_shift(1, batch.index & 7).astype(np.uint8)
-        np.bitwise_or.at(met.reshape(-1), batch.run * stride + (batch.index >> 3), bit)
+        if runs * width > MAX_CELLS:
+            raise TooManyError(
+                f"{runs:,} runs × {width:,} questions are more than fit in memory", batches.label
+            )
+        kinds, rows = grown(kinds, runs), grown(rows, runs)
+        rows += np.bincount(batch.run, minlength=len(rows))
+        at = batch.run * width + batch.index
+        kinds.reshape(-1)[at] = batch.kind + 1  # 0: nothing yet
+        if batch.confidence is not None:
+            sure = grown(sure, runs, np.nan)
+            sure.reshape(-1)[at] = batch.confidence
     names = batches.names()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    table, met = grown(table, len(names)), grown(met, len(names))  # of some every row is at fault
-    counts = table[order].reshape(len(names), slices, KINDS)
-    distinct = np.array([int(np.bitwise_count(met[i]).sum()) for i in order], np.int64)
-    return _census([names[i] for i in order], counts, distinct, batches.faults)
-
-
-def _census(names: list[str], counts: IntArray, distinct: IntArray, faults: int) -> Census:
-    """Counts, with the runs that have more responses than different questions."""
-    again = counts.sum(axis=(1, 2)) - distinct
-    repeating = [name for name, more in zip(names, again.tolist(), strict=True) if more]
-    return Census(names, counts, repeating, int(again.sum()), faults)
+    kinds = grown(kinds, len(names))[: len(names)]  # a run may have nothing but faults
+    again = zip(names, rows.tolist(), kinds, strict=False)
+    repeated = {run: n for run, had, row in again if (n := had - int(np.count_nonzero(row)))}
+    refuse_faults(batches.judged, batches.faults, repeated)
+    kind_of = np.arange(-1, KINDS).astype(np.uint8)
+    kind_of[0] = MISSING
+    for row in kinds:
+        row[:] = kind_of[row]
+    sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
+    return names, kinds, sure if batches.confident else None
 
 
 # ------------------------------------------------------------------- counted by DuckDB
@@ -257,7 +261,7 @@ SELECT run, {SLICE}, {MET}, bit_count(bit_or(met)) FROM counted WHERE {KIND} < {
 """
 
 
-def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> bool:
+def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> bool:
     """Whether these are responses in DuckDB, and few enough to be remembered there.
 
     To know the number of runs takes a look at one column: of files. A caller's relation may be a
@@ -267,7 +271,7 @@ def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -
         return False
     if any(s.run is None and s.table.opened is None for s in judged.sources):
         return False
-    room = MOST_BITS // (len(sizes) * int(sizes.to_numpy().max()))
+    room = MOST_BITS // (len(sizes) * int(sizes.max()))
     return sum(run_count(source) for source in judged.sources) <= room
 
 
@@ -279,42 +283,45 @@ def run_count(source: Responses) -> int:
     return int(collect(runs, source.table.name)["runs"][0])
 
 
-def census_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: pl.Series) -> Census:
+def census_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> Census:
     """Count responses by run, slice and kind, and find those to a question again.
 
     To hand every response over costs more than to count it there. The bits are held for each
     thread and kind, so this is for as many runs and questions as leave room for that.
     """
     label = judged.sources[0].table.name
-    query = QUERY.format(last=int(sizes.to_numpy().max()) - 1)
+    query = QUERY.format(last=int(sizes.max()) - 1)
     with reading(label, engine=True):
         relation = frame.to_native().query("responses_of_abstain_6b1d0f52", query)
-    rows = collect(into_lazy(relation), label).cast(
-        {"run": pl.String, SLICE: pl.Int64, KIND: pl.Int64, "n": pl.Int64}
-    )
-    faults = int(rows.filter(pl.col(KIND) >= KINDS)["n"].sum())
-    rows = rows.filter(pl.col(KIND) < KINDS)
-    names = sorted(rows["run"].unique().to_list())
-    refuse_counts(len(names), len(sizes), label)
-    numbers = pl.DataFrame({"run": names}, schema={"run": pl.String}).with_row_index("number")
-    rows = rows.join(numbers, on="run", how="left")
-    table = np.zeros((len(names), len(sizes), KINDS), np.int64)
-    kinds = rows.filter(pl.col(KIND) != MET)
-    table[tuple(kinds[c].to_numpy() for c in ("number", SLICE, KIND))] = kinds["n"].to_numpy()
-    met = rows.filter(pl.col(KIND) == MET).group_by("number").agg(pl.col("n").sum()).sort("number")
-    return _census(names, table, met["n"].to_numpy(), faults)
+    rows = collect(into_lazy(relation), label).cast({KIND: pl.Int64, "n": pl.Int64})
+    met = rows.filter(pl.col(KIND) == MET).group_by("run").agg(pl.col("n").sum())
+    return tabled(judged, rows.filter(pl.col(KIND) != MET), len(sizes), dict(met.iter_rows()))
+
+
+def tabled(
+    judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
+) -> Census:
+    """Counts by run, slice and kind; `distinct` says how many different questions a run has."""
+    refuse_faults(judged, int(rows.filter(pl.col(KIND) >= KINDS)["n"].sum()))
+    names = sorted(rows["run"].unique())
+    refuse_counts(len(names), slices, judged.sources[0].table.name)
+    number = rows["run"].rank("dense").cast(pl.Int64) - 1
+    table = np.zeros((len(names), slices, KINDS), np.int64)
+    table[number.to_numpy(), rows[SLICE].to_numpy(), rows[KIND].to_numpy()] = rows["n"].to_numpy()
+    times = zip(names, table.sum(axis=(1, 2)).tolist(), strict=True)
+    again = {run: more for run, n in times if (more := n - (distinct or {}).get(run, n))}
+    refuse_faults(judged, 0, again)
+    return Census(names, table)
 
 
 # ------------------------------------------------------------------- counted by any engine
 
 
-def _count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], by: Sequence[str]) -> KindCounts:
-    columns = [BY + name for name in by]
-    kinds = counted(judged, frame, columns)
-    total = rows_by_run(judged, frame)
-    refuse_faults(judged, 0, int((total["rows"] - total["distinct"]).sum()))
-    sizes = slice_sizes(judged.gold.frame, by)
-    return with_missing(kinds, sizes, columns, questions=len(judged.gold))
+def census_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> Census:
+    """Count responses by run, slice and kind, wherever they are."""
+    rows = counted(judged, frame, [SLICE])
+    distinct = rows_by_run(judged, frame).select("run", "distinct")
+    return tabled(judged, rows, slices, dict(distinct.iter_rows()))
 
 
 def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
@@ -327,29 +334,10 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
 def counted(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
     """How many rows of each kind, by run and slice, counted by the frame's engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
-    texts = [pl.col(name).cast(pl.String) for name in ("run", *columns)]
-    numbers = pl.col(KIND).cast(pl.Int16), pl.col("n").cast(pl.Int64)
-    kinds = collect(grouped, judged.sources[0].table.name).select(*texts, *numbers)
-    refuse_faults(judged, int(kinds.filter(pl.col(KIND) >= KINDS)["n"].sum()), 0)
+    texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
+    kinds = collect(grouped, judged.sources[0].table.name).with_columns(texts, numbers)
+    refuse_faults(judged, int(kinds.filter(pl.col(KIND) >= KINDS)["n"].sum()))
     return kinds
-
-
-def with_missing(
-    kinds: pl.DataFrame, sizes: pl.DataFrame, columns: Sequence[str], *, questions: int
-) -> KindCounts:
-    """Counts for every run in every slice; what a run has no row for is a missing response."""
-    runs = kinds.select("run").unique().sort("run")
-    refuse_counts(runs.height, sizes.height, "the responses")
-    grid = runs.join(sizes.with_row_index("order"), how="cross").sort("run", "order")
-    grid = grid.with_row_index("cell")
-    placed = kinds.join(grid, on=["run", *columns], how="left", nulls_equal=True)
-    table = np.zeros((grid.height, KINDS), dtype=np.int64)
-    np.add.at(table, (placed["cell"].to_numpy(), placed[KIND].to_numpy()), placed["n"].to_numpy())
-    table[:, MISSING] += grid["size"].to_numpy() - table.sum(axis=1)
-    slices: list[tuple[str | None, ...]] = (
-        grid.select(columns).rows() if columns else [()] * grid.height
-    )
-    return KindCounts(grid["run"].to_list(), slices, table, questions)
 
 
 def binned(judged: Judged, bins: int) -> pl.DataFrame:
@@ -376,15 +364,13 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
 # --------------------------------------------------------------------------------- refusals
 
 
-def refuse_faults(
-    judged: Judged, faults: int, repeated: int, runs: Sequence[str] | None = None
-) -> None:
-    """Refuse so many rows at fault, or so many questions that `runs` have again."""
+def refuse_faults(judged: Judged, faults: int, repeated: Mapping[str, int] | None = None) -> None:
+    """Refuse so many rows at fault, or runs that have so many questions again."""
     if not faults and not repeated:
         return
     from abstain.runs.faults import first_fault, first_repeat
 
-    raise first_fault(judged, faults) if faults else first_repeat(judged, repeated, runs)
+    raise first_fault(judged, faults) if faults else first_repeat(judged, repeated or {})
 
 
 def refuse_runs(sources: Sequence[Responses], runs: Sequence[str]) -> None:

@@ -144,11 +144,11 @@ WINDOWS = (1 << 16, 1 << 20, 1 << 62)
 """Rows in which repeats are looked for before more are: where there are many, they are there."""
 
 
-def first_repeat(judged: Judged, count: int, runs: Sequence[str] | None = None) -> Exception:
-    """The error of the first question that a run has again, of so many."""
-    first = repeats(judged, most=1, runs=runs)[0]
+def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
+    """The error of the first question that a run has again; `times` says how many each run has."""
+    first = repeats(judged, most=1, runs=list(times))[0]
     first = replace(first, message=first.message + telling_apart(judged.sources[0].table))
-    return first.error(count - 1, listed=not judged.graded)
+    return first.error(sum(times.values()) - 1, listed=not judged.graded)
 
 
 def repeats(

@@ -306,34 +306,18 @@ BY = "by:"
 """Prefix of a slice attribute's column, so that no attribute can take another column's name."""
 
 
-def slice_sizes(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """How many questions each slice has, in the order in which the gold first shows them."""
-    chosen = questions.select([col(name).alias(BY + name) for name in by])
-    if not by:
-        return pl.DataFrame({"size": [questions.height]})
-    return chosen.group_by(pl.all(), maintain_order=True).agg(size=pl.len().cast(pl.Int64))
-
-
-def slice_numbers(questions: pl.DataFrame, sizes: pl.DataFrame, by: Sequence[str]) -> IntArray:
-    """The position in `sizes` of the slice that each question belongs to."""
-    if not by:
-        return np.zeros(questions.height, np.int64)
-    columns = [BY + name for name in by]
-    chosen = questions.select([col(name).alias(BY + name) for name in by])
+def numbered_slices(
+    rows: pl.DataFrame, columns: Sequence[str]
+) -> tuple[list[tuple[str | None, ...]], IntArray]:
+    """The slices by some columns, in the order in which they first come, and that of each row."""
+    if not columns:
+        return [()], np.zeros(rows.height, np.int64)
+    chosen = rows.select(map(col, columns))
+    slices = chosen.unique(maintain_order=True)
     placed = chosen.join(
-        sizes.with_row_index("slice"),
-        on=columns,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
+        slices.with_row_index(BY), on=columns, how="left", nulls_equal=True, maintain_order="left"
     )
-    return placed["slice"].cast(pl.Int64).to_numpy()
-
-
-def spots(slice_of: IntArray) -> pl.Series:
-    """The place of each question among those of its slice."""
-    number = pl.Series("slice", slice_of)
-    return number.to_frame().select(pl.int_range(pl.len()).over("slice").cast(pl.Int32)).to_series()
+    return slices.rows(), placed[BY].cast(pl.Int64).to_numpy()
 
 
 class Slices(Struct, frozen=True):

@@ -26,13 +26,14 @@ from abstain.errors import (
 )
 from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require_all, text_column
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
-from abstain.runs.counting import KindCounts, count_kinds, counted, with_missing
-from abstain.runs.gold import BY, Gold
+from abstain.runs.counting import KindCounts, count_kinds, counted, kind_counts, tabled
+from abstain.runs.gold import BY, Gold, numbered_slices
 from abstain.runs.judge import (
     CONFLICT,
     INDEX,
     KIND,
     NO_QUESTION,
+    SLICE,
     Judged,
     bad_confidence_of,
     bad_reason,
@@ -92,13 +93,10 @@ def judge_rows(
     questions = pl.DataFrame(schema={"question": pl.String})
     if not nameless:
         questions = _questions(sources, frames, by)
-        frames = [frame.drop([BY + name for name in by]) for frame in frames]
     together = by_engine(sources, frames)
     if not nameless:
-        together = [
-            frame.join(in_engine(keys_of(questions, by, frame), frame), on="question", how="left")
-            for frame in together
-        ]
+        keys = keys_of(questions, by)
+        together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = sources[0].table
     gold = Gold(table.name, questions, tuple(by), table)
@@ -239,14 +237,11 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
             f"that column: {option('columns', {'question': guess})})",
             table.name,
         )
-    per_slice = kinds.group_by("run", *columns).agg(size=pl.col("n").sum())
-    if columns:
-        sizes = per_slice.group_by(columns).agg(pl.col("size").max()).sort(columns)
-    else:
-        sizes = per_slice.select(pl.col("size").max().fill_null(0))
-    counts = with_missing(kinds, sizes, columns, questions=int(sizes["size"].sum()))
-    counts.table[:, blank_kind(Why.MISSING)] = 0
-    return counts
+    kinds = kinds.sort(*columns, "run")
+    slices, slice_of = numbered_slices(kinds, columns)
+    census = tabled(judged, kinds.with_columns(pl.Series(SLICE, slice_of)), len(slices))
+    questions = int(census.table.sum(axis=2).max(axis=0).sum())
+    return kind_counts(census.runs, slices, census.table, questions)
 
 
 # ------------------------------------------- the words that others use for outcomes

@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, option
 from abstain.io.frames import (
-    BLANKS,
     collect,
     in_engine,
     is_all_null,
@@ -28,19 +27,17 @@ from abstain.io.frames import (
     text_columns,
     trimmed,
 )
-from abstain.io.tables import ROW, col
+from abstain.io.tables import ROW
 from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.runs.gold import BY, Gold, slice_numbers, slice_sizes, spots
+from abstain.runs.gold import Gold, numbered_slices
 from abstain.runs.responses import RULE, Responses
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
-AS_GIVEN = "__as_given"
-"""An answer before it is trimmed, in engines that trim slowly: most need none of it."""
 UNREAD = "__unread"
 """The text of a confidence that is no number."""
 SLICE, SPOT = "__slice", "__spot"
-"""The number of a question's slice and its place there, where the engine counts by them."""
+"""The number of a question's slice and its place there, for engines that count by them."""
 
 UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
     KINDS, KINDS + 7
@@ -52,8 +49,8 @@ YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
 class Judged(Struct, frozen=True):
     """Responses with their kinds, still lazy: one frame for each engine.
 
-    Columns: `run`, the slice attributes, `INDEX` (the question's position in the gold), `KIND`,
-    and what it takes to find a row again.
+    Columns: `run`, `INDEX` (the question's position in the gold), `SLICE` and `SPOT`, `KIND`, and
+    what it takes to find a row again.
     """
 
     frames: tuple[nw.LazyFrame[Any], ...]
@@ -94,15 +91,13 @@ def _canonical(
     source: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
 ) -> nw.LazyFrame[Any]:
     """The columns of a response, trimmed text, with the number of their table."""
-    table, frame = source.table, source.frame
+    table = source.table
     needed = {"question": "which names each question"} if align == "id" else {}
     require_all(table, needed | {"answer": "which holds the answer (empty: none was given)"})
     texts = ("answer", "answered", "candidate", "why", *keep)
     extra = []
     if table.refusals and RULE in table.columns:
         extra.append(nw.col(RULE))
-    if frame.implementation.is_duckdb():
-        extra.append(text_column(frame, "answer", table.name).alias(AS_GIVEN))
     if verdicts and table.verdicts is not None:
         words = [(nw.col("outcome") == word, nw.lit(kind)) for word, kind in KIND_OF_WORD.items()]
         extra.append(first_of(words, nw.lit(None)).cast(nw.Int8).alias(VERDICT))
@@ -170,27 +165,19 @@ def by_engine(
     ]
 
 
-def keys_of(questions: pl.DataFrame, by: Sequence[str], frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-    """What responses in a frame are joined with: each question's position and its slice."""
-    keys = questions.select(
-        "question",
-        pl.int_range(pl.len(), dtype=pl.Int32).alias(INDEX),
-        *(col(name).alias(BY + name) for name in by),
-    )
-    if not frame.implementation.is_duckdb():
-        return keys
-    slice_of = slice_numbers(questions, slice_sizes(questions, by), by)
-    return keys.with_columns(
-        pl.Series(SLICE, slice_of.astype(np.int32)), spots(slice_of).alias(SPOT)
-    )
+def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """What responses are joined with: each question's position, its slice and its place there."""
+    number = pl.int_range(pl.len(), dtype=pl.Int32)
+    slice_of = pl.Series(SLICE, numbered_slices(questions, by)[1].astype(np.int32))
+    keys = questions.select("question", number.alias(INDEX), slice_of)
+    return keys.with_columns(number.over(SLICE).alias(SPOT))
 
 
 def _with_kinds(
     frame: nw.LazyFrame[Any], gold: Gold, *, match: str, align: str, by: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     names = frame.collect_schema().names()
-    keys = keys_of(gold.frame, by, frame)
-    keys = keys.with_columns(gold.frame["accepted"].list.first().alias(CORRECT))
+    keys = keys_of(gold.frame, by).with_columns(gold.frame["accepted"].list.first().alias(CORRECT))
     accepted = gold.frame.select("question", "accepted").explode("accepted")
     several = accepted.height > len(gold)
     if align == "position":
@@ -200,7 +187,6 @@ def _with_kinds(
 
         normal = matcher(match)
         frame = _normalised(frame, normal)
-        names = [name for name in names if name != AS_GIVEN]
         keys = keys.with_columns(pl.Series(CORRECT, [normal(text) for text in keys[CORRECT]]))
         accepted = accepted.with_columns(
             pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
@@ -214,7 +200,7 @@ def _with_kinds(
     if several:
         frame = _accept_several(frame, accepted, names)
     else:
-        right = [_is_right(as_given=AS_GIVEN in names).alias("__right")]
+        right = [(nw.col("answer") == nw.col(CORRECT)).alias("__right")]
         if "candidate" in names:
             right.append((nw.col("candidate") == nw.col(CORRECT)).alias("__candidate_right"))
         frame = frame.with_columns(*right)
@@ -223,35 +209,12 @@ def _with_kinds(
     return frame.with_columns(_kind(names, align).alias(KIND))
 
 
-def _is_right(*, as_given: bool) -> nw.Expr:
-    """Whether an answer is the one that is right, trimmed only where that can make it so."""
-    correct = nw.col(CORRECT)
-    if not as_given:
-        return nw.col("answer") == correct
-    text = nw.col(AS_GIVEN)
-    longer = text.str.len_chars() > correct.str.len_chars()
-    same = text.str.strip_chars(BLANKS) == correct
-    cases = [(text == correct, nw.lit(value=True)), (longer, same)]
-    return first_of(cases, nw.lit(value=False))
-
-
-def _has_answer(names: Sequence[str]) -> nw.Expr:
-    """Whether there is an answer, trimmed only where it does not begin with a visible letter."""
-    if AS_GIVEN not in names:
-        return filled_in("answer")
-    text = nw.col(AS_GIVEN)
-    visible = (text >= "!") & (text < "\x7f")
-    some = ~text.is_null() & (text.str.strip_chars(BLANKS) != "")
-    return nw.when(visible).then(nw.lit(value=True)).otherwise(some)
-
-
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
     """Answers that decline by a rule as blanks; answers that the gold accepts stay right."""
     declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
     why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
-    answers = [name for name in ("answer", AS_GIVEN) if name == "answer" or name in names]
     return frame.with_columns(
-        *(nw.when(declines).then(nw.lit("")).otherwise(nw.col(n)).alias(n) for n in answers),
+        nw.when(declines).then(nw.lit("")).otherwise(nw.col("answer")).alias("answer"),
         nw.when(declines).then(nw.lit(Why.DECLINED.value)).otherwise(why).alias("why"),
     )
 
@@ -261,7 +224,7 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
 
     Nothing is asked of columns that are not there, and a condition that is null does not hold.
     """
-    has_answer, declined = _has_answer(names), None
+    has_answer, declined = filled_in("answer"), None
     if "answered" in names:
         declined = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
     # an answer inside an unanswered question is its candidate

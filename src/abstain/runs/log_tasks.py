@@ -314,9 +314,9 @@ def with_shared_ids(gold: Gold, responses: Sequence[Responses]) -> tuple[Gold, l
             frame = table.frame.with_columns(_with_task(table.columns, pl.lit(tasks[0])))
             named[at] = replace(item, table=replace(table, frame=frame))
         elif gold.verdicts and TASK in gold.attributes:
-            frame = gold.frame.with_columns(_with_task(gold.frame.columns, pl.col(TASK)))
-            if rows["question"].is_in(frame["question"].implode()).any():
-                gold = replace(gold, frame=frame)
+            longer = gold.frame.with_columns(_with_task(gold.frame.columns, pl.col(TASK)))
+            if rows["question"].is_in(longer["question"].implode()).any():
+                gold = replace(gold, frame=longer)
     return _with_epochs(gold, named), named
 
 

@@ -11,15 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError
 from abstain.measures.answers import Answers
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, KINDS
-from abstain.runs.counting import MISSING, UNSURE, Batches, grown, refuse_faults, refuse_runs
+from abstain.runs.counting import UNSURE, Batches, fill, refuse_runs
 from abstain.runs.judge import KIND, Judged
-
-MAX_CELLS = 4 << 30
-"""Runs × questions whose kinds are held in memory; more are refused."""
 
 Filled = tuple[list[str], Codes, Array | None]
 """The runs by name, the kinds of their responses, their confidences where those were asked for."""
@@ -30,12 +26,7 @@ def filled(judged: Judged, *, confident: bool = False) -> Filled:
 
     A fault, or a cell that is filled twice, is refused.
     """
-    parts = []
-    for frame in judged.frames:
-        batches = Batches(judged, frame, confident=confident)
-        names, kinds, sure, repeated = fill(batches)
-        refuse_faults(judged, batches.faults, repeated)
-        parts.append((names, kinds, sure))
+    parts = [fill(Batches(judged, frame, confident=confident)) for frame in judged.frames]
     runs = [run for names, _, _ in parts for run in names]
     refuse_runs(judged.sources, runs)
     order = sorted(range(len(runs)), key=runs.__getitem__)
@@ -48,33 +39,6 @@ def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
     """Rows of several tables in one order; a table in that order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
-
-
-def fill(batches: Batches) -> tuple[list[str], Codes, Array | None, int]:
-    """The runs by name, the kind of each cell, its confidence, how many cells were filled again."""
-    width, kinds = batches.width, np.zeros((1, batches.width), np.uint8)
-    sure = np.full((1, width if batches.confident else 0), np.nan)
-    for batch in batches:
-        runs = int(batch.run.max()) + 1
-        if runs * width > MAX_CELLS:
-            raise InputError(
-                f"{runs:,} runs × {width:,} questions are more than fit in memory", batches.label
-            )
-        kinds = grown(kinds, runs)
-        at = batch.run * width + batch.index
-        kinds.reshape(-1)[at] = batch.kind + 1  # 0: nothing yet
-        if batch.confidence is not None:
-            sure = grown(sure, runs, np.nan)
-            sure.reshape(-1)[at] = batch.confidence
-    names = batches.names()
-    kinds = grown(kinds, len(names))[: len(names)]  # a run may have nothing but faults
-    repeated = batches.rows - int(np.count_nonzero(kinds))
-    kind_of = np.arange(-1, KINDS).astype(np.uint8)
-    kind_of[0] = MISSING
-    for row in kinds:
-        row[:] = kind_of[row]
-    sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
-    return names, kinds, sure if batches.confident else None, repeated
 
 
 def binned_matrix(

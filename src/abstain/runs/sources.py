@@ -17,10 +17,10 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require_all
 from abstain.io.tables import cells
 from abstain.measures.definition import BoolArray, IntArray
-from abstain.outcomes import KINDS, CountsArray
+from abstain.outcomes import CountsArray
 from abstain.reading import Kind, Reading, Selection
-from abstain.runs.counting import KindCounts, binned, count_kinds
-from abstain.runs.gold import slice_numbers, slice_sizes
+from abstain.runs.counting import KindCounts, binned, count_cells, count_kinds, kind_counts
+from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import Judged, judge
 from abstain.runs.responses import Responses
 
@@ -84,18 +84,9 @@ class Source:
 
     def _count_held(self, by: Sequence[str]) -> KindCounts:
         runs, kinds, _ = self.filled(confident=False)
-        slices: list[tuple[str | None, ...]] = [()]
-        slice_of: IntArray | int = 0
-        if by:
-            asked = self.questions(by)
-            sizes = slice_sizes(asked, by)
-            slice_of = slice_numbers(asked, sizes, by) * KINDS
-            slices = sizes.drop("size").rows()
-        width = len(slices) * KINDS
-        table = np.stack([np.bincount(slice_of + row, minlength=width) for row in kinds])
-        names = [run for run in runs for _ in slices]
-        rows = table.reshape(-1, KINDS).astype(np.int64)
-        return KindCounts(names, slices * len(runs), rows, kinds.shape[1])
+        slices, slice_of = numbered_slices(self.questions(by), by)
+        table = count_cells(kinds, slice_of, len(slices))
+        return kind_counts(runs, slices, table, kinds.shape[1])
 
     def binned(self, bins: int) -> pl.DataFrame:
         """How many responses of each run and kind have a confidence in each bin."""

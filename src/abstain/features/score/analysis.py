@@ -23,7 +23,7 @@ from abstain.outcomes import (
     reasons_named,
 )
 from abstain.report.result import defined, number, ranked, read_as
-from abstain.runs.gold import slice_numbers, slice_sizes
+from abstain.runs.gold import numbered_slices
 
 if TYPE_CHECKING:
     import numpy as np
@@ -221,9 +221,8 @@ def slices_by(
     questions: pl.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[tuple[str | None, ...], npt.NDArray[np.bool_]]]:
     """The slices by some attributes, each with the questions that are in it."""
-    sizes = slice_sizes(questions, by)
-    places = slice_numbers(questions, sizes, by)
-    for at, part in enumerate(sizes.drop("size").rows() if by else [()]):
+    slices, places = numbered_slices(questions, by)
+    for at, part in enumerate(slices):
         yield part, places == at
 
 

@@ -202,7 +202,7 @@ def _rows(judged: Judged) -> pl.DataFrame:
     """The rows of every run, their rank as a number, after making sure that nothing is refused."""
     tables = [collect(frame, judged.sources[0].table.name) for frame in judged.frames]
     rows = pl.concat(tables, how="diagonal_relaxed")
-    refuse_faults(judged, int((rows[KIND] >= KINDS).sum()), 0)
+    refuse_faults(judged, int((rows[KIND] >= KINDS).sum()))
     refuse_runs(judged.sources, rows.select("run", FILE).unique()["run"].sort().to_list())
     if "rank" not in rows.columns:
         return rows
