@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from abstain.errors import UsageError, check_name
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = npt.NDArray[np.float64]
     IntArray: TypeAlias = npt.NDArray[np.int64]
+
+Number = TypeVar("Number", float, "Array")
 
 
 class Outcome(enum.StrEnum):
@@ -68,8 +70,35 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
+class _Sums(Generic[Number]):
+    """What counts add up to."""
+
+    __slots__ = ()
+    right: Number
+    wrong: Number
+    unanswered_right: Number
+    unanswered_wrong: Number
+    unanswered_empty: Number
+    unsplit: Number
+
+    @property
+    def n(self) -> Number:
+        """All questions."""
+        return self.answered + self.unanswered
+
+    @property
+    def answered(self) -> Number:
+        """Right and wrong answers together."""
+        return self.right + self.wrong
+
+    @property
+    def unanswered(self) -> Number:
+        """The blanks, whatever their candidate."""
+        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
+
+
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(_Sums[float]):
     """How many questions had each outcome.
 
     `unsplit` holds the unanswered ones of which nobody knows whether a candidate was right.
@@ -101,21 +130,6 @@ class Counts:
             if not 0 <= value <= MOST:
                 raise UsageError(f"{item.name} must be from 0 to 2^53")
 
-    @property
-    def n(self) -> float:
-        """All questions."""
-        return self.answered + self.unanswered
-
-    @property
-    def answered(self) -> float:
-        """Right and wrong answers together."""
-        return self.right + self.wrong
-
-    @property
-    def unanswered(self) -> float:
-        """The blanks, whatever their candidate."""
-        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
-
     def to_dict(self) -> dict[str, float | None]:
         """The count of each outcome.
 
@@ -142,8 +156,12 @@ class Counts:
         return cls(result["right"], result["wrong"], unsplit=blanks)
 
 
+def _column(place: int) -> Any:
+    return property(lambda counts: counts.table[..., place])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class CountsArray:
+class CountsArray(_Sums["Array"]):
     """Counts of many runs, slices or resamples at once: the last axis holds the six numbers.
 
     Every measure takes one as it takes `Counts`, and returns an array of the leading shape.
@@ -180,55 +198,12 @@ class CountsArray:
         row = self.table[index]
         return Counts(*(number.item() for number in row))
 
-    @property
-    def right(self) -> Array:
-        """Right answers."""
-        return self.table[..., 0]
-
-    @property
-    def wrong(self) -> Array:
-        """Wrong answers."""
-        return self.table[..., 1]
-
-    @property
-    def unanswered_right(self) -> Array:
-        """Blanks whose candidate was right."""
-        return self.table[..., 2]
-
-    @property
-    def unanswered_wrong(self) -> Array:
-        """Blanks whose candidate was wrong."""
-        return self.table[..., 3]
-
-    @property
-    def unanswered_empty(self) -> Array:
-        """Blanks without a candidate."""
-        return self.table[..., 4]
-
-    @property
-    def unsplit(self) -> Array:
-        """Blanks of which nobody knows the candidate."""
-        return self.table[..., 5]
-
-    @property
-    def n(self) -> Array:
-        """All questions."""
-        t = self.table
-        n: Array = t[..., 0] + t[..., 1] + (t[..., 2] + t[..., 3] + t[..., 4] + t[..., 5])
-        return n
-
-    @property
-    def answered(self) -> Array:
-        """Right and wrong answers together."""
-        answered: Array = self.table[..., 0] + self.table[..., 1]
-        return answered
-
-    @property
-    def unanswered(self) -> Array:
-        """The blanks, whatever their candidate."""
-        table = self.table
-        unanswered: Array = table[..., 2] + table[..., 3] + table[..., 4] + table[..., 5]
-        return unanswered
+    right = _column(0)
+    wrong = _column(1)
+    unanswered_right = _column(2)
+    unanswered_wrong = _column(3)
+    unanswered_empty = _column(4)
+    unsplit = _column(5)
 
 
 class Undefined(float):
