@@ -224,8 +224,6 @@ class Undefined(float):
         return f"undefined ({self.reason})"
 
 
-# ------------------------------------------------------- kinds of response, before a policy
-
 RIGHT, WRONG = 0, 1
 CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty")
 VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")

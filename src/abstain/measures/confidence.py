@@ -218,8 +218,6 @@ def aupr_error(a: Answers) -> Numeric:
     return _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1])
 
 
-# ------------------------------------------------------------------------------- calibration
-
 EPSILON = 2.0**-52
 WORST_LOG = 36.04365338911715
 BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=True)

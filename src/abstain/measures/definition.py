@@ -108,7 +108,6 @@ class Undefinedness(Struct, frozen=True):
 
 NO_QUESTIONS = Undefinedness(lambda k: k.n == 0, "there are no questions")
 NOTHING_ANSWERED = Undefinedness(lambda k: k.answered == 0, "no question was answered")
-NOTHING_BLANK = Undefinedness(lambda k: k.unanswered == 0, "no question was left unanswered")
 SPLIT_UNKNOWN = Undefinedness(
     lambda k: k.unsplit > 0,
     "it is not known whether the candidates of the unanswered questions were right",
@@ -154,10 +153,7 @@ class Proportion(Struct, frozen=True):
         above = f"({self.successes})" if "+" in self.successes else self.successes
         below = f"({self.trials})" if "+" in self.trials else self.trials
         fraction = rf"\frac{{{self.successes}}}{{{self.trials}}}".replace(" ", "")
-        return {
-            "formula": f"{above}/{below}",
-            "latex": re.sub(r"U([A-Z])", r"U_\1", fraction),
-        }
+        return {"formula": f"{above}/{below}", "latex": re.sub(r"U([A-Z])", r"U_\1", fraction)}
 
 
 _LETTERS = {
@@ -241,7 +237,6 @@ class Definition(Struct, frozen=True):
     """How large the denominator of each run must be for a test of a difference to hold its level
     (benchmarks/errors.py); below it there is no p-value."""
 
-    # --------------------------------------------------------------------- of counts
     shares: bool = False
     """Its formula is one of the shares c, w and u, not of the counts R, W, UR, UW and UE."""
     kappa: Shares | None = None
@@ -253,7 +248,6 @@ class Definition(Struct, frozen=True):
     proportion: Proportion | None = None
     """It is a proportion: Wilson's and Clopper and Pearson's intervals apply."""
 
-    # ----------------------------------------------------------------- of confidence
     uses: Literal["all", "stated", "submitted"] = "all"
     """Every answer; those with a confidence; those that are not candidates behind a blank."""
     several: bool = False
@@ -268,11 +262,9 @@ class Definition(Struct, frozen=True):
     bootstrap_biased: bool = False
     """It is biased upwards in every sample, and more so in a resample: no bootstrap interval."""
 
-    # -------------------------------------------------------------------- of columns
     columns: tuple[str, ...] = ()
     """The columns of the gold or the run that it needs."""
 
-    # ------------------------------------------------------------------- of rankings
     total: bool = False
     """The score of a run is the sum over the queries, not the mean."""
     geometric: bool = False

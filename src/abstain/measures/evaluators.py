@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from abstain.measures.answers import Answers
 from abstain.measures.confidence import auroc
@@ -33,8 +33,6 @@ class Columns:
         return np.array([missing if x is None else float(x) for x in self.texts[name]], np.float64)
 
 
-# ------------------------------------------------------------- PAN's authorship verification
-
 YEAR = Parameter("year", "the evaluator's year", low=2020, high=2023, whole=True, default=2023)
 of_pan = partial(
     columnar,
@@ -44,36 +42,27 @@ of_pan = partial(
 )
 
 
-class _Verified(NamedTuple):
-    """Pairs of texts by one author or by two; a blank is no positive and no negative."""
-
-    same: BoolArray
-    value: Array
-    """How sure the system is that they are the same; 0.5 is no answer."""
-    blank: int
-    tp: int
-    fp: int
-    fn: int
+def _verified(a: Columns) -> tuple[BoolArray, Array]:
+    """Whether pairs of texts are by one author, and how sure the system is that they are."""
+    return np.asarray(a.texts["same"] == "yes"), a.numbers("value", missing=0.5)
 
 
-def _verified(a: Columns) -> _Verified:
-    same, value = np.asarray(a.texts["same"] == "yes"), a.numbers("value", missing=0.5)
+def _confusion(a: Columns) -> tuple[int, ...]:
+    """True and false positives, false negatives and blanks, which are neither."""
+    same, value = _verified(a)
     yes, no = value > 0.5, value < 0.5
-    counted = (value == 0.5, same & yes, ~same & yes, same & no)
-    return _Verified(same, value, *(int(np.count_nonzero(each)) for each in counted))
+    return tuple(np.count_nonzero(x) for x in (same & yes, ~same & yes, same & no, value == 0.5))
 
 
 def _no_positive(a: Columns) -> bool:
     """Whether neither an answer nor the truth of an answered problem is "same"."""
-    return not any(_verified(a)[3:])
+    return not any(_confusion(a)[:3])
 
 
 ONE_TRUTH = Undefinedness(
     lambda a: len(set(a.texts["same"])) < 2, "all problems have the same truth"
 )
-NONE_ANSWERED = Undefinedness(
-    lambda a: _verified(a).blank == len(a.right), "no problem was answered"
-)
+NONE_ANSWERED = Undefinedness(lambda a: _confusion(a)[3] == len(a.right), "no problem was answered")
 NO_SAME = Undefinedness(
     _no_positive,
     "of the answered problems, none has the answer 'same' and none has the truth 'same'",
@@ -93,8 +82,7 @@ NEVER_SAME = Undefinedness(
 )
 def pan_auc(a: Columns) -> float:
     """How often a pair of texts by one author has a higher value than a pair by two."""
-    pan = _verified(a)
-    return float(auroc(Answers.of(pan.same, pan.value)))
+    return float(auroc(Answers.of(*_verified(a))))
 
 
 @of_pan(
@@ -106,8 +94,8 @@ def pan_auc(a: Columns) -> float:
 )
 def pan_f1(a: Columns) -> float:
     """F1 of the class "same", over the answered problems."""
-    pan = _verified(a)
-    return 2 * pan.tp / (2 * pan.tp + pan.fp + pan.fn)
+    tp, fp, fn, _ = _confusion(a)
+    return 2 * tp / (2 * tp + fp + fn)
 
 
 @of_pan(
@@ -119,8 +107,8 @@ def pan_f1(a: Columns) -> float:
 )
 def pan_f05u(a: Columns) -> float:
     """F0.5 of the class "same"; a blank counts as a missed positive, whatever the truth."""
-    pan = _verified(a)
-    return 1.25 * pan.tp / (1.25 * pan.tp + 0.25 * (pan.fn + pan.blank) + pan.fp)
+    tp, fp, fn, blank = _confusion(a)
+    return 1.25 * tp / (1.25 * tp + 0.25 * (fn + blank) + fp)
 
 
 @of_pan(
@@ -131,8 +119,8 @@ def pan_f05u(a: Columns) -> float:
 )
 def pan_brier(a: Columns) -> float:
     """1 minus the mean squared distance of the value from the truth (1 same, 0 different)."""
-    pan = _verified(a)
-    return 1 - float(np.mean((pan.value - pan.same) ** 2))
+    same, value = _verified(a)
+    return 1 - float(np.mean((value - same) ** 2))
 
 
 @of_pan(
@@ -145,14 +133,11 @@ def pan_brier(a: Columns) -> float:
 )
 def pan_overall(a: Columns, *, year: float) -> float:
     """PAN's overall score, by which it ranks systems: the mean of its measures."""
-    pan, n = _verified(a), len(a.right)
-    right = np.count_nonzero(((pan.value > 0.5) == pan.same) & (pan.value != 0.5))
-    c_at_1 = right / n * (1 + pan.blank / n)
+    (_, fp, fn, blank), n = _confusion(a), len(a.right)
+    c_at_1 = (n - blank - fp - fn) / n * (1 + blank / n)
     scores = [pan_auc(a), c_at_1, pan_f1(a), pan_f05u(a), *([pan_brier(a)] if year > 2020 else [])]
     return float(np.mean(scores))
 
-
-# ------------------------------------------------------------------------------------ SQuAD 2
 
 SQUAD = "Rajpurkar, Jia & Liang 2018, Know What You Don't Know; as in the official script"
 READ_SQUAD = "texts as SQuAD normalises them, read as format squad with its gold"

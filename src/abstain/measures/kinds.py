@@ -8,11 +8,10 @@ measure needs; the others have defaults. The first line of the function's docstr
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
@@ -269,15 +268,6 @@ class ColumnMeasure(Measure):
         return self._one(self.definition.function, columns)
 
 
-# ---------------------------------------------------------------------------------- declaring
-
-
-class Declare(Protocol):
-    """The type of a decorator that declares a function and returns it unchanged."""
-
-    def __call__(self, function: F, /) -> F: ...
-
-
 STEP = 1e-6
 """The step of numerical derivatives, and the share of a first blank."""
 ROUNDING = 1e-14
@@ -285,31 +275,35 @@ LEAST_ANSWERS = 40
 """Answers of each run that a test of a measure of confidence needs (benchmarks/errors.py)."""
 
 
-def credit(name: str, **facts: Any) -> Declare:
+def credit(name: str, **facts: Any) -> Callable[[F], F]:
     """Declare a measure as a function of the shares right, wrong and unanswered.
 
     The function takes c, w and u; or it takes them as counts, and n, so that it can divide once
     and be exact. κ and p* are derived numerically unless declared (κ only where the score without
     blanks is the accuracy); None says that there is none.
     """
-    rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
-    facts = {"family": "credit", "shares": True, "undefined": rules, **facts}
-    return lambda function: _declare(name, "c, w, u", _credited(name, facts, function), function)
+
+    def declare(function: F) -> F:
+        shares, counts = _of_both(function)
+        kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
+        even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
+        known = {
+            "family": "credit",
+            "shares": True,
+            "kappa_text": "–" if kappa is None else f"({name} − c)/u",
+            "break_even_text": "–" if even is None else "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)",
+            **facts,
+            "undefined": (NO_QUESTIONS, *facts.get("undefined", ())),
+            "function": counts,
+            "kappa": kappa,
+            "break_even": even,
+        }
+        return _declare(name, "c, w, u", known, function)
+
+    return declare
 
 
-def _credited(name: str, facts: Facts, function: Callable[..., Numeric]) -> Facts:
-    """The facts with κ and p*, and the function as one of counts."""
-    shares, counts = _of_both(function)
-    kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
-    even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
-    texts = {
-        "kappa_text": "–" if kappa is None else f"({name} − c)/u",
-        "break_even_text": "–" if even is None else "(∂M/∂u − ∂M/∂w)/(∂M/∂c − ∂M/∂w)",
-    }
-    return {**texts, **facts, "function": counts, "kappa": kappa, "break_even": even}
-
-
-def counting(name: str, **facts: Any) -> Declare:
+def counting(name: str, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of counts: a function of right, wrong, unanswered_right, …, n.
 
     `needs_candidates` says that it depends on the candidates behind blanks.
@@ -321,7 +315,7 @@ def counting(name: str, **facts: Any) -> Declare:
     return partial(_declare, name, "counts", facts)
 
 
-def confident(name: str, **facts: Any) -> Declare:
+def confident(name: str, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of answers with a confidence: a function of `Answers`.
 
     It has to take resamples too, for which most numbers are arrays. Differences are studentised
@@ -341,12 +335,12 @@ def confident(name: str, **facts: Any) -> Declare:
     return partial(_declare, name, "answers", facts)
 
 
-def ranked(name: str, **facts: Any) -> Declare:
+def ranked(name: str, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of rankings: a function of `RankedLists` that returns a number per row."""
     return partial(_declare, name, "rankings", {"takes": "ranking", "family": "ranking", **facts})
 
 
-def columnar(name: str, **facts: Any) -> Declare:
+def columnar(name: str, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of columns of the gold and of a run: a function of `Columns`."""
     return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
 
@@ -419,13 +413,8 @@ def _break_even_of(score: Shares) -> Shares:
             )
             return up - down
 
-        return _over(slope(0, 1), slope(1, 0))
+        above, below = slope(0, 1), slope(1, 0)  # a slope may be only rounding error
+        nothing = np.full(np.shape(below), np.nan)
+        return np.divide(above, below, out=nothing, where=np.abs(below) > ROUNDING)
 
     return break_even
-
-
-def _over(above: Numeric, below: Numeric) -> Numeric:
-    """A quotient of slopes, NaN where the denominator is only rounding error."""
-    if isinstance(below, float):
-        return above / below if abs(below) > ROUNDING else math.nan
-    return np.where(np.abs(below) > ROUNDING, above / below, np.nan)

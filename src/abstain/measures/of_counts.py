@@ -14,8 +14,6 @@ from typing import Any
 
 from abstain.measures.definition import (
     NOTHING_ANSWERED,
-    NOTHING_BLANK,
-    SPLIT_UNKNOWN,
     CountsLike,
     Numeric,
     Parameter,
@@ -237,15 +235,26 @@ validation = partial(counting, family="validation")
 by_candidates = partial(validation, needs_candidates=True)
 
 
+REASONS = {
+    "R + W": NOTHING_ANSWERED.reason,
+    "U": "no question was left unanswered",
+    "R + UR": "no answer and no candidate is right",
+    "UW + UE + W": "every answer and every candidate is right",
+}
+"""Why a proportion is undefined, by its trials."""
+
+
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
-    """Declare a proportion, which says how it is computed."""
+    """Declare a proportion, which says how it is computed and when it is undefined."""
 
     def function(k: CountsLike) -> Numeric:
         successes, trials = proportion.of(k)
         return successes / trials
 
     function.__doc__, function.__qualname__ = summary, name
-    validation(name, proportion=proportion, **facts)(function)
+    reason = REASONS.get(proportion.trials)
+    rules = () if reason is None else (Undefinedness(lambda k: proportion.of(k)[1] == 0, reason),)
+    validation(name, proportion=proportion, undefined=rules, **facts)(function)
 
 
 share_by_candidates = partial(share, needs_candidates=True)
@@ -255,13 +264,6 @@ AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Ex
 AVE_2006 = "Peñas, Rodrigo, Sama & Verdejo 2006, Overview of the Answer Validation Exercise 2006"
 ABSTENTION = "Wen et al. 2025, Know Your Limits: A Survey of Abstention in Large Language Models"
 
-NOTHING_RIGHT_TO_FIND = Undefinedness(
-    lambda k: k.right + k.unanswered_right == 0, "no answer and no candidate is right"
-)
-NOTHING_TO_DISCARD = Undefinedness(
-    lambda k: k.wrong + k.unanswered_wrong + k.unanswered_empty == 0,
-    "every answer and every candidate is right",
-)
 NOTHING_TO_ABSTAIN = Undefinedness(
     lambda k: k.wrong + k.unanswered == 0, "every question was answered, and rightly"
 )
@@ -282,8 +284,6 @@ share(
     "Of the answers, the share that is wrong.",
     Proportion("W", "R + W"),
     source="selective risk (El-Yaniv and Wiener 2010); 1 − precision",
-    undefined=(NOTHING_ANSWERED,),
-    studentised=True,
     higher_is_better=False,
     gaming="Answer only the surest question: what was left out costs nothing.",
 )
@@ -308,7 +308,6 @@ share_by_candidates(
     Proportion("UW + UE", "U"),
     source=QA4MRE,
     aliases=("abstention-precision",),
-    undefined=(NOTHING_BLANK, SPLIT_UNKNOWN),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
 share_by_candidates(
@@ -316,7 +315,6 @@ share_by_candidates(
     "Of the questions that the system could not get right, the share that was left blank.",
     Proportion("UW + UE", "UW + UE + W"),
     source=f"{ABSTENTION}, judged against the candidates",
-    undefined=(NOTHING_TO_DISCARD,),
     gaming="Blank everything: it gives 1.",
 )
 
@@ -344,16 +342,14 @@ share_by_candidates(
     "Of the questions that the system would have got right, the share that was left blank.",
     Proportion("UR", "R + UR"),
     source=f"{ABSTENTION}; 1 − validation-recall",
-    undefined=(NOTHING_RIGHT_TO_FIND,),
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
 )
 share_by_candidates(
     "under-abstention",
     "Of the questions that the system could not get right, the share that it still answered.",
-    Proportion("W", "W + UW + UE"),
+    Proportion("W", "UW + UE + W"),
     source=f"{ABSTENTION}; 1 − abstention-recall",
-    undefined=(NOTHING_TO_DISCARD,),
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
@@ -398,7 +394,6 @@ share(
     "Of the candidates validated (submitted), the share that is right.",
     Proportion("R", "R + W"),
     source=AVE_2006,
-    undefined=(NOTHING_ANSWERED,),
     ranks_like=lambda: ("precision",),
     gaming="Validate the one candidate that you are sure of.",
 )
@@ -407,7 +402,6 @@ share_by_candidates(
     "Of the right candidates, the share that was validated (submitted).",
     Proportion("R", "R + UR"),
     source=AVE_2006,
-    undefined=(NOTHING_RIGHT_TO_FIND,),
     gaming="Validate everything: it gives 1.",
 )
 

@@ -110,10 +110,23 @@ class Pool(DocumentRows):
 
 
 @dataclass(frozen=True)
-class Sampled(DocumentRows):
-    """Listed documents that were in the pool and that nobody judged: a row a run and query."""
+class Listed(DocumentRows):
+    """Documents of lists with their ranks, ascending in each row: a row a run and query."""
 
     rank: Ints
+    """From 1."""
+
+    def before(self, row: Ints, rank: Ints) -> Ints:
+        """How many of a row are above a rank."""
+        if not len(self.rank):
+            return np.zeros(len(row), np.int64)
+        step = int(max(self.rank.max(), rank.max(initial=0))) + 1
+        return np.searchsorted(self.row * step + self.rank, row * step + rank) - self.offsets[row]
+
+
+@dataclass(frozen=True)
+class Sampled(Listed):
+    """Listed documents that were in the pool and that nobody judged."""
 
     @classmethod
     def none(cls, rows: int) -> Sampled:
@@ -130,25 +143,16 @@ class Sampled(DocumentRows):
         offsets, documents = _picked(self.offsets, rows)
         return Sampled(offsets, self.rank[documents])
 
-    def before(self, row: Ints, rank: Ints) -> Ints:
-        """How many of a row are above a rank."""
-        if not len(self.rank):
-            return np.zeros(len(row), np.int64)
-        step = int(max(self.rank.max(), rank.max(initial=0))) + 1
-        return np.searchsorted(self.row * step + self.rank, row * step + rank) - self.offsets[row]
-
 
 @dataclass(frozen=True)
-class RankedLists(DocumentRows):
-    """The rankings of some runs for the same queries: a row a run and query, run by run."""
+class RankedLists(Listed):
+    """The judged documents of the rankings of some runs for the same queries, run by run."""
 
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     pool: Pool
     depth: Ints
     """Documents in each row's list, judged or not, where the list is taken to end."""
-    rank: Ints
-    """Rank of each judged document, from 1, ascending in each row."""
     grade: Floats
     """Grade of each judged document."""
     missing: Bools

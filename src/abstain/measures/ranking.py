@@ -1,4 +1,4 @@
-"""Measures of rankings as trec_eval defines them, with RBP and the Q-measure.
+"""Measures of rankings as trec_eval defines them, with the Q-measure, and counts of documents.
 
 Each takes rankings and gives a number a row (a run and query), nan where it does not exist.
 `rel` is the lowest grade that counts as relevant, `k` the rank after which nothing counts,
@@ -20,7 +20,6 @@ from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
 from abstain.measures.trec_eval import listed_and_ideal, log2
 
 TREC_EVAL = "trec_eval (Buckley, Voorhees, Soboroff), NIST"
-RBP_PAPER = "Moffat & Zobel 2008, Rank-Biased Precision for Measurement of Retrieval Effectiveness"
 LONGER_IS_FREE = (
     "Never stop: documents after the last relevant one cost nothing, so the longest list wins."
 )
@@ -28,22 +27,11 @@ LONGER_IS_FREE = (
 K = Parameter("k", "how many documents count", low=1, whole=True, cutoff=True)
 K_IF_ANY = replace(K, meaning="how many documents count (default: all)", optional=True)
 REL = Parameter("rel", "the lowest grade that is relevant", low=0, low_open=True, default=1)
-REL_IF_ANY = Parameter(
-    "rel",
-    "grades from this one on have a gain of 1 (default: gain = grade / top grade)",
-    low=0,
-    low_open=True,
+REL_IF_ANY = replace(
+    REL,
+    meaning="grades from this one on have a gain of 1 (default: gain = grade / top grade)",
+    default=None,
     optional=True,
-)
-P = Parameter(
-    "p",
-    "the chance of reading on",
-    low=0,
-    high=1,
-    low_open=True,
-    high_open=True,
-    default=0.8,
-    always=True,
 )
 BETA = Parameter(
     "beta", "how much grades count relative to ranks", low=0, high=1e6, default=1, always=True
@@ -54,7 +42,6 @@ NO_RELEVANT = Undefinedness(lambda r, rel=1, **_: r.pool.nothing(rel)[r.query], 
 NO_GAIN = Undefinedness(lambda r, **_: r.pool.nothing()[r.query], NOTHING_RELEVANT)
 
 EMPTY_LIST = Undefinedness(lambda r, **_: r.depth == 0, "the list is empty")
-
 OFFICIAL = ("official", "all_trec")
 COUNTED = ("official", "set", "all_trec")
 """The sets of trec_eval that nearly all measures belong to, and those that all counts belong to."""
@@ -66,29 +53,27 @@ def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
     return TrecName(name, place, "cutoffs", ("k",), usual, sets=sets or ("all_trec",))
 
 
+of_trec_eval = partial(ranked, source=TREC_EVAL)
 of_relevant = partial(
-    ranked,
-    source=TREC_EVAL,
+    of_trec_eval,
     gaming=LONGER_IS_FREE,
     parameters=(REL,),
     undefined=(NO_RELEVANT,),
     leaves_out_nil=True,
 )
 number = partial(
-    ranked,
-    source=TREC_EVAL,
+    of_trec_eval,
     bounds=(0.0, math.inf),
     total=True,
     note="It is a count, not a score: it rewards nothing.",
 )
 
 
-@ranked(
+@of_trec_eval(
     "P",
     formula="(relevant among the first k) / k",
     example="P@10 = 2 / 10 = 0.2000",
     latex=r"\frac1k\sum_{i\le k}[r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming="Always list k documents: a shorter list is still divided by k.",
     parameters=(REL, K),
     trec=(at_cutoffs("P", 11, *OFFICIAL),),
@@ -105,22 +90,18 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     aliases=("recall", "set_recall", "SetR"),
     parameters=(REL, K_IF_ANY),
-    trec=(
-        at_cutoffs("recall", 13),
-        TrecName("set_recall", 30, sets=("set", "all_trec")),
-    ),
+    trec=(at_cutoffs("recall", 13), TrecName("set_recall", 30, sets=("set", "all_trec"))),
 )
 def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """The share of the relevant documents that are among the first k."""
     return ratio(num_rel_ret(rankings, rel=rel, k=k), num_rel(rankings, rel=rel))
 
 
-@ranked(
+@of_trec_eval(
     "Success",
     formula="1 if one of the first k is relevant, else 0",
     example="Success@5 = 1.0000",
     latex=r"[\exists i\le k: r_i\ge \mathrm{rel}]",
-    source=TREC_EVAL,
     gaming="List many unlike documents: one hit is all that counts.",
     aliases=("hit-rate",),
     parameters=(REL, K),
@@ -158,9 +139,7 @@ def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float
 )
 def average_precision(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
     """(1/R) Σ precision at the rank of each relevant document."""
-    chosen = found_relevant(rankings, rel, k)
-    total = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
-    return ratio(total, num_rel(rankings, rel=rel))
+    return ratio(rankings.total(precisions(rankings, rel, k)), num_rel(rankings, rel=rel))
 
 
 @of_relevant(
@@ -232,40 +211,6 @@ def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     most = np.maximum(np.minimum(others, relevant), 1)  # 0 only where nothing is divided
     worse = np.minimum(before, relevant[rankings.row]) / most[rankings.row]
     return ratio(rankings.total(np.where(chosen, 1 - worse, 0.0)), relevant)
-
-
-@ranked(
-    "RBP",
-    formula="(1 − p) Σ r_i p^(i−1), r = grade / top grade",
-    example="RBP(p=0.8) = 0.2 · (1 + 0.64) = 0.3280",
-    latex=r"(1-p)\sum_i r_i\,p^{i-1}",
-    source=RBP_PAPER,
-    gaming=LONGER_IS_FREE,
-    scales_grades=True,
-    parameters=(P, REL_IF_ANY, K_IF_ANY),
-)
-def rbp(
-    rankings: RankedLists, *, p: float = 0.8, k: float | None = None, rel: float | None = None
-) -> Floats:
-    """(1 − p) Σ gain · p^(rank − 1)."""
-    weight = _persistence(rankings, p, k)
-    return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
-
-
-@ranked(
-    "RBP-residual",
-    formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
-    example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
-    latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
-    source=RBP_PAPER,
-    note="Not a score: how far RBP(p) of a complete list could lie above RBP(p)@k.",
-    parameters=(P, K_IF_ANY),
-    higher_is_better=False,
-)
-def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
-    """What RBP could still gain: the weight of all ranks whose document is not judged."""
-    judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
-    return np.maximum(1 - judged, 0.0)
 
 
 @of_relevant(
@@ -340,6 +285,71 @@ def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None
     return rankings.count(found_relevant(rankings, rel, k)).astype(np.float64)
 
 
+@ranked(
+    "Judged",
+    formula="(judged among the first k) / min(k, d)",
+    example="Judged@10 = 3 / min(10, 3) = 1.0000",
+    latex=r"\frac{1}{\min(k,d)}\sum_{i\le k}[i\ \mathrm{judged}]",
+    source="MacAvaney, Macdonald & Ounis 2022, Streamlining Evaluation with ir-measures",
+    note="Not a score: it says how far scores can be trusted.",
+    undefined=(EMPTY_LIST,),
+    parameters=(K_IF_ANY,),
+)
+def judged(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """The share of judged documents among the first k (or among all, if fewer are listed)."""
+    listed, seen = _seen(rankings, k)
+    return ratio(seen, listed)
+
+
+@number(
+    "NumUnjudged",
+    formula="Σ_{i ≤ k} [i not judged]",
+    example="NumUnjudged = 0",
+    latex=r"\sum_{i\le k}[i\ \mathrm{not\ judged}]",
+    parameters=(K_IF_ANY,),
+    higher_is_better=False,
+)
+def num_unjudged(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """Documents in the list that nobody judged."""
+    listed, seen = _seen(rankings, k)
+    return listed - seen
+
+
+def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
+    """How many documents are among the first k, and how many of these were judged."""
+    first = math.inf if k is None else k
+    seen = rankings.count(rankings.rank <= first).astype(np.float64)
+    return np.minimum(first, num_ret(rankings)), seen
+
+
+@number(
+    "NumNonRelRet",
+    formula="Σ_i [i judged, r_i < rel]",
+    example="NumNonRelRet = 1",
+    latex=r"\sum_i[r_i< \mathrm{rel}]",
+    aliases=("num_nonrel_judged_ret",),
+    parameters=(REL,),
+    higher_is_better=False,
+    trec=(TrecName("num_nonrel_judged_ret", 33),),
+)
+def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Documents in the list that were judged and are not relevant."""
+    return rankings.count(rankings.grade < rel).astype(np.float64)
+
+
+@number(
+    "NumQ",
+    formula="1 for each query",
+    example="NumQ = 1",
+    latex="1",
+    aliases=("num_q",),
+    trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
+)
+def num_q(rankings: RankedLists) -> Floats:
+    """The number of queries that are scored."""
+    return np.ones(rankings.size)
+
+
 def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:
     """Grades as gains in [0, 1]: divided by the pool's top grade, or with `rel` 1 and 0."""
     if rel is not None:
@@ -353,14 +363,15 @@ def found_relevant(rankings: RankedLists, rel: float, k: float | None = None) ->
     return chosen if k is None else chosen & (rankings.rank <= k)
 
 
+def precisions(rankings: RankedLists, rel: float, k: float | None = None) -> Floats:
+    """The precision at the rank of each relevant document, 0 for the others."""
+    chosen = found_relevant(rankings, rel, k)
+    return np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0)
+
+
 def _discounted(grade: Floats, rank: Floats | np.ndarray, k: float | None) -> Floats:
     discounted = grade / log2(1 + rank)
     return discounted if k is None else np.where(rank <= k, discounted, 0.0)
-
-
-def _persistence(rankings: RankedLists, p: float, k: float | None) -> Floats:
-    weight = np.power(p, rankings.rank - 1.0)
-    return weight if k is None else np.where(rankings.rank <= k, weight, 0.0)
 
 
 def with_first_rank(values: Floats, rankings: RankedLists, chosen: Bools) -> Floats:

@@ -15,12 +15,13 @@ from abstain.measures.ranking import (
     NO_GAIN,
     OFFICIAL,
     REL,
-    TREC_EVAL,
     average_precision,
     bpref,
     found_relevant,
     num_rel,
     of_relevant,
+    of_trec_eval,
+    precisions,
     ratio,
 )
 from abstain.measures.trec_eval import listed_and_ideal, log, log2
@@ -81,18 +82,12 @@ def at_points(rankings: RankedLists, points: Sequence[float], rel: float) -> lis
     points after it.
     """
     chosen = found_relevant(rankings, rel)
-    precision = np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0)
-    best = rankings.highest_from(precision)
-    row, nth = rankings.row[chosen], rankings.running(chosen)[chosen]
-    step = int(nth.max(initial=0)) + 2
-    keys, best = row * step + nth.astype(np.int64), best[chosen]
     hits = rankings.count(chosen)
-    first = np.zeros(rankings.size)
-    begins = np.flatnonzero(nth == 1)
-    first[row[begins]] = best[begins]
+    best = rankings.highest_from(precisions(rankings, rel))[chosen]
+    start, first = np.cumsum(hits) - hits, np.zeros(rankings.size)
+    first[hits > 0] = best[start[hits > 0]]
     there = num_rel(rankings, rel=rel)
-    reached, stuck = hits.copy(), np.zeros(rankings.size, bool)
-    begun = np.zeros(rankings.size, bool)
+    reached, begun, stuck = hits, np.zeros(rankings.size, bool), np.zeros(rankings.size, bool)
     values: list[Floats] = []
     for point in reversed(points):
         wanted = np.trunc(point * there + 0.9).astype(np.int64)
@@ -100,10 +95,9 @@ def at_points(rankings: RankedLists, points: Sequence[float], rel: float) -> lis
         stuck |= begun & ((wanted < 1) | (wanted > reached))
         counts = begun & ~stuck
         reached = np.where(counts, wanted, reached)
-        precisions = np.where(stuck, first, 0.0)
-        rows = np.flatnonzero(counts)
-        precisions[rows] = best[np.searchsorted(keys, rows * step + wanted[rows])]
-        values.append(precisions)
+        highest = np.where(stuck, first, 0.0)
+        highest[counts] = best[(start + wanted - 1)[counts]]
+        values.append(highest)
     return values[::-1]
 
 
@@ -155,12 +149,11 @@ def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return np.maximum(np.nan_to_num(average_precision(rankings, rel=rel)), LEAST)
 
 
-@ranked(
+@of_trec_eval(
     "GM-bpref",
     formula="exp of the mean of ln max(bpref, 0.00001); one query: max(bpref, 0.00001)",
     example="GM-bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
-    source=TREC_EVAL,
     gaming=GEOMETRIC,
     geometric=True,
     aliases=("gm_bpref",),
@@ -185,16 +178,11 @@ def geometric_bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
 )
 def yaap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Average precision as log odds, so that a mean still shows differences near 0 and 1."""
-    chosen = found_relevant(rankings, rel)
-    total = rankings.total(np.where(chosen, rankings.running(chosen) / rankings.rank, 0.0))
+    total = rankings.total(precisions(rankings, rel))
     return log((1.0 + total) / (1.0 + num_rel(rankings, rel=rel) - total))
 
 
-# -------------------------------------------------------------------------------------- gain
-
-of_gains = partial(
-    ranked, source=TREC_EVAL, gaming=LONGER_IS_FREE, undefined=(NO_GAIN,), leaves_out_nil=True
-)
+of_gains = partial(of_trec_eval, gaming=LONGER_IS_FREE, undefined=(NO_GAIN,), leaves_out_nil=True)
 
 
 @of_relevant(
@@ -227,9 +215,8 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
     by 1 per rank after the list has ended.
     """
     listed, ideal = listed_and_ideal(rankings, gains)
-    place = np.minimum(rankings.rank, np.diff(ideal.offsets)[rankings.query][rankings.row])
-    cost = _up_to(ideal, ideal.running(np.maximum(ideal.grade, 1.0)), rankings, place)
-    cost = cost + (rankings.rank - place)
+    place, at = _places(ideal, rankings)
+    cost = _picked(ideal.running(np.maximum(ideal.grade, 1.0)), at) + (rankings.rank - place)
     with np.errstate(divide="ignore", invalid="ignore"):
         each = listed / log2(2 + cost - rankings.running(listed))
     total = rankings.total(np.where(listed != 0, each, 0.0))
@@ -248,11 +235,10 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
     """NDCG averaged over the ranks of the documents that have a gain."""
     listed, ideal, discounted, best = _discounted(rankings, gains)
     lengths = np.diff(ideal.offsets)[rankings.query]
-    place = np.minimum(rankings.rank, lengths[rankings.row])
     hit = listed > 0
-    dcg, best_dcg = rankings.running(discounted), ideal.running(best)
+    ideal_dcg = _picked(ideal.running(best), _places(ideal, rankings)[1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(hit, dcg / _up_to(ideal, best_dcg, rankings, place), 0.0)
+        each = np.where(hit, rankings.running(discounted) / ideal_dcg, 0.0)
         missed = lengths - rankings.count(hit)
         at_end = missed * rankings.total(discounted) / rankings.per_row(ideal.total(best))
     total = rankings.total(each) + at_end
@@ -284,7 +270,9 @@ def r_ndcg(
     runs = len(rankings.runs)
     row = (np.arange(runs)[:, None] * ideal.size + ideal.row[points]).ravel()
     at = np.tile(ideal.place[points], runs)
-    ratios = _dcg_at(rankings, dcg, row, at) / np.tile(best_dcg[points], runs)
+    above = rankings.before(row, at + 1)
+    listed = np.where(above > 0, _picked(dcg, rankings.offsets[row] + above - 1), 0.0)
+    ratios = listed / np.tile(best_dcg[points], runs)
     total = np.bincount(row, ratios, minlength=rankings.size).astype(np.float64, copy=False)
     count = np.bincount(row, minlength=rankings.size)
     goes_on = rankings.depth > lengths[rankings.query] + 1
@@ -304,20 +292,13 @@ def _discounted(
     return listed, ideal, discounted, ideal.grade / log2(ideal.place + 1)
 
 
-def _up_to(ideal: Pool, running: Floats, rankings: RankedLists, place: Ints) -> Floats:
-    """A running sum of each document's ideal list, up to a place; any number where it is empty."""
-    if not len(running):
-        return np.zeros(len(place))
-    start = ideal.offsets[rankings.query][rankings.row]
-    return np.asarray(running[start + place - 1])
+def _places(ideal: Pool, rankings: RankedLists) -> tuple[Ints, Ints]:
+    """The place in its ideal list that each document's rank has, or the last, and where that is."""
+    query = rankings.query[rankings.row]
+    place = np.minimum(rankings.rank, np.diff(ideal.offsets)[query])
+    return place, ideal.offsets[query] + place - 1
 
 
-def _dcg_at(rankings: RankedLists, dcg: Floats, row: Ints, rank: Ints) -> Floats:
-    """The running sum of rows at ranks."""
-    if not len(dcg):
-        return np.zeros(len(row))
-    step = int(max(rankings.rank.max(), rank.max(initial=0))) + 1
-    keys = rankings.row * step + rankings.rank
-    until = np.searchsorted(keys, row * step + rank, side="right")
-    there = until > rankings.offsets[row]
-    return np.where(there, dcg[np.maximum(until - 1, 0)], 0.0)
+def _picked(values: Floats, at: Ints) -> Floats:
+    """The values at some places; any number where there are none."""
+    return values[at] if len(values) else np.zeros(len(at))

@@ -33,7 +33,6 @@ FAMILIES = (
     "abstain.measures.weighted_answers",
     "abstain.measures.confidence",
     "abstain.measures.ranking",
-    "abstain.measures.sets",
     "abstain.measures.recall_and_gain",
     "abstain.measures.user_models",
     "abstain.measures.truncated",
@@ -129,23 +128,21 @@ def measure(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
-    if not isinstance(text, str) or not _TEXT.fullmatch(text):
+    match = _TEXT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         what = shown(str(text))
         raise UsageError(f"{what} is not a measure's name, such as c@1 or credit(t=0.5)")
-    return _parsed(text)
+    return _parsed(*match.groups())
 
 
 @cache
-def _parsed(text: str) -> Measure:
-    match = _TEXT.fullmatch(text)
-    assert match is not None
-    name, cutoff = _lookup(match["name"]) or (None, None)
+def _parsed(text: str, arguments: str | None, cutoff: str | None) -> Measure:
+    name, inner = _lookup(text)
     if name is None:
-        raise _unknown(match["name"])
-    if cutoff is not None and match["cutoff"] is not None:
-        raise UsageError(f"{name} has two cutoffs (@{cutoff} and @{match['cutoff']})")
-    cutoff = match["cutoff"] if cutoff is None else cutoff
-    return measure_of(REGISTRY[name], match["arguments"], cutoff)
+        raise _unknown(text)
+    if inner is not None and cutoff is not None:
+        raise UsageError(f"{name} has two cutoffs (@{inner} and @{cutoff})")
+    return measure_of(REGISTRY[name], arguments, cutoff if inner is None else inner)
 
 
 def measure_of(
@@ -169,14 +166,14 @@ def count_measure(text: str | Measure) -> Measure:
 
 def example_measure(text: str) -> Measure:
     """The measure that a text names; a bare name such as `credit` gets example values."""
-    name, cutoff = _lookup(text) or (None, None)
+    name, cutoff = _lookup(text)
     if name is None or cutoff is not None:
         return measure(text)
     return measure_of(REGISTRY[name], REGISTRY[name].example_text)
 
 
-def _lookup(text: str) -> tuple[str, str | None] | None:
-    """The name and the cutoff of `P@10`, or of a name alone; None if there is no such measure."""
+def _lookup(text: str) -> tuple[str | None, str | None]:
+    """The name and the cutoff of `P@10`, or of a name alone; None for what is not there."""
     head, at, cutoff = text.rpartition("@")
     whole, head = fold(text), fold(head)
     for family in FAMILIES:  # one by one: most texts need the first alone
@@ -187,7 +184,7 @@ def _lookup(text: str) -> tuple[str, str | None] | None:
         _load_measures()
     if whole in NAMES:
         return NAMES[whole], None
-    return (NAMES[head], cutoff) if at and head in NAMES else None
+    return (NAMES[head], cutoff) if at and head in NAMES else (None, None)
 
 
 def _unknown(text: str) -> UsageError:

@@ -17,7 +17,7 @@ from abstain.errors import UnknownNameError, UsageError, shown
 from abstain.measures.definition import Definition, TrecName
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import Measure
-from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
+from abstain.measures.ranked_lists import Floats, Pool, RankedLists
 from abstain.measures.registry import definitions, measure_of
 
 SETS = ("official", "set", "all_trec")
@@ -163,9 +163,6 @@ def printed_name(item: Measure, level: float) -> str:
     return str(item)
 
 
-# ------------------------------------------------------------------ parameters as C reads them
-
-
 def whole(text: str) -> int:
     """What C's `atol` makes of a text.
 
@@ -220,9 +217,6 @@ def _gains(name: str, parameters: str) -> dict[int, float]:
     return gains
 
 
-# ------------------------------------------------------------------------ gains and ideal lists
-
-
 def listed_and_ideal(
     rankings: RankedLists, gains: Mapping[int, float] | None = None
 ) -> tuple[Floats, Pool]:
@@ -230,16 +224,18 @@ def listed_and_ideal(
     pool = rankings.pool
     if gains is None:
         kept = pool.grade > 0
-        return rankings.grade, replace(
-            pool, offsets=pool.offsets_with(kept), grade=pool.grade[kept]
-        )
-    order = _ideal_order(pool, gains)
+        ideal = replace(pool, offsets=pool.offsets_with(kept), grade=pool.grade[kept])
+        return rankings.grade, ideal
+    tops = pool.grade[pool.offsets[pool.row]]
+    place, begins = np.zeros(len(tops)), np.zeros(len(tops), bool)
+    for top in np.unique(tops).tolist():
+        there, rising = tops == top, sorted_levels(int(top), gains)
+        placed = {level: -i for i, (level, _) in enumerate(rising)}
+        place[there] = [placed[int(grade)] for grade in pool.grade[there].tolist()]
+        begins[there] = rising[-1][1] > 0
+    order = np.lexsort((place, pool.row))
     best = _gains_of(pool.grade[order], gains)
-    # the ideal ends at its first gain that is not above 0
-    ended = pool.running(best <= 0) > 0
-    levels = [sorted_levels(top, gains) for top in _tops(pool).tolist()]
-    starts_with = np.array([rising[-1][1] if rising else 0.0 for rising in levels])
-    kept = ~ended & (starts_with > 0)[pool.row]
+    kept = begins & (pool.running(best <= 0) == 0)  # it ends at its first gain not above 0
     ideal = replace(pool, offsets=pool.offsets_with(kept), grade=best[kept])
     return _gains_of(rankings.grade, gains), ideal
 
@@ -249,26 +245,6 @@ def _gains_of(grades: Floats, gains: Mapping[int, float]) -> Floats:
     for level, gain in gains.items():
         values[grades == level] = gain
     return values
-
-
-def _tops(pool: Pool) -> Ints:
-    """The highest grade of each query, which stands first; −1 without a judged document."""
-    tops = np.full(pool.size, -1, np.int64)
-    there = np.diff(pool.offsets) > 0
-    tops[there] = pool.grade[pool.offsets[:-1][there]]
-    return tops
-
-
-def _ideal_order(pool: Pool, gains: Mapping[int, float]) -> Ints:
-    """Each query's documents in the order of its ideal list."""
-    places = np.zeros(len(pool.grade))
-    tops = _tops(pool)
-    for top in np.unique(tops[tops >= 0]).tolist():
-        rows = tops[pool.row] == top
-        placed = {level: -i for i, (level, _) in enumerate(sorted_levels(top, gains))}
-        grades, back = np.unique(pool.grade[rows], return_inverse=True)
-        places[rows] = np.array([placed[int(g)] for g in grades.tolist()])[back]
-    return np.lexsort((places, pool.row))
 
 
 def sorted_levels(top: int, gains: Mapping[int, float]) -> list[tuple[int, float]]:
@@ -287,9 +263,6 @@ def _merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
         before = int(left[0][1] - right[0][1]) <= 0
         merged.append((left if before else right).pop(0))
     return merged + left + right
-
-
-# -------------------------------------------------------------------------------- logarithms
 
 
 def log2(values: Any) -> Floats:

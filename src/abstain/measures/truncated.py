@@ -1,10 +1,10 @@
-"""Measures that know where a list stops (Liu, Moffat, Baldwin and Zhang 2016).
+"""Measures of a list that ends: truncation-aware ones, of the listed set, with a price a document.
 
-A list that its system ended after d documents is read as if a terminal document stood at
-d + 1. Its gain r_t is the share of the gain that was retrieved, Σ r / R, and 1 where nothing is
-relevant. A list that only ended because it reached the limit has no terminal document and
-keeps the unmodified measure, which is 0 where there was nothing to find: were such a list left
-out of a mean, filling it up to the limit would pay.
+Liu, Moffat, Baldwin and Zhang (2016) read a list that its system ended after d documents as if a
+terminal document stood at d + 1. Its gain r_t is the share of the gain that was retrieved, Σ r / R,
+and 1 where nothing is relevant. A list that only ended because it reached the limit has no terminal
+document and keeps the unmodified measure, which is 0 where there was nothing to find: were such a
+list left out of a mean, filling it up to the limit would pay.
 
 r are gains in [0, 1]: grade / top grade, or 1 and 0 with `rel`. R is the pool's total gain.
 """
@@ -15,20 +15,27 @@ import math
 from functools import partial
 from typing import NamedTuple
 
-from abstain.measures.definition import Parameter
+from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
 from abstain.measures.ranking import (
+    EMPTY_LIST,
+    NO_RELEVANT,
     REL,
     REL_IF_ANY,
-    P,
+    K,
+    at_cutoffs,
     gains,
     num_rel,
     num_rel_ret,
+    num_ret,
+    of_relevant,
+    of_trec_eval,
     ratio,
     with_first_rank,
 )
+from abstain.measures.user_models import P
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
@@ -50,9 +57,6 @@ class _Gains(NamedTuple):
     """R, the gain of the pool."""
     terminal: Floats
     """r_t, whether or not the row has a terminal document."""
-
-
-# ----------------------------------------------------- the same of every depth that a list may have
 
 
 def _terminal(cut: Prefixes) -> Floats:
@@ -198,8 +202,6 @@ def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
     )
 
 
-# ------------------------------------------- the listed set, and a price for each document
-
 BETA = Parameter(
     "beta",
     "how much more recall counts than precision",
@@ -237,6 +239,130 @@ def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
     b = beta * beta
     there, depth = num_rel(rankings, rel=rel), rankings.depth.astype(np.float64)
     return ratio((1 + b) * num_rel_ret(rankings, rel=rel), depth + b * there, empty=1.0)
+
+
+STOP_EARLY = (
+    "List one document that is surely relevant, and stop; or list nothing: an undefined score is "
+    "left out of the mean."
+)
+SETS = ("set", "all_trec")
+WEIGHTS = (
+    Parameter("a", "the worth of a relevant document that is listed", default=1.0),
+    Parameter("b", "the worth of a listed document that is not relevant", default=-1.0),
+    Parameter("c", "the worth of a relevant document that is not listed", default=0.0),
+    Parameter("d", "the worth of a document that is neither relevant nor listed", default=0.0),
+)
+X = Parameter("x", "β², how much more recall counts than precision", low=0, default=1, always=True)
+DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, default=0)
+
+
+@of_trec_eval(
+    "SetP",
+    formula="(relevant listed) / d",
+    example="SetP = 2 / 3 = 0.6667",
+    latex=r"\frac1d\sum_i[r_i\ge \mathrm{rel}]",
+    gaming=STOP_EARLY,
+    undefined=(EMPTY_LIST,),
+    aliases=("set_P",),
+    parameters=(REL,),
+    trec=(TrecName("set_P", 28, sets=SETS),),
+)
+def set_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """The share of relevant documents in the list, however long it is."""
+    return ratio(num_rel_ret(rankings, rel=rel), num_ret(rankings))
+
+
+@of_relevant(
+    "SetRelP",
+    formula="(relevant listed) / min(d, R)",
+    example="SetRelP = 2 / min(3, 3) = 0.6667",
+    latex=r"\frac{1}{\min(d,R)}\sum_i[r_i\ge \mathrm{rel}]",
+    gaming=STOP_EARLY,
+    undefined=(NO_RELEVANT, EMPTY_LIST),
+    aliases=("set_relative_P",),
+    trec=(TrecName("set_relative_P", 29, sets=SETS),),
+)
+def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Precision of the list over the best that a list of its length could have."""
+    best = np.minimum(num_ret(rankings), num_rel(rankings, rel=rel))
+    return ratio(num_rel_ret(rankings, rel=rel), best)
+
+
+@of_relevant(
+    "SetAP",
+    formula="(relevant listed)² / (d · R)",
+    example="SetAP = 2² / (3 · 3) = 0.4444",
+    latex=r"\frac{(\sum_i[r_i\ge \mathrm{rel}])^2}{d\,R}",
+    note="It is precision times recall: a list of medium length pays.",
+    undefined=(NO_RELEVANT, EMPTY_LIST),
+    aliases=("set_map",),
+    trec=(TrecName("set_map", 31, sets=SETS),),
+    gaming="",
+)
+def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    """Precision times recall of the list as a set."""
+    hits = num_rel_ret(rankings, rel=rel)
+    return ratio(hits * hits, num_ret(rankings) * num_rel(rankings, rel=rel))
+
+
+@of_trec_eval(
+    "set_F",
+    formula="(x + 1) P R / (x P + R), P and R those of the whole list",
+    example="set_F(x=1) = 2 · 2/3 · 2/3 / (2/3 + 2/3) = 0.6667",
+    latex=r"\frac{(x+1)\,P\,R}{x\,P+R}",
+    gaming="An empty list scores 0 even where nothing is relevant: always list something.",
+    parameters=(X, REL),
+    trec=(TrecName("set_F", 32, "numbers", ("x",), (1.0,), sets=SETS),),
+)
+def set_f_of_trec_eval(rankings: RankedLists, *, x: float = 1, rel: float = 1) -> Floats:
+    """F of precision and recall as in trec_eval: x is β²; F is 0 if nothing relevant is listed."""
+    hits = num_rel_ret(rankings, rel=rel)
+    precision = ratio(hits, num_ret(rankings), empty=0.0)
+    recall = ratio(hits, num_rel(rankings, rel=rel), empty=0.0)
+    return ratio((x + 1.0) * precision * recall, x * precision + recall, empty=0.0)
+
+
+@of_relevant(
+    "RelP",
+    formula="(relevant among the first k) / min(k, R)",
+    example="RelP@10 = 2 / min(10, 3) = 0.6667",
+    latex=r"\frac{1}{\min(k,R)}\sum_{i\le k}[r_i\ge \mathrm{rel}]",
+    gaming="List k documents: after the first R, further documents cost nothing.",
+    aliases=("relative_P",),
+    parameters=(REL, K),
+    trec=(at_cutoffs("relative_P", 26),),
+)
+def relative_precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
+    """P@k over the best that it could be."""
+    best = np.minimum(k, num_rel(rankings, rel=rel))
+    return ratio(num_rel_ret(rankings, rel=rel, k=k), best)
+
+
+@of_trec_eval(
+    "Utility",
+    formula="a·(relevant listed) + b·(others listed) + c·(relevant not listed) + d·(others not)",
+    example="Utility = 2 − 1 = 1",
+    latex=r"a\,|L\cap R|+b\,|L\setminus R|+c\,|R\setminus L|+d\,|\overline{L\cup R}|",
+    note="With the default weights a document pays if it is relevant with a chance above ½.",
+    bounds=(-math.inf, math.inf),
+    parameters=(*WEIGHTS, REL, DOCUMENTS),
+    trec=(TrecName("utility", 17, "numbers", tuple("abcd"), (1.0, -1.0, 0.0, 0.0), sets=SETS),),
+)
+def utility(
+    rankings: RankedLists,
+    *,
+    a: float = 1,
+    b: float = -1,
+    c: float = 0,
+    d: float = 0,
+    rel: float = 1,
+    n: float = 0,
+) -> Floats:
+    """The worth of the list: each document has a weight (relevant or not, listed or not)."""
+    hits, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
+    listed = num_ret(rankings)
+    others = n + hits - listed - there
+    return a * hits + b * (listed - hits) + c * (there - hits) + d * others
 
 
 def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:

@@ -1,4 +1,4 @@
-"""Measures that model a user who reads on or stops: ERR, INST, and RBP and INST as C/W/L.
+"""Measures that model a user who reads on or stops: ERR, RBP, INST, and the latter two as C/W/L.
 
 In C/W/L (Moffat, Bailey, Scholer & Thomas 2017) a user goes on after rank i with the chance C(i).
 V(i) = C(1) … C(i−1) is the chance of reaching rank i, and V(1) + V(2) + … the expected depth. The
@@ -15,33 +15,32 @@ from abstain.measures.definition import Parameter
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
-from abstain.measures.ranking import (
-    K_IF_ANY,
-    LONGER_IS_FREE,
-    NO_GAIN,
-    REL_IF_ANY,
-    P,
-    gains,
-    ratio,
-    rbp,
-)
+from abstain.measures.ranking import K_IF_ANY, LONGER_IS_FREE, NO_GAIN, REL_IF_ANY, gains, ratio
 
 ERR_PAPER = (
     "Chapelle, Metzler, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
 )
 INST_PAPER = "Moffat, Bailey, Scholer & Thomas 2015, INST: An Adaptive Metric for IR Evaluation"
+RBP_PAPER = "Moffat & Zobel 2008, Rank-Biased Precision for Measurement of Retrieval Effectiveness"
 CWL_PAPER = (
     "Moffat, Bailey, Scholer & Thomas 2017, Incorporating User Expectations and Behavior into the "
     "Measurement of Search Effectiveness"
 )
 NO_SCORE = "Not a score: it says how far the user is expected to read."
 
+P = Parameter(
+    "p",
+    "the chance of reading on",
+    low=0,
+    high=1,
+    low_open=True,
+    high_open=True,
+    default=0.8,
+    always=True,
+)
 T = Parameter(
     "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True
 )
-
-
-# ----------------------------------------------------------------------- expected reciprocal rank
 
 
 @ranked(
@@ -96,7 +95,38 @@ def _reached(rows: DocumentRows, onward: Floats) -> Floats:
     return rows.product(shifted)
 
 
-# ------------------------------------------------------------------------------- RBP as C/W/L
+@ranked(
+    "RBP",
+    formula="(1 − p) Σ r_i p^(i−1), r = grade / top grade",
+    example="RBP(p=0.8) = 0.2 · (1 + 0.64) = 0.3280",
+    latex=r"(1-p)\sum_i r_i\,p^{i-1}",
+    source=RBP_PAPER,
+    gaming=LONGER_IS_FREE,
+    scales_grades=True,
+    parameters=(P, REL_IF_ANY, K_IF_ANY),
+)
+def rbp(
+    rankings: RankedLists, *, p: float = 0.8, k: float | None = None, rel: float | None = None
+) -> Floats:
+    """(1 − p) Σ gain · p^(rank − 1)."""
+    weight = _persistence(rankings, p, k)
+    return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
+
+
+@ranked(
+    "RBP-residual",
+    formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
+    example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
+    latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
+    source=RBP_PAPER,
+    note="Not a score: how far RBP(p) of a complete list could lie above RBP(p)@k.",
+    parameters=(P, K_IF_ANY),
+    higher_is_better=False,
+)
+def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
+    """What RBP could still gain: the weight of all ranks whose document is not judged."""
+    judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
+    return np.maximum(1 - judged, 0.0)
 
 
 @ranked(
@@ -128,9 +158,6 @@ def rbp_depth(rankings: RankedLists, *, p: float = 0.8) -> Floats:
 def rbp_total(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """The gain that RBP's user is expected to collect: RBP times its expected depth."""
     return rbp(rankings, p=p, rel=rel) / (1 - p)
-
-
-# ----------------------------------------------------------------------------------- INST
 
 
 of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, REL_IF_ANY))
@@ -244,3 +271,8 @@ def _at_best(rankings: RankedLists, t: float, rel: float | None) -> Floats:
     unjudged, lost = rankings.total(between), rankings.total((1 - gain) * reach)
     # of a list in which nothing is judged every rank has a gain of 1
     return 1 - ratio(lost, unjudged + rankings.total(reach), empty=0.0)
+
+
+def _persistence(rankings: RankedLists, p: float, k: float | None) -> Floats:
+    weight = np.power(p, rankings.rank - 1.0)
+    return weight if k is None else np.where(rankings.rank <= k, weight, 0.0)
