@@ -181,7 +181,7 @@ def run_colours(specs: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) -
     kinds: dict[str, list[str]] = {"line": [], "point": []}
     for spec in specs:
         for layer, runs in _by_run(spec):
-            kinds.get(_kind(layer), []).extend(runs)
+            kinds.get(layer["mark"]["type"], []).extend(runs)
     drawn = dict.fromkeys(kinds["line"] or kinds["point"])
     drawn.pop(NOT_A_RUN, None)
     first = [run for run in order if run in drawn]
@@ -267,9 +267,6 @@ def _refuse_little_space() -> None:
             )
 
 
-# ---------------------------------------------------------------------------- on a page
-
-
 NEAREST = "nearest"
 """How the names of the layers begin that only a pointer needs: saved pictures leave them out."""
 
@@ -286,14 +283,9 @@ def interactive(spec: Mapping[str, Any]) -> dict[str, Any]:
     layers: list[Layer] = []
     for n, layer in enumerate(spec["layer"]):
         layers.append(layer)
-        if _kind(layer) == "line" and layer["mark"].get("tooltip"):
+        if layer["mark"]["type"] == "line" and layer["mark"].get("tooltip"):
             layers.append(_nearest(layer, f"{NEAREST}_{n}"))
     return {**spec, "layer": layers}
-
-
-def _kind(layer: Layer) -> str:
-    mark = layer["mark"]
-    return str(mark["type"] if isinstance(mark, Mapping) else mark)
 
 
 def _nearest(line: Layer, name: str) -> Layer:
@@ -309,12 +301,9 @@ def _nearest(line: Layer, name: str) -> Layer:
     }
 
 
-# -------------------------------------- Vega, Vega-Lite and Vega-Embed as one script for a page
-
-
 @cache
 def chart_library() -> str:
-    """The script, closed to the markup of the page that it stands in.
+    """Vega, Vega-Lite and Vega-Embed as a script, closed to the markup of its page.
 
     Bundling takes a second, so the user's cache keeps it, one for each release of vl-convert.
     """

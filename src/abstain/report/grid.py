@@ -20,9 +20,6 @@ only says which columns of which rows, in order; a tuple of names interleaves di
 
     Grid.of_rows(Score, rows, "run", ("scores", "intervals"), "outcomes", level=95)
     frame_of_rows(Score, rows, "run", ("scores", "intervals"))
-
-The terminal, Markdown, LaTeX, CSV, the page and its legend come from the first, `to_frame` from the
-second, and the descriptions in the manual's schema of results from the declarations themselves.
 """
 
 from __future__ import annotations
@@ -119,16 +116,15 @@ class Grid(Struct):
         """The table without bars, which say what counts say."""
         return self.chosen([i for i, c in enumerate(self.columns) if c.kind != "bar"])
 
+    def cells(self) -> list[Sequence[Cell]]:
+        """The cells of every column."""
+        return [*zip(*self.rows, strict=True)] or [()] * len(self.columns)
+
     def texts(self, digits: int) -> list[list[str]]:
         """The cells of every column as people read them."""
-        columns = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
-        return [
-            cell_texts(cells, column.kind, digits)
-            for column, cells in zip(self.columns, columns, strict=True)
-        ]
+        kinds = [column.kind for column in self.columns]
+        return [cell_texts(c, kind, digits) for c, kind in zip(self.cells(), kinds, strict=True)]
 
-
-# ------------------------------------------------------------------------------- declared columns
 
 Fields: TypeAlias = str | tuple[str, ...]
 """A field or property, or several dicts whose columns are interleaved by their key."""
@@ -259,9 +255,6 @@ def _data_type(annotation: Any, cells: Iterable[Any]) -> Any:
         return pl.Int64 if whole else pl.Float64
     numbers = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
     return next((type_ for kind, type_ in numbers.items() if kind in kinds), pl.String)
-
-
-# -------------------------------------------------------------------------------- cells and texts
 
 
 def cell_texts(cells: Iterable[Cell], kind: Kind, digits: int) -> list[str]:

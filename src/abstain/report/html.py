@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import html
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -112,10 +111,8 @@ def _with_commands(sentence: str) -> Any:
     """A sentence whose commands look like commands."""
     from markupsafe import Markup, escape
 
-    text = re.sub(
-        r"`(abstain [a-z]+(?: --[a-z-]+)?)`", r"<code>\1</code>", str(escape(clean(sentence)))
-    )
-    return Markup(text)
+    safe = str(escape(clean(sentence)))
+    return Markup(re.sub(r"`(abstain [a-z]+(?: --[a-z-]+)?)`", r"<code>\1</code>", safe))
 
 
 def versions() -> str:
@@ -198,22 +195,25 @@ def _cell(cell: Any) -> Any:
     return [_cell(part) for part in cell] if isinstance(cell, tuple) else cell
 
 
-# ------------------------------------------------------------------------------------ notebooks
-
-
 MOST_ROWS = 60
 """Rows that a notebook shows of a table."""
-
-STYLE = (
-    "border-collapse:collapse;font-variant-numeric:tabular-nums",
-    "text-align:left;padding:2px 8px;border-bottom:1px solid currentColor",
-    "padding:2px 8px",
-)
 
 
 def notebook(grids: Iterable[Grid], charts: Charts) -> str:
     """The tables as HTML without a script, and the main chart as a picture."""
-    parts = [_table(grid) for grid in grids]
+    parts = []
+    for grid in grids:
+        bare = grid.without_bars()
+        shown = replace(bare, rows=bare.rows[:MOST_ROWS])
+        columns = list(zip(shown.columns, shown.texts(4), strict=True))
+        more = len(grid.rows) - MOST_ROWS
+        notes = [*([f"{more:,} more rows."] if more > 0 else []), *grid.notes]
+        rows = range(len(shown.rows))
+        parts.append(
+            _from_template(
+                "templates/table.html", title=grid.title, columns=columns, rows=rows, notes=notes
+            )
+        )
     if charts:
         import vl_convert
 
@@ -228,24 +228,4 @@ def _numbered(svg: str) -> str:
         r"\b(gradient_|clip)(\d+)",
         lambda result: ids.setdefault(result[0], f"{result[1]}{len(ids)}"),
         svg,
-    )
-
-
-def _table(grid: Grid) -> str:
-    bare = grid.without_bars()
-    shown = replace(bare, rows=bare.rows[:MOST_ROWS])
-    head = "".join(f'<th style="{STYLE[1]}">{html.escape(c.name)}</th>' for c in shown.columns)
-    cells = []
-    for column, texts in zip(shown.columns, shown.texts(4), strict=True):
-        align = "left" if column.kind == "text" else "right"
-        start = f'<td style="{STYLE[2]};text-align:{align}">'
-        cells.append([f"{start}{html.escape(text)}</td>" for text in texts])
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
-    more = len(grid.rows) - MOST_ROWS
-    notes = [*([f"{more:,} more rows."] if more > 0 else []), *grid.notes]
-    title = f"<h4>{html.escape(grid.title)}</h4>" if grid.title else ""
-    below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return (
-        f'<div>{title}<table style="{STYLE[0]}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table>{below}</div>"
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
@@ -106,22 +107,13 @@ def places(scores: Sequence[float] | Array, *, higher_is_better: bool = True) ->
     """
     there = [at for at, score in enumerate(scores) if not math.isnan(score)]
     there.sort(key=lambda at: scores[at], reverse=higher_is_better)
-    groups: list[list[int]] = []
-    for at in there:
-        if groups and _tied(scores[at], scores[groups[-1][-1]]):
-            groups[-1].append(at)
-        else:
-            groups.append([at])
-    ranks, first = [""] * len(scores), 1
-    for group in groups:
-        for at in group:
-            ranks[at] = f"{first}=" if len(group) > 1 else f"{first}"
-        first += len(group)
-    return ranks
-
-
-def _tied(a: float, b: float) -> bool:
-    return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-15)
+    first: dict[int, int] = {}
+    for place, (before, at) in enumerate(zip([*there[:1], *there], there, strict=False), 1):
+        tied = math.isclose(scores[at], scores[before], rel_tol=1e-12, abs_tol=1e-15)
+        first[at] = first.get(before, 1) if tied else place
+    shared = Counter(first.values())
+    texts = {at: f"{place}=" if shared[place] > 1 else f"{place}" for at, place in first.items()}
+    return [texts.get(at, "") for at in range(len(scores))]
 
 
 def ranked(rows: Iterable[R], measure: Measure) -> list[R]:
@@ -220,7 +212,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         return _kept(json_of(self), path)
 
     def __str__(self) -> str:
-        return str(view_of(self).plain())
+        return str(view_of(self).text(width=80))
 
     def __repr__(self) -> str:
         return str(view_of(self).line())

@@ -39,10 +39,9 @@ LEAST = 24
 
 
 class Strip(Struct, frozen=True):
-    """A column laid out: its heading, its cells, their texts and the width that they take."""
+    """A column laid out: the texts of its heading and cells, the cells, the width they take."""
 
     column: Column
-    head: str
     texts: list[str]
     cells: Sequence[Cell]
     width: int
@@ -87,15 +86,14 @@ def terminal_text(grid: Grid, digits: int = 4, width: int | None = None) -> str:
 
 def _laid_out(grid: Grid, digits: int) -> list[Strip]:
     strips = []
-    every = zip(*grid.rows, strict=True) if grid.rows else [()] * len(grid.columns)
-    for column, texts, cells in zip(grid.columns, grid.texts(digits), every, strict=True):
+    for column, texts, cells in zip(grid.columns, grid.texts(digits), grid.cells(), strict=True):
         least = BAR if column.kind == "bar" and texts else 0
         texts.insert(0, column.short or column.name)
         joined = "".join(texts)
         if len(joined) > LONGEST or not joined.isprintable():
             texts = list(map(clean, texts))
         width = max(least, *_widths(texts))
-        strips.append(Strip(column, texts[0], texts[1:], cells, width, column.kind == "text"))
+        strips.append(Strip(column, texts, cells, width, column.kind == "text"))
     return strips
 
 
@@ -131,7 +129,8 @@ def _stacked(strips: Sequence[Strip], width: int) -> Iterator[Line]:
     """Every row as a block: its name, and below it what there is to say."""
     names = [strip.column.name for strip in strips[1:]]
     indent = " " * (max(map(_len, names)) + 4)
-    for number, (first, *texts) in enumerate(zip(*(strip.texts for strip in strips), strict=True)):
+    rows = zip(*(strip.texts[1:] for strip in strips), strict=True)
+    for number, (first, *texts) in enumerate(rows):
         yield from [[]] if number else []
         yield [(first, "bold")]
         for name, text in zip(names, texts, strict=True):
@@ -158,19 +157,16 @@ def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip
     room = width - names
     if not cut and max([strip.width for strip in rest]) > room:
         room = width
-    groups: list[list[Strip]] = []
-    for strip in rest:
-        groups += [] if strip.column.joined and groups else [[]]
-        groups[-1].append(strip)
     blocks: list[list[Strip]] = []
     left = 0
-    for group in groups:
-        for at, strip in enumerate(group):
-            if not blocks or (strip.width if at else _width(group)) > left:
-                blocks.append([*lead])
-                left = room
-            blocks[-1].append(strip)
-            left -= strip.width + 2
+    for at, strip in enumerate(rest):
+        group = [strip, *takewhile(lambda each: each.column.joined, rest[at + 1 :])]
+        needs = strip.width if strip.column.joined else _width(group)
+        if not blocks or needs > left:
+            blocks.append([*lead])
+            left = room
+        blocks[-1].append(strip)
+        left -= strip.width + 2
     return blocks
 
 
@@ -195,11 +191,10 @@ def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) ->
 
 def _cells(strip: Strip, signs: Signs, *, wraps: bool) -> list[list[Line]]:
     """The heading and the cells of a column, each in lines."""
-    texts = [strip.head, *strip.texts]
     if wraps and strip.is_text:
-        wrapped = [_padded(strip, _wrap(text, strip.width)) for text in texts]
+        wrapped = [_padded(strip, _wrap(text, strip.width)) for text in strip.texts]
         return [[[(line, "")] for line in lines] for lines in wrapped]
-    cells: list[list[Line]] = [[[(text, "")]] for text in _padded(strip, texts)]
+    cells: list[list[Line]] = [[[(text, "")]] for text in _padded(strip, strip.texts)]
     if strip.column.kind == "bar":
         cells[1:] = [[_bar(cell, signs)] for cell in strip.cells]
     return cells
@@ -212,7 +207,7 @@ def _narrowed(strips: Sequence[Strip], width: int, *, wraps: bool, cut: bool) ->
     texts = sorted((i for i, s in enumerate(strips) if s.is_text), key=lambda i: -widths[i])
     for i in texts if wraps and over > 0 else ():
         words = (word for text in strips[i].texts for word in text.split(" "))
-        least = max(LEAST, _len(strips[i].head), *map(_len, words))
+        least = max(LEAST, _len(strips[i].texts[0]), *map(_len, words))
         less = min(max(0, over), max(0, widths[i] - least))
         widths[i], over = widths[i] - less, over - less
     if over > 0 and texts and cut:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from itertools import accumulate
 
 from msgspec.structs import replace
@@ -27,34 +28,15 @@ def markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]|~#!$])", r"\\\1", safe)
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "[": "{[}",  # after a line's end it would open an argument
-    "]": "{]}",
-    "κ": r"$\kappa$",
-    "β": r"$\beta$",
-    "τ": r"$\tau$",
-    "ρ": r"$\rho$",
-    "·": r"$\cdot$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "–": r"--",
-    "′": r"$'$",
-}
+_SIGNS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater"}
+_MATHS = {"κ": "kappa", "β": "beta", "τ": "tau", "ρ": "rho", "·": "cdot", "±": "pm", "×": "times"}
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "{}$&#%_"}
+    | {sign: f"\\text{name}{{}}" for sign, name in _SIGNS.items()}
+    | {sign: f"$\\{name}$" for sign, name in _MATHS.items()}
+    | {"|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "′": "$'$"}
+    | {"[": "{[}", "]": "{]}"}  # after a line's end it would open an argument
+)
 
 
 def latex_text(text: str) -> str:
@@ -63,7 +45,7 @@ def latex_text(text: str) -> str:
     >>> latex_text("50% of a_b \\\\input{x}")
     '50\\\\% of a\\\\_b \\\\textbackslash{}input\\\\{x\\\\}'
     """
-    return "".join(_LATEX.get(sign, sign) for sign in clean(text))
+    return clean(text).translate(_LATEX)
 
 
 def csv_text(text: str) -> str:
@@ -79,10 +61,8 @@ def csv_text(text: str) -> str:
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
     grid = grid.without_bars()
-    columns = [
-        _csv_column([row[i] for row in grid.rows], column.kind)
-        for i, column in enumerate(grid.columns)
-    ]
+    kinds = [column.kind for column in grid.columns]
+    columns = list(map(_csv_column, grid.cells(), kinds))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([csv_text(column.name) for column in grid.columns])
@@ -90,7 +70,7 @@ def to_csv(grid: Grid) -> str:
     return out.getvalue()
 
 
-def _csv_column(cells: list[Cell], kind: Kind) -> list[Cell]:
+def _csv_column(cells: Sequence[Cell], kind: Kind) -> list[Cell]:
     """The cells of a column; one of nothing but scores or whole numbers needs no look at each."""
     types = set(map(type, cells))
     if types <= {int} or (kind != "count" and types <= {float, int}):
@@ -99,11 +79,11 @@ def _csv_column(cells: list[Cell], kind: Kind) -> list[Cell]:
 
 
 def _csv_cell(cell: Cell, kind: Kind) -> Cell:
-    if isinstance(cell, float):
-        if cell != cell:
-            return None
-        return int(cell) if kind == "count" and cell.is_integer() else float(cell)
-    return csv_text(cell) if isinstance(cell, str) else cell
+    if isinstance(cell, str):
+        return csv_text(cell)
+    if isinstance(cell, float) and kind == "count" and cell.is_integer():
+        return int(cell)
+    return None if cell != cell else cell
 
 
 def to_markdown(grid: Grid, *, digits: int = 4) -> str:
@@ -112,13 +92,10 @@ def to_markdown(grid: Grid, *, digits: int = 4) -> str:
     columns = []
     for column, texts in zip(grid.columns, grid.texts(digits), strict=True):
         cells = [markdown_text(text) for text in (column.name, *texts)]
-        width = max(3, *map(len, cells))
-        if column.kind == "text":
-            head, *padded = [cell.ljust(width) for cell in cells]
-            columns.append([head, "-" * width, *padded])
-        else:
-            head, *padded = [cell.rjust(width) for cell in cells]
-            columns.append([head, "-" * (width - 1) + ":", *padded])
+        width, is_text = max(3, *map(len, cells)), column.kind == "text"
+        padded = [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
+        padded.insert(1, "-" * width if is_text else "-" * (width - 1) + ":")
+        columns.append(padded)
     lines = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
     if grid.title:
         lines = [f"**{markdown_text(grid.title)}**", "", *lines]
@@ -157,28 +134,22 @@ def to_github(grid: Grid, *, digits: int = 4) -> str:
     """A title, the first rows, and folded: all rows, and how to read them."""
     lines = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
     bare = replace(grid, title="", notes=[])
-    first = replace(bare, rows=grid.rows[:IN_SIGHT])
-    lines.append(to_markdown(first, digits=digits))
+    lines.append(to_markdown(replace(bare, rows=grid.rows[:IN_SIGHT]), digits=digits))
     if len(grid.rows) > IN_SIGHT:
-        body, shown = _within(bare, digits)
-        if len(grid.rows) > shown:
-            more = plural(len(grid.rows) - shown, "more row")
+        head, rule, *rows = to_markdown(bare, digits=digits).splitlines()
+        sizes = accumulate(len(row.encode()) + 1 for row in rows[:MOST_ROWS])
+        shown = sum(size <= MOST_BYTES for size in sizes)
+        body = "\n".join([head, rule, *rows[:shown]]) + "\n"
+        if len(rows) > shown:
+            more = plural(len(rows) - shown, "more row")
             body += f"\n… and {more}: the CSV output has them.\n"
-        lines.append(folded(f"All {len(grid.rows):,} rows", body))
+        lines.append(folded(f"All {len(rows):,} rows", body))
     if grid.notes:
         lines += [markdown_text(grid.notes[0]), ""]
     if grid.notes[1:]:
         body = "".join(f"- {markdown_text(note)}\n" for note in grid.notes[1:])
         lines.append(folded("Notes", body))
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _within(grid: Grid, digits: int) -> tuple[str, int]:
-    """The first rows that a summary holds, as Markdown, and how many they are."""
-    head, rule, *rows = to_markdown(grid, digits=digits).splitlines()
-    sizes = accumulate(len(row.encode()) + 1 for row in rows[:MOST_ROWS])
-    count = sum(size <= MOST_BYTES for size in sizes)
-    return "\n".join([head, rule, *rows[:count]]) + "\n", count
 
 
 def folded(summary: str, body: str) -> str:

@@ -202,8 +202,6 @@ ENDINGS: dict[str, Format] = {
 }
 """The look that a file's name asks for."""
 PICTURES = (".svg", ".png")
-PRINTED = 80
-"""Columns that `print` may take."""
 
 R = TypeVar("R", bound=Result)
 Charts: TypeAlias = dict[str, dict[str, Any]]
@@ -214,8 +212,6 @@ class View(Generic[R]):
 
     def __init__(self, result: R) -> None:
         self.result = result
-
-    # ------------------------------------------------------------- what a kind of result says
 
     def tables(self, **options: Any) -> list[Grid]:
         """Its tables, the main one first; notes stand below the last."""
@@ -261,10 +257,15 @@ class View(Generic[R]):
         shape = self.result.to_frame().shape
         return f"<{name}: {shape[0]:,} rows × {shape[1]} columns>"
 
-    # ------------------------------------------------------------------ the same for all kinds
-
-    def text(self, format: Format = "table", *, digits: int = 4, **options: Any) -> str:
-        """The result in one of its looks, as text."""
+    def text(
+        self,
+        format: Format = "table",
+        *,
+        digits: int = 4,
+        width: int | None = None,
+        **options: Any,
+    ) -> str:
+        """The result in one of its looks, as text; the width is that of a terminal."""
         match format:
             case "json":
                 return self.result.to_json()
@@ -278,15 +279,11 @@ class View(Generic[R]):
                 grids = self.on_terminal(digits=digits, **options)
             case _:
                 grids = self.tables(digits=digits, **options)
-        return "\n".join(grid_text(grid, format, digits) for grid in grids)
+        return "\n".join(grid_text(grid, format, digits, width) for grid in grids)
 
     def trec_eval(self) -> str:
         """The result as trec_eval prints scores: measure, query, value."""
         raise UsageError(f"a result of `abstain {self.result.kind}` has no scores of rankings")
-
-    def plain(self) -> str:
-        """The result as a terminal of 80 columns shows it: what `print` prints."""
-        return "\n".join(grid_text(grid, "table", 4, PRINTED) for grid in self.on_terminal())
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""
@@ -306,13 +303,13 @@ class View(Generic[R]):
         ending = path.suffix.lower()
         if ending in PICTURES:
             self.draw(path, **options)
-            return
-        if ending not in ENDINGS:
+        elif ending in ENDINGS:
+            from abstain.io.output import write_text
+
+            write_text(path, self.text(ENDINGS[ending], digits=digits, **options))
+        else:
             known = ", ".join((*ENDINGS, *PICTURES))
             raise UsageError(f"{path}: expected a name that ends in {known}")
-        from abstain.io.output import write_text
-
-        write_text(path, self.text(ENDINGS[ending], digits=digits, **options))
 
     def draw(self, path: Path, **options: Any) -> None:
         """Draw the main chart: .svg, .png, .html or .json; a folder gets all of them."""
