@@ -38,12 +38,12 @@ def __getattr__(name: str) -> _Any:
     """Load a public name only when somebody asks for it: `import abstain` is instant."""
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'abstain' has no attribute '{name}'")
-    from abstain.registry import SHORTCUTS, part
+    from abstain.registry import SHORTCUTS, part, shortcut
 
     if name == "__all__":
         return ["__version__", *sorted({*_homes(), *SHORTCUTS})]
     if name in SHORTCUTS:
-        return part("abstain.api:shortcut")(name)
+        return shortcut(name)
     homes = _homes()
     if name not in homes:
         raise AttributeError(f"module 'abstain' has no attribute '{name}'")

@@ -6,11 +6,15 @@ command, its methods, its functions, its kinds of results and its page in the re
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from msgspec import Struct
+
+from abstain.errors import UnknownNameError
 
 C = TypeVar("C", bound=type)
 
@@ -254,3 +258,34 @@ def answered_by_features(kind: C) -> C:
         if owner == kind.__name__:
             setattr(kind, method, Method(path, method))
     return kind
+
+
+READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
+"""What reads the objects that shortcuts ask."""
+
+
+@cache
+def shortcut(name: str) -> Callable[..., Any]:
+    """The function that reads and asks: `score(gold, runs)` is `read(gold, runs).score()`.
+
+    It takes the arguments of both. Who asks more than one question of the same runs reads once.
+    """
+    method = part(METHODS[SHORTCUTS[name]])
+    read = part(READERS[SHORTCUTS[name].partition(".")[0]])
+    asked, reading = signature(method), signature(read).parameters
+    inputs = [one for one in reading.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    options = [one for one in reading.values() if one.kind is Parameter.KEYWORD_ONLY]
+    whole = asked.replace(parameters=[*inputs, *list(asked.parameters.values())[1:], *options])
+
+    @wraps(method)
+    def call(*args: Any, **named: Any) -> Any:
+        for key in named:
+            if key not in whole.parameters:
+                raise UnknownNameError("argument", key, whole.parameters)
+        arguments = whole.bind(*args, **named).arguments
+        to_read = {key: arguments.pop(key) for key in reading if key in arguments}
+        return method(read(**to_read), **arguments)
+
+    vars(call)["__signature__"] = whole
+    call.__module__, call.__name__, call.__qualname__ = "abstain", name, name
+    return call
