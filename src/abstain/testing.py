@@ -117,21 +117,14 @@ class Gate:
         }
 
     def __str__(self) -> str:
-        name = f"{self.measure} of {shown(self.run)}"
-        sure = f"with {100 * self.confidence:g} % confidence"
-        if self.side == "not worse":
-            if math.isnan(self.bound):
-                return f"the difference of {name} from the baseline is undefined"
-            by = f"{name} differs from the baseline by {signed((self.difference or [0])[0])}"
-            worse = f"{'not' if self.passed else 'may be'} worse by more than {-self.threshold:g}"
-            return f"{by}, {sure} by at least {signed(self.bound)}: {worse}"
-        bound = f"{sure} {self.side} {number(self.bound)}"
+        _, bound, passed, failed = SIDES[self.side]
+        bound = f"with {100 * self.confidence:g} % confidence {bound.format(number(self.bound))}"
         if math.isnan(self.bound):
             bound = f"with no interval ({getattr(self.score, 'reason', self.why_no_interval)})"
-        reaches, reach = ("stays within", "stay within") if self.sign < 0 else ("reaches", "reach")
-        verdict = f"surely {reaches}" if self.passed else f"does not surely {reach}"
         score = "undefined" if math.isnan(self.score) else number(self.score)
-        return f"{name} is {score}, {bound}: {verdict} {self.threshold:g}"
+        threshold = -self.threshold if self.side == "not worse" else self.threshold
+        verdict = f"{passed if self.passed else failed} {threshold:g}"
+        return f"{self.measure} of {shown(self.run)} is {score}, {bound}: {verdict}"
 
     def explanation(self) -> str:
         """Why it did not pass, in a few lines."""
@@ -141,26 +134,24 @@ class Gate:
         if not math.isnan(self.low):
             level = f"({100 * (2 * self.confidence - 1):g} %, both sides)"
             lines.append(f"interval: {number(self.low)} to {number(self.high)} {level}")
-            lines += [self._verdict()] if self.side != "not worse" else []
+            lines += [self._advice()] if self.side != "not worse" else []
         if self.difference is not None:
             value, low, high = map(signed, self.difference)
             lines.append(f"against the baseline: {value} ({low} to {high})")
         if self.parts:
-            dropped = "rose" if self.sign < 0 else "dropped"
-            what = "misses the threshold" if self.parts[0].before is None else dropped
-            lines.append(f"slices whose score {what}, the most costly first:")
+            change = "got worse" if self.parts[0].before is not None else "misses the threshold"
+            lines.append(f"slices whose score {change}, the most costly first:")
             lines += [f"  {part}" for part in self.parts]
         return "\n  ".join(lines)
 
-    def _verdict(self) -> str:
+    def _advice(self) -> str:
         """Whether more questions would help."""
         if self.sign * self.score <= self.sign * self.threshold:
             return "more questions would not help: the score itself is not beyond the threshold"
         units = "questions" if self.cluster is None else f"clusters ({shown(self.cluster)})"
         enough = "more are needed"
         if self.needed is not None:
-            shares = "with the same shares of right, wrong and blank"
-            enough = f"{shares}, about {self.needed:,} would be enough"
+            enough = f"with the same shares, about {self.needed:,} would be enough"
         return f"too few {units} to be sure: {enough}"
 
 
@@ -184,11 +175,17 @@ class WorseError(GateError):
     """A run that may be worse than its baseline by more than the margin."""
 
 
-ERRORS: dict[Side, type[GateError]] = {
-    "at least": TooLowError,
-    "at most": TooHighError,
-    "not worse": WorseError,
+SIDES: dict[Side, tuple[type[GateError], str, str, str]] = {
+    "at least": (TooLowError, "at least {}", "surely reaches", "does not surely reach"),
+    "at most": (TooHighError, "at most {}", "surely stays within", "does not surely stay within"),
+    "not worse": (
+        WorseError,
+        "at least {} against the baseline",
+        "not worse by more than",
+        "may be worse by more than",
+    ),
 }
+"""The error of a gate that does not pass, how its bound reads, and its verdict."""
 BOUND = "lower bound of a score or of the difference from a baseline; upper bound for `at most`"
 
 
@@ -198,14 +195,13 @@ def gate_table(gates: Sequence[Mapping[str, Any]], tests: Sequence[str] = ()) ->
     columns += [Column("asked"), Column("bound", "score", means=BOUND)]
     columns += [Column("questions", "count"), *([Column("test")] if tests else [])]
     rows: list[list[Cell]] = []
-    for at in sorted(range(len(gates)), key=lambda at: bool(gates[at]["passed"])):
-        gate = gates[at]
+    for at, gate in enumerate(gates):
         more = "not worse by more than" if gate["side"] == "not worse" else gate["side"]
-        asked = f"{more} {abs(gate['wanted']):g}"
-        scored = (gate[name] for name in ("run", "measure", "score"))
-        row = ["passed" if gate["passed"] else "FAILED", *scored, asked]
-        rows.append([*row, gate["bound"], gate["questions"], *tests[at : at + 1]])
+        row = ["passed" if gate["passed"] else "FAILED", gate["run"], gate["measure"]]
+        row += [gate["score"], f"{more} {abs(gate['wanted']):g}", gate["bound"], gate["questions"]]
+        rows.append([*row, *tests[at : at + 1]])
     passed = sum(bool(gate["passed"]) for gate in gates)
+    rows.sort(key=lambda row: row[0] == "passed")
     return Grid(columns, rows, title=f"{passed} of {len(gates)} gates passed")
 
 
@@ -317,21 +313,16 @@ class _Asked:
     """What is asked of a run."""
 
     def __init__(
-        self,
-        side: Side,
-        measure: str | Measure,
-        threshold: float,
-        confidence: float,
-        options: GateOptions,
+        self, side: Side, measure: str | Measure, threshold: float, level: float, how: GateOptions
     ) -> None:
-        self.side, self.threshold, self.confidence = side, threshold, confidence
+        self.side, self.threshold, self.confidence = side, threshold, level
         self.measure = item = measure_named(measure)
-        by = options.pop("by", None)
+        by = how.pop("by", None)
         self.by = [by] if isinstance(by, str) else by
-        self.interval = options.pop("interval", None)
-        self.level = 2 * confidence - 1
-        self.reading = Reading.of(**options)  # type: ignore[misc]
         self.of_counts = item.definition.takes == "counts"
+        self.interval = how.pop("interval", None) or ("beta" if self.of_counts else True)
+        self.level = 2 * level - 1
+        self.reading = Reading.of(**how)  # type: ignore[misc]
         better, end = ("higher", "least") if item.higher_is_better else ("lower", "most")
         if item.definition.takes not in ("counts", "confidence"):
             raise UsageError(f"{item} is no measure of counts or confidence, which gates take")
@@ -339,8 +330,8 @@ class _Asked:
             raise UsageError(f"for {item}, {better} is better: use assert_at_{end}")
         if not math.isfinite(threshold):
             raise UsageError(f"the threshold must be a number, such as 0.6 (got {threshold})")
-        if not 0.5 < confidence < 1:
-            raise UsageError(f"the confidence must be between 0.5 and 1 (got {confidence:g})")
+        if not 0.5 < level < 1:
+            raise UsageError(f"the confidence must be between 0.5 and 1 (got {level:g})")
 
     def hold(self, run: Any, gold: Any, baseline: Any) -> Gate:
         """The gate, reported to every listener; one that does not pass is an error."""
@@ -354,7 +345,7 @@ class _Asked:
         if _together:
             _together[-1].append(gate)
         elif not gate.passed:
-            raise ERRORS[self.side](gate)
+            raise SIDES[self.side][0](gate)
         return gate
 
     def _gate(self, run: Any, gold: Any, baseline: Any) -> Gate:
@@ -362,8 +353,7 @@ class _Asked:
         item = self._read(run, gold, "run")
         # a passing gate needs no baseline, but says that it is broken
         before = None if baseline is None else self._read(baseline, gold, "baseline")
-        method = self.interval or ("beta" if self.of_counts else True)
-        result = item.score([self.measure], interval=method, level=self.level)
+        result = item.score([self.measure], interval=self.interval, level=self.level)
         (row,), name = result.rows, str(self.measure)
         low, high = (math.nan if end is None else end for end in row.intervals[name])
         gate = Gate(
@@ -377,9 +367,7 @@ class _Asked:
             gate = replace(gate, difference=self._difference(item, before))
         if gate.passed:
             return gate
-        alone = gate.cluster is None and self.of_counts and self.side != "not worse"
-        needed = self._needed(gate) if alone else None
-        return replace(gate, needed=needed, parts=self._blamed(item, before))
+        return replace(gate, needed=self._needed(gate), parts=self._blamed(item, before))
 
     def _read(self, run: Any, gold: Gold | None, what: str) -> Evaluation:
         how = self.reading
@@ -428,33 +416,28 @@ class _Asked:
         """The fewest questions, at the shares seen, whose bound reaches the threshold."""
         from abstain.stats.intervals import interval
 
-        k, n = gate.counts, int(gate.counts.n)
-        if not gate.sign * gate.score > gate.sign * gate.threshold:
+        is_alone = gate.cluster is None and self.of_counts and self.side != "not worse"
+        if not (is_alone and gate.sign * gate.score > gate.sign * gate.threshold):
             return None
+        k, n = gate.counts, int(gate.counts.n)
 
         def reaches(questions: int) -> bool:
             scaled = Counts(*(getattr(k, name) * questions / n for name in Counts.__slots__))
-            ends = interval(self.measure, scaled, method=self.interval or "beta", level=self.level)
+            ends = interval(self.measure, scaled, method=self.interval, level=self.level)
             return replace(gate, low=ends.low, high=ends.high).passed
 
-        enough = n
-        while not reaches(enough):
-            enough *= 2
-            if enough > MOST_QUESTIONS:
-                return None
-        # Half of them were too few, unless all there are do.
-        return bisect_left(range(enough), 1, lo=enough // 2 + 1, key=reaches)
+        enough = bisect_left(range(MOST_QUESTIONS), 1, lo=n, key=reaches)
+        return enough if enough < MOST_QUESTIONS else None
 
 
 def _attributes(item: Evaluation) -> list[str]:
     """Attributes that make few slices; numbers with a fraction make none."""
     gold, questions = item.data.source.gold, item.questions
-    names: Sequence[str] = questions.columns
     if gold is not None:
         names = gold.attributes
     else:
-        (table,) = item.data.source.responses
-        real = {name for name, kind in table.frame.collect_schema().items() if kind.is_float()}
-        names = [name for name in names if name != "question" and name not in real]
+        schema = item.data.source.responses[0].table.frame.collect_schema()
+        real = {"question", *(name for name, kind in schema.items() if kind.is_float())}
+        names = tuple(name for name in questions.columns if name not in real)
     most = min(MOST_VALUES, len(questions) // 2)  # more are ids, one question each
     return [n for n in names if 1 < questions[n].drop_nulls().n_unique() <= most]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from array import array
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, Place, plural, reason_of, shown
+from abstain.errors import InputError, Place, plural, shown
 from abstain.io.files import (
     MAX_COLUMNS,
     MAX_LINE,
@@ -99,8 +100,6 @@ def _chunks(
             before += records
     except UnicodeDecodeError:
         raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened))) from None
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"is not a readable table: {reason_of(error)}", opened.name) from None
 
 
 def _parse(
@@ -110,14 +109,18 @@ def _parse(
     number, text = chunk
     if not text.isascii():
         text.decode()  # refuses what is not UTF-8
-    if not _is_even(text if text.endswith(b"\n") else text + b"\n", separator, len(header)):
-        return None
+    marks, head = _marks(text, separator), separator.join("x" * len(header))
     if number:  # polars takes the number of cells from the first line, which may be blank here
-        text = separator.join("x" * len(header)).encode() + b"\n" + text
-    frame = pl.read_csv(text, separator=separator, infer_schema=False, has_header=False, glob=False)
-    frame = frame[1:]
-    frame.columns = list(header)
-    return frame.height, _rows(frame, columns)
+        text = head.encode() + b"\n" + text
+    options: Any = {"has_header": False, "infer_schema": False, "glob": False}
+    with contextlib.suppress(pl.exceptions.PolarsError):
+        frame = pl.read_csv(text, separator=separator, **options)
+        # a longer record is an error, so the total is exact only if none is shorter
+        if marks == (len(header) - 1) * (frame.height - (number > 0)):
+            frame = frame[1:]
+            frame.columns = list(header)
+            return frame.height, _rows(frame, columns)
+    return None
 
 
 def _one_by_one(
@@ -178,49 +181,23 @@ def _lines(opened: Opened) -> Iterator[str]:
         yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
 
 
-def _is_even(text: bytes, separator: str, width: int) -> bool:
-    """Whether every record has the header's number of separators outside quotes.
+def _marks(text: bytes, separator: str) -> int | None:
+    """The separators outside quotes; None where polars and Python's csv may read the text unlike.
 
-    A quote toggles between inside and outside; where one stands anywhere but around a cell, or a
-    carriage return ends no line, the answer is no.
+    A quote stands anywhere but around a cell or doubled, or a carriage return ends no line.
     """
-    cells = np.frombuffer(text, np.uint8)
-    ends, marks, quotes = cells == ord("\n"), cells == ord(separator), cells == ord('"')
-    outside = None
-    if quotes.any():
-        if not _quotes_enclose(cells, np.flatnonzero(quotes), separator):
-            return False
-        outside = np.cumsum(quotes, dtype=np.uint32) % 2 == 0
-        ends &= outside
-        marks &= outside
-    stops = np.flatnonzero(ends)
-    if not len(stops) or stops[-1] != len(cells) - 1:
-        return False
-    if b"\r" in text:
-        lone = (cells[:-1] == ord("\r")) & (cells[1:] != ord("\n"))
-        if (lone if outside is None else lone & outside[:-1]).any():
-            return False
-    cuts = np.flatnonzero(marks)
-    starts = np.concatenate(([0], stops[:-1] + 1))
-    filled = stops - starts > 1
-    if not filled.all():  # blank lines, perhaps with a carriage return, are no records
-        filled |= (stops - starts == 1) & (cells[starts] != ord("\r"))
-        starts, stops = starts[filled], stops[filled]
-    if len(cuts) != len(stops) * (width - 1):
-        return False
-    by_record = cuts.reshape(len(stops), width - 1)
-    return width == 1 or not bool(
-        (by_record[:, 0] < starts).any() or (by_record[:, -1] > stops).any()
-    )
-
-
-def _quotes_enclose(cells: Any, at: Any, separator: str) -> bool:
-    """Whether quotes open at the beginning of a cell and close at its end, or are doubled."""
+    if text.count(b"\r") > text.count(b"\r\n"):
+        return None
+    if b'"' not in text:
+        return text.count(separator.encode())
+    cells = np.frombuffer(b"\n" + text + b"\n", np.uint8)
+    quotes = cells == ord('"')
+    at = np.flatnonzero(quotes)
     edges = np.frombuffer(f'{separator}\n\r"'.encode(), np.uint8)
-    opening, closing = at[::2], at[1::2]
-    before = cells[opening[opening > 0] - 1]
-    after = cells[closing[closing < len(cells) - 1] + 1]
-    return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
+    if len(at) % 2 or not np.isin([cells[at[::2] - 1], cells[at[1::2] + 1]], edges).all():
+        return None
+    outside = np.cumsum(quotes, dtype=np.uint32) % 2 == 0
+    return int(np.count_nonzero(outside & (cells == ord(separator))))
 
 
 def _record_end(text: bytes) -> int:

@@ -242,6 +242,13 @@ def plain_text(value: Any) -> str:
     return "" if value is None else json_text(value)
 
 
+def first_text(responses: Any) -> str:
+    """The first of some responses, which may be lists themselves."""
+    while isinstance(responses, list) and responses:
+        responses = responses[0]
+    return "" if isinstance(responses, list) else plain_text(responses)
+
+
 def accepted(targets: Iterable[Any]) -> list[str]:
     """The accepted answers; where a log has none, that it is as judged."""
     return [text for text in map(plain_text, targets) if text] or [AS_JUDGED]

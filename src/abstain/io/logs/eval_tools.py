@@ -18,6 +18,7 @@ from abstain.io.readers import (
     Reader,
     Verdict,
     accepted,
+    first_text,
     number_picked,
     numbered,
     one_of,
@@ -25,8 +26,6 @@ from abstain.io.readers import (
     verdict_of,
 )
 from abstain.io.tables import Table
-
-# --------------------------------------------------------------------------------- deepeval
 
 MATCHING_METRICS = ("Exact Match", "Pattern Match", "Json Correctness")
 
@@ -104,8 +103,6 @@ DEEPEVAL = Reader(
     picks={"metric": "the metric that says what is right (default: all)", "right-at": RIGHT_AT},
     read=read_deepeval,
 )
-
-# -------------------------------------------------------------------------------- promptfoo
 
 FAILED_TO_RUN = 2
 LINES = re.compile(rb'\{(?=[^\n]*?"success"\s*:)(?![^\n]*?"results"\s*:)')
@@ -207,9 +204,8 @@ def _column(result: Result) -> tuple[str, str]:
 
 def _named(item: Any, otherwise: str) -> str:
     """The label of a provider or of a prompt."""
-    return plain_text(
-        (item.get("label") or item.get(otherwise)) if isinstance(item, dict) else item
-    )
+    named = (item.get("label") or item.get(otherwise)) if isinstance(item, dict) else item
+    return plain_text(named)
 
 
 def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
@@ -253,8 +249,6 @@ PROMPTFOO = Reader(
     read=read_promptfoo,
 )
 
-# ----------------------------------------------------------------------------- openai/evals
-
 INVALID = "__invalid__"
 VERDICTS = {"choice", "score", "accuracy"}
 """What a `metrics` event says of a sample, where it is a verdict."""
@@ -292,12 +286,18 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
         raise InputError("has no 'spec', expected a recording of openai/evals", opened.name)
     threshold = number_picked(picks, "right-at")
     right = frozenset(filter(None, picks.get("right", "").split("+")))
+    verdicts = [s.verdict for s in samples.values() if s.verdict is not None]
+    passed = 0
     for name, sample in samples.items():
-        place = Place(opened.name, sample.line)
-        outcome, reason = _recorded(sample, threshold, right, place)
+        outcome, reason = _recorded(sample, threshold, right, Place(opened.name, sample.line))
+        passed += outcome == "right"
         rows.add(name, outcome, line=sample.line, reason=reason, **_texts(sample))
-    verdicts = [sample.verdict for sample in samples.values() if sample.verdict is not None]
-    _note_report(rows, report, len(verdicts))
+    if report is None:
+        rows.notes.append("the recording has no final report: it did not finish")
+    accuracy, counted = (report or {}).get("accuracy"), len(verdicts)
+    if isinstance(accuracy, (int, float)) and abs(accuracy * counted - passed) > 1e-9 * counted:
+        what = f"{passed:,} of {plural(counted, 'verdict')} are right"
+        rows.notes.append(f"its report has the accuracy {accuracy}, but {what}")
     model = spec.get("completion_fns") or spec.get("model_name")
     run = ", ".join(map(plain_text, model if isinstance(model, list) else [model]))
     return rows.table(run=run or None, by_match=all("correct" in v for v in verdicts))
@@ -306,8 +306,7 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
 def _take(event: Event, sample: Sample, place: Place) -> None:
     data = event.data if isinstance(event.data, dict) else {}
     if event.type == "sampling":
-        texts = data.get("sampled")
-        sample.texts.append(plain_text(texts[0] if isinstance(texts, list) and texts else texts))
+        sample.texts.append(first_text(data.get("sampled")))
     elif event.type == "error":
         sample.failed = plain_text(data.get("message")) or "the sample failed"
     elif event.type == "match" or (event.type == "metrics" and VERDICTS & data.keys()):
@@ -319,14 +318,13 @@ def _take(event: Event, sample: Sample, place: Place) -> None:
 
 def _texts(sample: Sample) -> dict[str, Any]:
     """The answer and what was expected; where a model grades, its text comes after the answer."""
+    texts = sample.texts or [""]
     if sample.verdict is None:
-        return {"text": (sample.texts or [""])[-1]}
+        return {"text": texts[-1]}
     expected, sampled = sample.verdict.get("expected"), sample.verdict.get("sampled")
-    text = (sample.texts or [""])[0 if "choice" in sample.verdict else -1]
-    if isinstance(sampled, str):
-        text = plain_text(sampled) or text
+    text = texts[0 if "choice" in sample.verdict else -1]
     return {
-        "text": text,
+        "text": (plain_text(sampled) if isinstance(sampled, str) else "") or text,
         "correct": accepted(expected if isinstance(expected, list) else [expected]),
     }
 
@@ -335,9 +333,10 @@ def _recorded(
     sample: Sample, threshold: float | None, right: frozenset[str], place: Place
 ) -> Verdict:
     data = sample.verdict
+    if sample.failed and data is None:
+        return "error", reason_of(sample.failed)
     if data is None:
-        failed = reason_of(sample.failed or "the recording has no verdict on it")
-        return ("error" if sample.failed else "unscored"), failed
+        return "unscored", "the recording has no verdict on it"
     if "correct" in data:
         if not isinstance(data["correct"], bool):
             value = shown(str(data["correct"]))
@@ -356,19 +355,6 @@ def _recorded(
     if not isinstance(score, (int, float)):
         return "unscored", "the score is not a number"
     return verdict_of(score, threshold, place=place), None
-
-
-def _note_report(rows: LogRows, report: dict[str, Any] | None, verdicts: int) -> None:
-    """Note a missing report, or one whose accuracy differs from the verdicts."""
-    if report is None:
-        rows.notes.append("the recording has no final report: it did not finish")
-        return
-    accuracy, right = report.get("accuracy"), rows.columns.get("outcome", []).count("right")
-    if isinstance(accuracy, (int, float)) and verdicts and abs(accuracy - right / verdicts) > 1e-9:
-        of = plural(verdicts, "verdict")
-        rows.notes.append(
-            f"its report has the accuracy {accuracy}, but {right:,} of {of} are right"
-        )
 
 
 OPENAI_EVALS = Reader(

@@ -23,6 +23,7 @@ from abstain.io.readers import (
     LogRows,
     Reader,
     accepted,
+    first_text,
     number_picked,
     one_of,
     plain_text,
@@ -90,7 +91,7 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
         filters[name] = None
         if wanted in (None, name):
             is_choice = _choices(record["filtered_resps"]) is not None
-            raw = "" if is_choice else _response(record.get("resps"))
+            raw = "" if is_choice else first_text(record.get("resps"))
             long = ("doc", "arguments", "resps")  # not needed
             kept.append((line, {k: v for k, v in record.items() if k not in long} | {"raw": raw}))
     if not filters:
@@ -128,7 +129,7 @@ def _judged(
     logs = _choices(record["filtered_resps"])
     if logs is not None:
         return outcome, values | _choice(logs, metric)
-    values["text"] = _response(record["filtered_resps"])
+    values["text"] = first_text(record["filtered_resps"])
     if record["raw"]:
         values["response"] = record["raw"]
     if outcome == "wrong" and values["text"] in ("", INVALID):
@@ -156,12 +157,6 @@ def _choice(logs: Sequence[float], metric: str) -> dict[str, Any]:
         return {"options": options}
     share = 1 / math.fsum(math.exp(log - top) for log in logs)
     return {"answer": options[logs.index(top)], "confidence": share, "options": options}
-
-
-def _response(responses: Any) -> str:
-    while isinstance(responses, list) and responses:
-        responses = responses[0]
-    return "" if isinstance(responses, list) else plain_text(responses)
 
 
 def _judged_pair(score: list[Any], metric: str, place: Place) -> tuple[str, dict[str, Any]]:
