@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,24 +14,13 @@ import msgspec
 from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, nearest, option, plural, shown
+from abstain.io import readers
 from abstain.io.files import Opened, open_file
 from abstain.io.json_files import document, records
 from abstain.io.normalise import squad
-from abstain.io.readers import (
-    LogRows,
-    Reader,
-    Verdict,
-    accepted,
-    number_picked,
-    numbered,
-    plain_text,
-    share,
-)
 from abstain.io.tables import ROW, Table, read_table
 
 T = TypeVar("T")
-
-# -------------------------------------------------------------------------- AbstentionBench
 
 HASH = 12
 
@@ -57,13 +46,13 @@ class Responses(Struct):
 
 def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Responses of one model to one data set; a log has no ids and its order is drawn by chance."""
-    rows = LogRows(opened, "abstentionbench", ("should_abstain", "position"))
+    rows = readers.LogRows(opened, "abstentionbench", ("should_abstain", "position"))
     responses = document(opened, Responses, what="AbstentionBench log").responses
     for number, response in enumerate(responses, 1):
         prompt = response.prompt
         abstain, targets = prompt.should_abstain, prompt.reference_answers
         asked = msgspec.json.encode([prompt.question, abstain, targets])
-        text = plain_text(response.response_or_abstention or response.response)
+        text = readers.plain_text(response.response_or_abstention or response.response)
         outcome, reason = _judged(response)
         rows.add(
             rows.again(hashlib.sha256(asked).hexdigest()[:HASH]),
@@ -71,7 +60,7 @@ def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
             answer="none" if outcome == "right" and abstain else text,
             response=text or None,
             reason=reason,
-            correct=[] if abstain else accepted(targets or ()),
+            correct=[] if abstain else readers.accepted(targets or ()),
             attributes={"should_abstain": "yes" if abstain else "no", "position": str(number)},
             metadata=prompt.metadata,
         )
@@ -79,7 +68,7 @@ def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
     return rows.table(run=next(iter(Path(opened.name).parts[:-1][-2:]), None))
 
 
-def _judged(response: Response) -> Verdict:
+def _judged(response: Response) -> readers.Verdict:
     """Where a question should not be answered, abstaining is right and any answer is wrong."""
     verdict = response.is_abstention
     if not response.prompt.should_abstain and verdict is not None:
@@ -91,7 +80,7 @@ def _judged(response: Response) -> Verdict:
     return ("right" if verdict else "wrong"), None
 
 
-ABSTENTIONBENCH = Reader(
+ABSTENTIONBENCH = readers.Reader(
     name="abstentionbench",
     tool="AbstentionBench",
     versions="2025",
@@ -105,27 +94,21 @@ ABSTENTIONBENCH = Reader(
     read=read_abstentionbench,
 )
 
-# --------------------------------------------------------------------------------- SimpleQA
-#
 # A judge asked for one letter may answer in a sentence, and "the correct answer is Lima" is no
 # CORRECT. So a grade counts where it is all of the cell, a whole line, a line such as
 # "Grade: A", or the grade of a JSON object; what else a cell says is unscored, never a verdict.
 
 MEANINGS = {"A": "right", "B": "wrong", "C": "declined"}
 MEANINGS |= {"CORRECT": "right", "INCORRECT": "wrong", "NOTATTEMPTED": "declined"}
-LETTER = r"(?P<letter{0}>[ABC])"
-WORD = r"(?P<word{0}>NOT[ _-]?ATTEMPTED|INCORRECT|CORRECT)"
-OPENS, CLOSES = r"[\s\"'“‘(\[{*_`<#>]*", r"[\s\"'”’)\]}*_`>.,;!]*"
-"""What may stand around a grade: quotes, brackets, emphasis; "A-" and "B?" are no grades."""
 LABEL = (
     r"(?:(?:the|my|final|overall)\s+)*(?:grade|verdict|judge?ment|grading)"
     r"[\s\"'”*_`]*(?::|=|\bis\b:?)"
 )
-BETWEEN = rf"{CLOSES}[:=-]?{OPENS}"
+GRADE = r"[ABC]|NOT[ _-]?ATTEMPTED|INCORRECT|CORRECT"
+OPENS, CLOSES = r"[\s\"'“‘(\[{*_`<#>]*", r"[\s\"'”’)\]}*_`>.,;!]*"
+"""What may stand around a grade: quotes, brackets, emphasis; "A-" and "B?" are no grades."""
 VERDICT = re.compile(
-    rf"{OPENS}(?:{LABEL})?{OPENS}"
-    rf"(?:{LETTER.format(1)}(?:{BETWEEN}{WORD.format(1)})?"
-    rf"|{WORD.format(2)}(?:{BETWEEN}{LETTER.format(2)})?){CLOSES}",
+    rf"{OPENS}(?:{LABEL})?{OPENS}({GRADE})(?:{CLOSES}[:=-]?{OPENS}(?<!\w)({GRADE}))?{CLOSES}",
     re.IGNORECASE,
 )
 FENCE = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
@@ -158,18 +141,10 @@ def grade_of(text: str) -> str | None:
         with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             items = msgspec.json.decode(body).items()
             lines = [v for k, v in items if k.strip().lower() in KEYS and isinstance(v, str)]
-    grades = {grade for line in lines for grade in _graded(line)}
+    matches = [VERDICT.fullmatch(line) for line in lines if len(line) <= MOST_LINE]
+    words = [word.upper() for match in matches if match for word in match.groups() if word]
+    grades = {MEANINGS[re.sub(r"[ _-]", "", word)] for word in words}
     return grades.pop() if len(grades) == 1 else None
-
-
-def _graded(line: str) -> Iterator[str]:
-    """The grades of a line that says nothing else: a letter, a word, or both."""
-    if len(line) > MOST_LINE or not (match := VERDICT.fullmatch(line)):
-        return
-    if letter := match["letter1"] or match["letter2"]:
-        yield MEANINGS[letter.upper()]
-    if word := match["word1"] or match["word2"]:
-        yield MEANINGS[re.sub(r"[ _-]", "", word.upper())]
 
 
 def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
@@ -185,37 +160,34 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
     answer = _column(raw, None, ANSWERS)
     target = next((c for c in TARGETS if c in raw.columns and c != answer), None)
     used = {ROW, column, id_column, answer, target, "run", "confidence"}
-    rows = LogRows(opened, "simpleqa")
+    rows = readers.LogRows(opened, "simpleqa")
     seen: Counter[tuple[str, str]] = Counter()
-    unread: list[tuple[int, str]] = []
+    unread: list[str] = []
     for number, row in enumerate(raw.frame.collect().iter_rows(named=True)):
-        grade = plain_text(row[column])
-        outcome = grade_of(grade) or "unscored"
-        reason = f"the grade reads {shown(grade, most=40)}" if outcome == "unscored" else None
-        if reason:
-            unread.append((row[ROW], reason))
-        question = plain_text(row[id_column]) if id_column else str(number + 1)
-        run, sure = plain_text(row.get("run")), plain_text(row.get("confidence"))
+        grade, place = readers.plain_text(row[column]), raw.place(row[ROW])
+        outcome, reason = grade_of(grade), None
+        if outcome is None:
+            outcome, reason = "unscored", f"the grade reads {shown(grade, most=40)}"
+            unread.append(f"{place}: {reason}")
+        question = readers.plain_text(row[id_column]) if id_column else str(number + 1)
+        run, sure = readers.plain_text(row.get("run")), readers.plain_text(row.get("confidence"))
         seen[run, question] += 1
         if seen[run, question] > 1 and ("question" in picks or id_column in EXACT):
-            raise InputError(f"question {shown(question)} appears twice", raw.place(row[ROW]))
+            raise InputError(f"question {shown(question)} appears twice", place)
         rows.add(
-            numbered(question, seen[run, question]),  # a text may well be asked twice
+            readers.numbered(question, seen[run, question]),  # a text may well be asked twice
             outcome,
-            text=plain_text(row[answer]) if answer else "",
+            text=readers.plain_text(row[answer]) if answer else "",
             reason=reason,
-            correct=accepted([row[target]]) if target else None,
-            confidence=share(sure, what="the confidence", place=raw.place(row[ROW]))
-            if sure
-            else None,
+            correct=readers.accepted([row[target]]) if target else None,
+            confidence=readers.share(sure, what="the confidence", place=place) if sure else None,
             run=run or None,
             metadata={c: row[c] for c in raw.columns if c not in used},
         )
     if unread:
-        at, reason = unread[0]
         rows.notes.append(
             f"{len(unread):,} of {rows.height:,} grades cannot be read as one grade and are "
-            f"unscored (expected {KNOWN_FORMS}; the first, {raw.place(at)}: {reason})"
+            f"unscored (expected {KNOWN_FORMS}; the first, {unread[0]})"
         )
     return rows.table()
 
@@ -228,7 +200,7 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
     return picked or next((c for c in usual if c in raw.columns), None)
 
 
-SIMPLEQA = Reader(
+SIMPLEQA = readers.Reader(
     name="simpleqa",
     tool="SimpleQA style grades",
     versions="A/B/C and CORRECT/INCORRECT/NOT_ATTEMPTED",
@@ -236,8 +208,6 @@ SIMPLEQA = Reader(
     picks={"grade": "the column of grades", "question": "the column that names questions"},
     read=read_simpleqa,
 )
-
-# -------------------------------------------------------------------------------------- PAN
 
 SAME, DIFFERENT = "same", "different"
 
@@ -251,38 +221,36 @@ class Line(Struct):
 
 def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A truth as a gold, answers as a run: "same" above 0.5, "different" below, 0.5 is none."""
-    rows = LogRows(opened, "pan")
+    rows = readers.LogRows(opened, "pan")
     kinds = set()
     for number, line in records(opened, Line, what="line of PAN's truth or answers"):
         place = Place(opened.name, number)
         kinds.add(line.same is None)
         if len(kinds) > 1:
             raise InputError("has both 'same' and 'value' lines, expected one kind", place)
-        outcome, values = "right", _pan_truth(line) if line.same is not None else {}
-        if line.same is None:
+        outcome, values = "right", dict[str, Any]()
+        if line.same is not None:
+            values = {"correct": [SAME if line.same else DIFFERENT], "options": [SAME, DIFFERENT]}
+            values["attributes"] = {"same": "yes" if line.same else "no"}
+        else:
             is_one = isinstance(line.value, list) and len(line.value) == 1
-            value = share(line.value[0] if is_one else line.value, what="'value'", place=place)
+            value = readers.share(
+                line.value[0] if is_one else line.value, what="'value'", place=place
+            )
             outcome = "declined" if value == 0.5 else "right"
-            answer, confidence = SAME if value > 0.5 else DIFFERENT, max(value, 1 - value)
-            values = {"answer": answer, "confidence": confidence, "value": value}
+            values = {"answer": SAME if value > 0.5 else DIFFERENT, "value": value}
+            values["confidence"] = max(value, 1 - value)
         rows.add(str(line.id), outcome, line=number, **values)
     return rows.gold()
 
 
-def _pan_truth(line: Line) -> dict[str, Any]:
-    correct, same = (SAME, "yes") if line.same else (DIFFERENT, "no")
-    return {"correct": [correct], "options": [SAME, DIFFERENT], "attributes": {"same": same}}
-
-
-PAN = Reader(
+PAN = readers.Reader(
     name="pan",
     tool="PAN authorship verification",
     versions="PAN 2020 to 2023",
     files="truth.jsonl (id, same) and answers.jsonl (id, value)",
     read=read_pan,
 )
-
-# ------------------------------------------------------------------------------------ SQuAD
 
 DATA_SET = re.compile(rb'"data"\s*:\s*\[')
 """What a data set has and predictions, whose values are texts, have not."""
@@ -313,18 +281,17 @@ class DataSet(Struct):
 
 def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Predictions judged by the data set; or the data set, whose questions are a gold."""
-    is_data = DATA_SET.search(opened.head) is not None
-    rows = LogRows(opened, "squad")
-    if "gold" not in picks and not is_data:
-        example = option("pick", {"gold": "dev-v2.0.json"})
-        raise InputError(f"are predictions; name their data set, as in {example}", opened.name)
+    rows = readers.LogRows(opened, "squad")
     if "gold" not in picks:
+        if not DATA_SET.search(opened.head):
+            example = option("pick", {"gold": "dev-v2.0.json"})
+            raise InputError(f"are predictions; name their data set, as in {example}", opened.name)
         for name, known in _questions(opened).items():
             rows.add(name, "right", **known)
         return rows.gold()
     questions = _questions(open_file(picks["gold"]))
     predictions = _by_question(opened, str, questions, what="SQuAD prediction file")
-    threshold = number_picked(picks, "threshold")
+    threshold = readers.number_picked(picks, "threshold")
     if threshold is not None and "na-prob" not in picks:
         raise UsageError("threshold needs the no-answer probabilities: na-prob=FILE")
     chances: dict[str, float] = {}
@@ -374,7 +341,7 @@ def exact_match(text: str, golds: Sequence[str]) -> float:
     >>> exact_match("The Nile", ["Nile"]), exact_match("", []), exact_match("Rhine", [])
     (1.0, 1.0, 0.0)
     """
-    return max(float(squad(text) == squad(gold)) for gold in golds or ("",))
+    return float(squad(text) in map(squad, golds or ("",)))
 
 
 def f1_of_words(text: str, golds: Sequence[str]) -> float:
@@ -383,14 +350,11 @@ def f1_of_words(text: str, golds: Sequence[str]) -> float:
     >>> f1_of_words("the river Nile", ["Nile"]), f1_of_words("", [])
     (0.6666666666666666, 1.0)
     """
-    return max(_f1(squad(text).split(), squad(gold).split()) for gold in golds or ("",))
-
-
-def _f1(words: list[str], gold: list[str]) -> float:
-    if not words or not gold:
-        return float(words == gold)
-    common = sum((Counter(words) & Counter(gold)).values())
-    return 2 * common / (len(words) + len(gold))
+    words, best = squad(text).split(), 0.0
+    for gold in (squad(gold).split() for gold in golds or ("",)):
+        common = sum((Counter(words) & Counter(gold)).values())
+        best = max(best, 2 * common / (len(words) + len(gold)) if words or gold else 1.0)
+    return best
 
 
 def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
@@ -425,7 +389,7 @@ def _by_question(
     return values
 
 
-SQUAD = Reader(
+SQUAD = readers.Reader(
     name="squad",
     tool="SQuAD 2",
     versions="v2.0",

@@ -10,21 +10,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from abstain.errors import InputError, Place, option, plural, reason_of, shown
+from abstain.io import readers
 from abstain.io.files import BOM, Opened
 from abstain.io.json_files import document, records
-from abstain.io.readers import (
-    RIGHT_AT,
-    LogRows,
-    Reader,
-    Verdict,
-    accepted,
-    first_text,
-    number_picked,
-    numbered,
-    one_of,
-    plain_text,
-    verdict_of,
-)
 from abstain.io.tables import Table
 
 MATCHING_METRICS = ("Exact Match", "Pattern Match", "Json Correctness")
@@ -58,30 +46,30 @@ def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A test case is right when the metric named (or all of them) passes."""
     run = document(opened, TestRun, what="deepeval test run")
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
-    wanted, threshold = picks.get("metric"), number_picked(picks, "right-at")
+    wanted, threshold = picks.get("metric"), readers.number_picked(picks, "right-at")
     if wanted is not None or threshold is not None:
-        one_of(metrics, wanted, what="metric", name=opened.name)
-    rows = LogRows(opened, "deepeval")
+        readers.one_of(metrics, wanted, what="metric", name=opened.name)
+    rows = readers.LogRows(opened, "deepeval")
     names = {case.name for case in run.test_cases}
     unique = None not in names and len(names) == len(run.test_cases)
     for number, case in enumerate(run.test_cases):
         measured = case.metrics_data or ()
         counted = [m for m in measured if (m.name == wanted if wanted else not m.flaky)]
         outcome, reason = _by_metrics(counted, threshold)
-        text = plain_text(case.actual_output)
+        text = readers.plain_text(case.actual_output)
         rows.add(
             str(case.name if unique else number if case.order is None else case.order),
             "empty" if outcome == "wrong" and not text else outcome,
             text=text,
             reason=reason,
-            correct=accepted([case.expected_output]),
+            correct=readers.accepted([case.expected_output]),
             metadata={**(case.additional_metadata or {}), **(case.metadata or {})},
         )
     chosen = [wanted] if wanted else metrics
     return rows.table(run=run.identifier, by_match=all(m in MATCHING_METRICS for m in chosen))
 
 
-def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> Verdict:
+def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> readers.Verdict:
     if not metrics:
         return "unscored", "no metric was measured (flaky metrics are ignored)"
     passed = []
@@ -94,13 +82,16 @@ def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> Verdict:
     return ("right" if all(passed) else "wrong"), None
 
 
-DEEPEVAL = Reader(
+DEEPEVAL = readers.Reader(
     name="deepeval",
     tool="deepeval",
     versions="3 and 4",
     files="a test run's JSON, as DEEPEVAL_RESULTS_FOLDER keeps it",
     sniff=re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*"testCases"\s*:\s*\['),
-    picks={"metric": "the metric that says what is right (default: all)", "right-at": RIGHT_AT},
+    picks={
+        "metric": "the metric that says what is right (default: all)",
+        "right-at": readers.RIGHT_AT,
+    },
     read=read_deepeval,
 )
 
@@ -149,9 +140,9 @@ class ResultFile(Struct):
 
 def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A test is a question, a provider and its prompt a run; repeats of a test are a cluster."""
-    threshold = number_picked(picks, "right-at")
+    threshold = readers.number_picked(picks, "right-at")
     results = _results(opened)
-    rows = LogRows(opened, "promptfoo", ("test", "description"))
+    rows = readers.LogRows(opened, "promptfoo", ("test", "description"))
     names = _run_names(results)
     times: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}
@@ -159,15 +150,15 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     unchecked, by_match = 0, True
     for result in results:
         case = result.test_case or TestCase()
-        asked = plain_text([case.description, result.vars])
+        asked = readers.plain_text([case.description, result.vars])
         same = run, _ = names[_column(result)], asked
         times[same] += 1
         question = str(result.test_idx)
         if result.test_idx is None:  # version 2: a test is what it asks, `#2` where asked again
-            question = numbered(str(tests.setdefault(asked, len(tests))), times[same])
+            question = readers.numbered(str(tests.setdefault(asked, len(tests))), times[same])
         first.setdefault(same, question)
         unchecked += result.test_case is not None and not case.asserts and result.success
-        text = plain_text(result.response.output if result.response else None)
+        text = readers.plain_text(result.response.output if result.response else None)
         outcome, reason = _tested(result, text, threshold)
         asserts = [a for a in case.asserts or () if isinstance(a, dict)]
         kinds = {str(a.get("type")).removeprefix("not-") for a in asserts}
@@ -178,7 +169,7 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
             run=run,
             text=text,
             reason=reason,
-            correct=accepted(a.get("value") for a in asserts if a.get("type") == "equals"),
+            correct=readers.accepted(a.get("value") for a in asserts if a.get("type") == "equals"),
             attributes={"test": first[same], "description": case.description},
             metadata=case.metadata,
         )
@@ -205,7 +196,7 @@ def _column(result: Result) -> tuple[str, str]:
 def _named(item: Any, otherwise: str) -> str:
     """The label of a provider or of a prompt."""
     named = (item.get("label") or item.get(otherwise)) if isinstance(item, dict) else item
-    return plain_text(named)
+    return readers.plain_text(named)
 
 
 def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
@@ -222,11 +213,13 @@ def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
     return names
 
 
-def _tested(result: Result, text: str, threshold: float | None) -> Verdict:
+def _tested(result: Result, text: str, threshold: float | None) -> readers.Verdict:
     response = result.response or Response()
     error = response.error or (result.error if result.response is None else None)
     if result.failure_reason == FAILED_TO_RUN or (result.failure_reason is None and error):
-        return "error", reason_of(plain_text(result.error or error) or "the test failed to run")
+        return "error", reason_of(
+            readers.plain_text(result.error or error) or "the test failed to run"
+        )
     if result.success if threshold is None else (result.score or 0) >= threshold:
         return "right", None
     if response.is_refusal is True:
@@ -234,7 +227,7 @@ def _tested(result: Result, text: str, threshold: float | None) -> Verdict:
     return ("wrong" if text else "empty"), None
 
 
-PROMPTFOO = Reader(
+PROMPTFOO = readers.Reader(
     name="promptfoo",
     tool="promptfoo",
     versions="summary versions 2 and 3",
@@ -245,7 +238,7 @@ PROMPTFOO = Reader(
         rb'\s*"(?:results|prompts|stats)"\s*:'
         rb'|\{(?=[^\n]*?"promptIdx"\s*:)(?=[^\n]*?"testIdx"\s*:)(?=[^\n]*?"success"\s*:)'
     ),
-    picks={"right-at": RIGHT_AT},
+    picks={"right-at": readers.RIGHT_AT},
     read=read_promptfoo,
 )
 
@@ -275,7 +268,7 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A sample's verdict is its `match` event, or its `metrics` event where a model graded it."""
     spec = report = None
     samples: dict[str, Sample] = {}
-    rows = LogRows(opened, "openai-evals")
+    rows = readers.LogRows(opened, "openai-evals")
     for line, event in records(opened, Event, what="event of openai/evals"):
         spec = event.spec if event.spec is not None else spec
         report = event.final_report if event.final_report is not None else report
@@ -284,7 +277,7 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
             _take(event, sample, Place(opened.name, line))
     if spec is None:
         raise InputError("has no 'spec', expected a recording of openai/evals", opened.name)
-    threshold = number_picked(picks, "right-at")
+    threshold = readers.number_picked(picks, "right-at")
     right = frozenset(filter(None, picks.get("right", "").split("+")))
     verdicts = [s.verdict for s in samples.values() if s.verdict is not None]
     passed = 0
@@ -299,16 +292,16 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
         what = f"{passed:,} of {plural(counted, 'verdict')} are right"
         rows.notes.append(f"its report has the accuracy {accuracy}, but {what}")
     model = spec.get("completion_fns") or spec.get("model_name")
-    run = ", ".join(map(plain_text, model if isinstance(model, list) else [model]))
+    run = ", ".join(map(readers.plain_text, model if isinstance(model, list) else [model]))
     return rows.table(run=run or None, by_match=all("correct" in v for v in verdicts))
 
 
 def _take(event: Event, sample: Sample, place: Place) -> None:
     data = event.data if isinstance(event.data, dict) else {}
     if event.type == "sampling":
-        sample.texts.append(first_text(data.get("sampled")))
+        sample.texts.append(readers.first_text(data.get("sampled")))
     elif event.type == "error":
-        sample.failed = plain_text(data.get("message")) or "the sample failed"
+        sample.failed = readers.plain_text(data.get("message")) or "the sample failed"
     elif event.type == "match" or (event.type == "metrics" and VERDICTS & data.keys()):
         if sample.verdict is not None:
             what = f"is a second verdict on sample {shown(event.sample_id)}"
@@ -324,14 +317,14 @@ def _texts(sample: Sample) -> dict[str, Any]:
     expected, sampled = sample.verdict.get("expected"), sample.verdict.get("sampled")
     text = texts[0 if "choice" in sample.verdict else -1]
     return {
-        "text": (plain_text(sampled) if isinstance(sampled, str) else "") or text,
-        "correct": accepted(expected if isinstance(expected, list) else [expected]),
+        "text": (readers.plain_text(sampled) if isinstance(sampled, str) else "") or text,
+        "correct": readers.accepted(expected if isinstance(expected, list) else [expected]),
     }
 
 
 def _recorded(
     sample: Sample, threshold: float | None, right: frozenset[str], place: Place
-) -> Verdict:
+) -> readers.Verdict:
     data = sample.verdict
     if sample.failed and data is None:
         return "error", reason_of(sample.failed)
@@ -349,20 +342,20 @@ def _recorded(
     if right and choice is not None:
         return ("right" if str(choice) in right else "wrong"), None
     if choice is not None and score is None:
-        what = f"the grader's choice {shown(plain_text(choice))} has no score"
+        what = f"the grader's choice {shown(readers.plain_text(choice))} has no score"
         example = option("pick", {"right": "A+C"})
         raise InputError(f"{what}; say which choices are right, as in {example}", place)
     if not isinstance(score, (int, float)):
         return "unscored", "the score is not a number"
-    return verdict_of(score, threshold, place=place), None
+    return readers.verdict_of(score, threshold, place=place), None
 
 
-OPENAI_EVALS = Reader(
+OPENAI_EVALS = readers.Reader(
     name="openai-evals",
     tool="openai/evals",
     versions="1 to 3",
     files="the JSONL that oaieval records",
     sniff=re.compile(rb'\{"spec"\s*:\s*\{'),
-    picks={"right-at": RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
+    picks={"right-at": readers.RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
     read=read_openai_evals,
 )

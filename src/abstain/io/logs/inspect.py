@@ -9,26 +9,18 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-import msgspec
+from msgspec import Struct, field
 
 from abstain.errors import InputError, Place, UsageError, option, plural, reason_of, shown
+from abstain.io import readers
 from abstain.io.files import Opened
 from abstain.io.json_files import decode, document
-from abstain.io.readers import (
-    RIGHT_AT,
-    LogRows,
-    Reader,
-    accepted,
-    number_picked,
-    numbered,
-    one_of,
-    plain_text,
-    verdict_of,
-)
 from abstain.io.submissions import HEADERS, Archive, open_archive
 from abstain.io.tables import Plan, Table
+
+T = TypeVar("T")
 
 VALUES = {"C": "right", "I": "wrong", "N": "declined"}
 VALUES |= dict.fromkeys(("yes", "true"), "right") | dict.fromkeys(("no", "false"), "wrong")
@@ -38,18 +30,18 @@ MATCHERS = ("match", "includes", "exact", "f1", "pattern", "answer", "choice")
 """Scorers that compare texts: they know no refusal."""
 
 
-class Score(msgspec.Struct):
+class Score(Struct):
     value: Any
     answer: Any = None
     explanation: Any = None
 
 
-class Output(msgspec.Struct):
+class Output(Struct):
     completion: Any = None
     choices: Any = None
 
 
-class Sample(msgspec.Struct):
+class Sample(Struct):
     """What is read of a sample; its messages and events are skipped."""
 
     id: str | int
@@ -63,14 +55,14 @@ class Sample(msgspec.Struct):
     limit: Any = None
 
 
-class Dataset(msgspec.Struct):
+class Dataset(Struct):
     name: Any = None
     location: Any = None
     samples: int | None = None
     sample_ids: list[str | int] | None = None
 
 
-class Config(msgspec.Struct):
+class Config(Struct):
     epochs: int | None = None
     limit: int | float | list[int] | None = None
     """So many samples, or from where to where."""
@@ -78,30 +70,30 @@ class Config(msgspec.Struct):
     """Only these samples; `*` stands for anything."""
 
 
-class Spec(msgspec.Struct):
+class Spec(Struct):
     task: str = ""
     model: str = ""
     created: Any = None
     task_args: dict[str, Any] | None = None
     model_args: dict[str, Any] | None = None
     model_generate_config: dict[str, Any] | None = None
-    dataset: Dataset = msgspec.field(default_factory=Dataset)
-    config: Config = msgspec.field(default_factory=Config)
+    dataset: Dataset = field(default_factory=Dataset)
+    config: Config = field(default_factory=Config)
 
 
-class Step(msgspec.Struct):
+class Step(Struct):
     """A solver and its parameters, among them prompts."""
 
     solver: str = "solver"
     params: dict[str, Any] | None = None
 
 
-class Solvers(msgspec.Struct):
+class Solvers(Struct):
     steps: list[Step] = []
     config: dict[str, Any] | None = None
 
 
-class Header(msgspec.Struct):
+class Header(Struct):
     eval: Spec
     status: str = "started"
     plan: Solvers | None = None
@@ -113,7 +105,7 @@ class Log(Header):
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The samples of a log with their verdicts."""
-    rows = LogRows(opened, "inspect")
+    rows = readers.LogRows(opened, "inspect")
     if not opened.head.startswith(b"PK"):
         log = document(opened, Log, what="Inspect log")
         if log.samples is None:
@@ -124,27 +116,26 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         if name is None:
             what = "is an archive without a header.json, expected one table or log"
             raise InputError(what, opened.name)
-        place = Place(f"{opened.name} ({name})")
-        header = decode(archive.read(name), Header, place, what="Inspect header")
+        header = _entry(archive, name, Header, "Inspect header")[1]
         if archive.repeated:
             many = plural(archive.repeated, "entry", "entries")
             rows.notes.append(f"has {many} more than once: the last counts")
-        return _Reader(rows, picks, header).table(_samples(archive))
+        names = [n for n in archive.entries if n.startswith("samples/") and n.endswith(".json")]
+        samples = (_entry(archive, name, Sample, "Inspect sample") for name in names)
+        return _Reader(rows, picks, header).table(samples)
 
 
-def _samples(archive: Archive) -> Iterator[tuple[Place, Sample]]:
-    for name in archive.entries:
-        if name.startswith("samples/") and name.endswith(".json"):
-            place = Place(f"{archive.opened.name} ({shown(name)[1:-1]})")
-            yield place, decode(archive.read(name), Sample, place, what="Inspect sample")
+def _entry(archive: Archive, name: str, shape: type[T], what: str) -> tuple[Place, T]:
+    place = Place(f"{archive.opened.name} ({shown(name)[1:-1]})")
+    return place, decode(archive.read(name), shape, place, what=what)
 
 
 class _Reader:
     """Samples to rows, with what the header says."""
 
-    def __init__(self, rows: LogRows, picks: Mapping[str, str], header: Header) -> None:
+    def __init__(self, rows: readers.LogRows, picks: Mapping[str, str], header: Header) -> None:
         self.rows, self.header = rows, header
-        self.threshold = number_picked(picks, "right-at")
+        self.threshold = readers.number_picked(picks, "right-at")
         self.partial = picks.get("partial")
         if self.partial not in (None, "right", "wrong"):
             raise UsageError(f"partial is right or wrong (got '{self.partial}')")
@@ -186,7 +177,9 @@ class _Reader:
             name, key = self.picked, ""
             if name is not None and name not in scores:
                 name, _, key = name.partition(".")
-            self.scorer = one_of(list(scores), name, what="scorer", name=self.rows.opened.name)
+            self.scorer = readers.one_of(
+                list(scores), name, what="scorer", name=self.rows.opened.name
+            )
             self.key = key
         return scores.get(self.scorer or "")
 
@@ -201,16 +194,18 @@ class _Reader:
         response = _completion(sample.output)
         answer = response
         if score is not None and score.answer is not None and outcome != "error":
-            answer = plain_text(score.answer)
+            answer = readers.plain_text(score.answer)
         if outcome == "wrong" and not answer and not response and sample.output is not None:
             outcome = "empty"
         self.rows.add(
-            numbered(*identity),
+            readers.numbered(*identity),
             outcome,
             answer=answer,
             response=response or answer or None,
             reason=reason,
-            correct=accepted(sample.target if isinstance(sample.target, list) else [sample.target]),
+            correct=readers.accepted(
+                sample.target if isinstance(sample.target, list) else [sample.target]
+            ),
             attributes=self._attributes(*identity),
             metadata=sample.metadata,
         )
@@ -224,7 +219,7 @@ class _Reader:
             return "limit", reason_of(f"{limit.get('type')} limit {limit.get('limit', '')}")
         if outcome != "unscored":
             return outcome, None
-        reason = "there is no score" if score is None else plain_text(score.explanation)
+        reason = readers.plain_text(score.explanation) if score is not None else "there is no score"
         return outcome, reason_of(reason or "the score is not a number (NaN)")
 
     def _verdict(self, value: Any, place: Place) -> str:
@@ -237,18 +232,18 @@ class _Reader:
             return "unscored"
         text = str(value).strip()
         if text == "P":
-            if self.partial is None:
-                example = option("pick", {"partial": "wrong"})
-                raise InputError(f"the score P (partial) may be right or wrong: {example}", place)
-            return self.partial
+            if self.partial is not None:
+                return self.partial
+            example = option("pick", {"partial": "wrong"})
+            raise InputError(f"the score P (partial) may be right or wrong: {example}", place)
         if verdict := VALUES.get(text) or VALUES.get(text.lower()):
             return verdict
         try:
             number = value if isinstance(value, (int, float)) else float(text)
         except ValueError:
-            expected = "expected C, I, P, N or a number"
-            raise InputError(f"the score is {shown(text)}, {expected}", place) from None
-        return verdict_of(number, self.threshold, place=place)
+            what = f"the score is {shown(text)}, expected C, I, P, N or a number"
+            raise InputError(what, place) from None
+        return readers.verdict_of(number, self.threshold, place=place)
 
     def _attributes(self, sample: str, epoch: int) -> dict[str, Any]:
         """What is known of every sample: its id, its epoch where there are several, its task."""
@@ -257,23 +252,22 @@ class _Reader:
 
     def _add_missing(self) -> None:
         dataset, config = self.header.eval.dataset, self.header.eval.config
-        epochs = config.epochs or 1
+        epochs, held = config.epochs or 1, len(self.identities)
         ids = _wanted([str(i) for i in dataset.sample_ids or ()], config)
         if ids and {sample for sample, _ in self.identities} <= set(ids):
             announced = [(sample, epoch) for sample in ids for epoch in range(1, epochs + 1)]
-            lacking = [identity for identity in announced if identity not in self.identities]
-            for identity in lacking:
-                attributes = self._attributes(*identity)
-                self.rows.add(numbered(*identity), "missing", attributes=attributes)
-            if lacking:
-                total = plural(len(announced), "sample")
-                self.rows.notes.append(f"lacks {len(lacking):,} of {total}")
+            for identity in announced:
+                if identity not in self.identities:
+                    attributes = self._attributes(*identity)
+                    self.rows.add(readers.numbered(*identity), "missing", attributes=attributes)
+            if lacking := len(announced) - held:
+                self.rows.notes.append(f"lacks {lacking:,} of {plural(len(announced), 'sample')}")
             return
-        expected = len(ids) or _first(dataset.samples or 0, config.limit)
-        if expected * epochs > len(self.identities):
+        expected = epochs * (len(ids) or _first(dataset.samples or 0, config.limit))
+        if expected > held:
             self.plan = "epochs"
             self.rows.notes.append(
-                f"has {len(self.identities):,} of {expected * epochs:,} samples and does not "
+                f"has {held:,} of {expected:,} samples and does not "
                 "say which are missing: the missing samples are not counted"
             )
 
@@ -285,12 +279,14 @@ def _facts(header: Header) -> list[tuple[str, str, str]]:
     sources = [spec.task_args, spec.model_args, spec.model_generate_config, plan.config]
     settings = [setting for source in sources for setting in _filled(source)]
     settings.sort(key=lambda setting: isinstance(setting[1], (dict, list)))  # long ones last
-    facts += [("settings", str(name), plain_text(value)) for name, value in settings]
+    facts += [("settings", str(name), readers.plain_text(value)) for name, value in settings]
     for step in plan.steps:
         params = dict(_filled(step.params))
-        facts.append(("settings", step.solver, plain_text(params.pop("template", "used"))))
-        facts += [("settings", f"{step.solver} {k}", plain_text(v)) for k, v in params.items()]
-    if name := plain_text(spec.dataset.location) or plain_text(spec.dataset.name):
+        facts.append(("settings", step.solver, readers.plain_text(params.pop("template", "used"))))
+        facts += [
+            ("settings", f"{step.solver} {k}", readers.plain_text(v)) for k, v in params.items()
+        ]
+    if name := readers.plain_text(spec.dataset.location) or readers.plain_text(spec.dataset.name):
         facts.append(("dataset", "dataset", name))
     if spec.created:
         facts.append(("time", "time", str(spec.created)))
@@ -326,15 +322,15 @@ def _completion(output: Output | None) -> str:
     if isinstance(content, list):
         texts = (part.get("text") for part in content if isinstance(part, dict))
         content = "\n".join(str(text) for text in texts if text)
-    return plain_text(content)
+    return readers.plain_text(content)
 
 
 def _message(error: Any) -> str:
     text = error.get("message") if isinstance(error, dict) else error
-    return reason_of(plain_text(text) or "the sample failed")
+    return reason_of(readers.plain_text(text) or "the sample failed")
 
 
-READER = Reader(
+READER = readers.Reader(
     name="inspect",
     tool="Inspect",
     versions="log versions 1 and 2",
@@ -345,7 +341,7 @@ READER = Reader(
     ),
     picks={
         "scorer": "the scorer whose values count; NAME.KEY for one of several values",
-        "right-at": RIGHT_AT,
+        "right-at": readers.RIGHT_AT,
         "partial": "what P is: right or wrong",
     },
     one_task=True,

@@ -15,21 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from abstain.errors import InputError, Place, shown
+from abstain.io import readers
 from abstain.io.files import Opened
 from abstain.io.json_files import records
 from abstain.io.normalise import squad
-from abstain.io.readers import (
-    RIGHT_AT,
-    LogRows,
-    Reader,
-    accepted,
-    first_text,
-    number_picked,
-    one_of,
-    plain_text,
-    share,
-    verdict_of,
-)
 from abstain.io.tables import Table
 
 FIELDS = (
@@ -51,8 +40,8 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     """The documents of one filter with the verdicts of one metric."""
     chosen = _rows(opened, picks.get("filter"))
     metric = _metric(chosen[0][1], picks.get("metric"), opened.name)
-    threshold = number_picked(picks, "right-at")
-    rows = LogRows(opened, "lm-eval")
+    threshold = readers.number_picked(picks, "right-at")
+    rows = readers.LogRows(opened, "lm-eval")
     name = NAME.match(Path(opened.name).stem)
     task = {"task": name["task"]} if name else {}
     documents = set()
@@ -91,12 +80,12 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
         filters[name] = None
         if wanted in (None, name):
             is_choice = _choices(record["filtered_resps"]) is not None
-            raw = "" if is_choice else first_text(record.get("resps"))
+            raw = "" if is_choice else readers.first_text(record.get("resps"))
             long = ("doc", "arguments", "resps")  # not needed
             kept.append((line, {k: v for k, v in record.items() if k not in long} | {"raw": raw}))
     if not filters:
         raise InputError("has no rows", opened.name)
-    one_of(list(filters), wanted, what="filter", name=opened.name)
+    readers.one_of(list(filters), wanted, what="filter", name=opened.name)
     return kept
 
 
@@ -110,7 +99,7 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     usual = [m for m in PREFERRED if m in metrics]
     if wanted is None and len(usual) == 1:
         return usual[0]
-    return one_of(metrics, wanted, what="metric", name=name)
+    return readers.one_of(metrics, wanted, what="metric", name=name)
 
 
 def _judged(
@@ -120,16 +109,16 @@ def _judged(
     score = record.get(metric, "missing")
     if isinstance(score, list):
         return _judged_pair(score, metric, place)
-    values: dict[str, Any] = {"correct": accepted([record.get("target")])}
+    values: dict[str, Any] = {"correct": readers.accepted([record.get("target")])}
     if not isinstance(score, (int, float, type(None))):
         raise InputError(f"the metric '{metric}' is {shown(str(score))}, expected a number", place)
-    outcome = verdict_of(math.nan if score is None else score, threshold, place=place)
+    outcome = readers.verdict_of(math.nan if score is None else score, threshold, place=place)
     if outcome == "unscored":
         values["reason"] = f"{metric} is not a number (NaN or null)"
     logs = _choices(record["filtered_resps"])
     if logs is not None:
         return outcome, values | _choice(logs, metric)
-    values["text"] = first_text(record["filtered_resps"])
+    values["text"] = readers.first_text(record["filtered_resps"])
     if record["raw"]:
         values["response"] = record["raw"]
     if outcome == "wrong" and values["text"] in ("", INVALID):
@@ -163,14 +152,16 @@ def _judged_pair(score: list[Any], metric: str, place: Place) -> tuple[str, dict
     """A metric over all rows (squadv2) logs what it takes: the prediction and the reference."""
     try:
         prediction, reference = score
-        text, answers = plain_text(prediction["prediction_text"]), reference["answers"]
+        text, answers = readers.plain_text(prediction["prediction_text"]), reference["answers"]
     except (ValueError, TypeError, KeyError):
         raise InputError(f"the metric {metric} is a list, expected a number", place) from None
     texts = answers.get("text", []) if isinstance(answers, dict) else answers
-    golds = [plain_text(t) for t in texts or () if plain_text(t)]
+    golds = [readers.plain_text(t) for t in texts or () if readers.plain_text(t)]
     values: dict[str, Any] = {"text": text, "correct": golds}
     if (chance := prediction.get("no_answer_probability")) is not None:
-        values["confidence"] = 1 - share(chance, what="the no-answer probability", place=place)
+        values["confidence"] = 1 - readers.share(
+            chance, what="the no-answer probability", place=place
+        )
     if not golds:
         return ("right", values | {"answer": "none"}) if not text else ("wrong", values)
     if not text:
@@ -178,7 +169,7 @@ def _judged_pair(score: list[Any], metric: str, place: Place) -> tuple[str, dict
     return ("right" if squad(text) in map(squad, golds) else "wrong"), values
 
 
-READER = Reader(
+READER = readers.Reader(
     name="lm-eval",
     tool="lm-evaluation-harness",
     versions="0.4",
@@ -187,7 +178,7 @@ READER = Reader(
     picks={
         "filter": "the filter whose answers count",
         "metric": "the metric that says what is right",
-        "right-at": RIGHT_AT,
+        "right-at": readers.RIGHT_AT,
     },
     one_task=True,
     paired_by="by doc_hash",
