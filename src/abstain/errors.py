@@ -85,8 +85,6 @@ class Place(Struct, frozen=True):
 
 
 class AbstainError(Exception):
-    """Anything that ends in one clear line."""
-
     code: ClassVar[str] = "error"
 
     def __init__(self, message: str, place: Place | None = None) -> None:
@@ -112,8 +110,6 @@ class AbstainError(Exception):
 
 
 class InputError(AbstainError):
-    """A file or frame is not what was expected."""
-
     code = "input"
 
     def __init__(self, message: str, place: Place | str | None = None) -> None:
@@ -121,32 +117,22 @@ class InputError(AbstainError):
 
 
 class MissingColumnError(InputError):
-    """A table lacks a column that is needed."""
-
     code = "missing-column"
 
 
 class RepeatedError(InputError):
-    """A question or another id appears twice."""
-
     code = "repeated"
 
 
 class TooLargeError(InputError):
-    """A file exceeds a bound on its size."""
-
     code = "too-large"
 
 
 class UndecidedError(InputError):
-    """The policy does not say what a kind of response counts as."""
-
     code = "undecided"
 
 
 class UsageError(AbstainError):
-    """An argument is not what was expected."""
-
     code = "usage"
 
     def __init__(self, message: str) -> None:
@@ -154,8 +140,6 @@ class UsageError(AbstainError):
 
 
 class UnknownNameError(UsageError):
-    """A name that nobody knows; the nearest known ones are shown."""
-
     code = "unknown-name"
 
     def __init__(self, what: str, name: str, known: Iterable[str], *, hint: str = "") -> None:

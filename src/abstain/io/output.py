@@ -6,11 +6,12 @@ import contextlib
 import gzip
 import os
 import re
+import secrets
 import shutil
-import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,48 +23,37 @@ from abstain.io.files import writing
 STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
-Steps = list[Callable[[], None]]
-_together: ContextVar[tuple[contextlib.ExitStack, Steps] | None]
-_together = ContextVar("together", default=None)
-"""Outputs that are written together: what removes their drafts, and the steps that place them."""
+@dataclass(slots=True)
+class _Outputs:
+    drafts: list[Path] = field(default_factory=list)
+    """Removed at the end, where they took no place."""
+    steps: list[Callable[[], None]] = field(default_factory=list)
+    """Each puts a draft in its place."""
+
+
+_open: ContextVar[_Outputs | None] = ContextVar("outputs", default=None)
+"""Outputs that are written together."""
 
 
 @contextlib.contextmanager
-def together() -> Iterator[None]:
+def together() -> Iterator[_Outputs]:
     """A context in which all outputs take their places at the end, or none after any failure."""
-    with contextlib.ExitStack() as drafts:
-        steps: Steps = []
-        token = _together.set((drafts, steps))
-        try:
-            yield
-        finally:
-            _together.reset(token)
-        for place in steps:
+    if outer := _open.get():
+        yield outer
+        return
+    outputs = _Outputs()
+    token = _open.set(outputs)
+    try:
+        yield outputs
+        for place in outputs.steps:
             place()
-
-
-@contextlib.contextmanager
-def _placed(
-    path: str, draft: Path, place: Callable[[], None], *, first: bool = False
-) -> Iterator[Path]:
-    """A draft that takes its place at the end, now or with others, or is removed on failure."""
-    with contextlib.ExitStack() as stack:
-        stack.callback(_remove, draft)
-        with writing(path):
-            yield draft
-        if outputs := _together.get():
-            drafts, steps = outputs
-            steps.insert(0 if first else len(steps), place)
-            drafts.push(stack.pop_all())
-        else:
-            place()
-
-
-def _remove(draft: Path) -> None:
-    if draft.is_dir():
-        shutil.rmtree(draft, ignore_errors=True)
-    else:
-        draft.unlink(missing_ok=True)
+    finally:
+        _open.reset(token)
+        for draft in outputs.drafts:
+            if draft.is_dir():
+                shutil.rmtree(draft, ignore_errors=True)
+            else:
+                draft.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -73,15 +63,10 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     The compression follows the name: `.gz` and `.zst` are compressed.
     """
     target = Path(path)
-    if target.is_dir():
-        raise InputError("is a directory, expected a file to write", str(target))
+    refuse_unwritable(target)
     special = target.exists() and not target.is_file()  # a pipe or a device stays what it is
     real = Path(os.path.realpath(target))
-    with writing(str(target)):
-        folder = tempfile.gettempdir() if special else real.parent
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=folder)
-        os.close(handle)
-    draft = Path(name)
+    draft = _beside(Path(tempfile.gettempdir(), real.name) if special else real)
 
     def place() -> None:
         with writing(str(target)):
@@ -89,11 +74,13 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
                 with target.open("wb") as out, draft.open("rb") as text:
                     shutil.copyfileobj(text, out)
             else:
-                draft.chmod(_mode_of_output(real))
+                if real.exists():
+                    shutil.copymode(real, draft)
                 draft.replace(real)
 
-    # what is written to a pipe or a device may fail late: nothing else is in its place then
-    with _placed(str(target), draft, place, first=special):
+    with together() as outputs, writing(str(target)):
+        outputs.drafts.append(draft)
+        draft.touch(exist_ok=False)
         yield draft
         if target.suffix.lower() == ".gz":
             draft.write_bytes(gzip.compress(draft.read_bytes(), mtime=0))
@@ -101,14 +88,13 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             import zstandard
 
             draft.write_bytes(zstandard.ZstdCompressor().compress(draft.read_bytes()))
+        # what is written to a pipe or a device may fail late: nothing else is in its place then
+        outputs.steps.insert(0 if special else len(outputs.steps), place)
 
 
-def _mode_of_output(target: Path) -> int:
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _beside(target: Path) -> Path:
+    """A new name in the folder of a file."""
+    return target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}")
 
 
 @contextlib.contextmanager
@@ -118,15 +104,13 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     A link to a folder stays one.
     """
     target = Path(os.path.realpath(folder))
-    with writing(str(folder)):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}.", dir=target.parent))
+    draft = _beside(target)
 
     def place() -> None:
         with writing(str(folder)):
-            draft.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o755)
             before = draft.with_name(f"{draft.name}.before")
             if target.exists():
+                shutil.copymode(target, draft)
                 os.replace(target, before)
             try:
                 os.replace(draft, target)
@@ -136,8 +120,11 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
                 raise
             shutil.rmtree(before, ignore_errors=True)
 
-    with _placed(str(folder), draft, place):
+    with together() as outputs, writing(str(folder)):
+        outputs.drafts.append(draft)
+        draft.mkdir(parents=True)
         yield draft
+        outputs.steps.append(place)
 
 
 def refuse_unwritable(path: str | os.PathLike[str]) -> None:
