@@ -54,9 +54,8 @@ def memory_limit() -> int:
 
 def too_large(name: str, limit: int) -> TooLargeError:
     """The error of a file that exceeds a bound on its bytes."""
-    return TooLargeError(
-        f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)", name
-    )
+    what = f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)"
+    return TooLargeError(what, name)
 
 
 def failures() -> tuple[type[BaseException], ...]:
@@ -115,16 +114,8 @@ WORKBOOK = re.compile(
     re.DOTALL,
 )
 """How .xlsx, .ods and .xls begin: a zip archive by its first entry, the older kind by its mark."""
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xml": "qa4mre",
-}
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+ENDINGS |= {".parquet": "parquet", ".pq": "parquet", ".xml": "qa4mre"}
 PACKED = (".gz", ".zst")
 SAVE_AGAIN = "save it with the encoding UTF-8 (from a spreadsheet: as CSV UTF-8)"
 NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
@@ -192,14 +183,19 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
         if source is None:
             raise InputError("there is no standard input to read", STDIN_NAME)
         return _read_once(source, source, STDIN_NAME)
-    status = _status(name)
-    if stat.S_ISREG(status.st_mode):
-        opened = Opened(name, Path(name))
-        with reading(name):
-            opened.packing  # noqa: B018  # refuses what cannot be opened
-        return opened
-    with reading(name), open(name, "rb") as file:
-        return _read_once((name, status.st_dev, status.st_ino), file, name)
+    with reading(name):
+        try:
+            status = os.stat(name)
+        except (FileNotFoundError, ValueError):
+            near = _nearby(Path(name))
+            raise InputError(f"there is no such file{near}", name or "''") from None
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISFIFO(status.st_mode):
+            what = "directory" if stat.S_ISDIR(status.st_mode) else "device"
+            raise InputError(f"is a {what}, expected a file", name)
+        with open(name, "rb") as file:
+            if stat.S_ISREG(status.st_mode):
+                return Opened(name, Path(name))
+            return _read_once((name, status.st_dev, status.st_ino), file, name)
 
 
 read_before: dict[object, Opened] = {}
@@ -233,14 +229,10 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
+        while not self._rest and (chunk := next(self._chunks, None)) is not None:
             self._rest = memoryview(chunk)
         count = min(len(buffer), len(self._rest))
-        buffer[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
 
 
@@ -256,7 +248,7 @@ def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]
     with packed:
         limit = byte_limit(packed=packed.seek(0, os.SEEK_END))
         packed.seek(0)
-        frame, size = None, 0
+        frame, size, broken = None, 0, ""
         try:
             while chunk := packed.read(1 << 13):  # small: a few bytes may unpack to 128 KiB
                 while chunk:
@@ -268,25 +260,11 @@ def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]
                     if size > limit:
                         raise too_large(name, limit)
                     yield plain
+            broken = "it ends too early" if frame is not None else ""
         except (zlib.error, zstandard.ZstdError) as error:
-            reason = reason_of(error)
-            raise InputError(f"is not complete {packing} data: {reason}", name) from None
-        if frame is not None:
-            raise InputError(f"is not complete {packing} data: it ends too early", name)
-
-
-def _status(name: str) -> os.stat_result:
-    """The status of a file; a directory, a device or nothing at all is refused."""
-    try:
-        status = os.stat(name)
-    except FileNotFoundError:
-        raise InputError(f"there is no such file{_nearby(Path(name))}", name or "''") from None
-    except (OSError, ValueError) as error:
-        raise in_a_line(error, name) from None
-    if not stat.S_ISREG(status.st_mode) and not stat.S_ISFIFO(status.st_mode):
-        what = "directory" if stat.S_ISDIR(status.st_mode) else "device"
-        raise InputError(f"is a {what}, expected a file", name)
-    return status
+            broken = reason_of(error)
+        if broken:
+            raise InputError(f"is not complete {packing} data: {broken}", name)
 
 
 def _nearby(path: Path) -> str:
@@ -365,9 +343,7 @@ def bad_utf8_line(opened: Opened) -> int | None:
     """The first line that is not UTF-8."""
     with opened.stream() as file:
         for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
+            if line.decode(errors="replace").encode() != line:
                 return number
     return None
 
@@ -397,17 +373,17 @@ def split_name(data: Any) -> tuple[str, Any]:
     """The name and the path of a text `name=path`; else no name, and what it is."""
     if isinstance(data, str) and "=" in data and not os.path.exists(data):
         name, _, path = data.partition("=")
-        if name.strip() and (path == "-" or os.path.exists(path)):
+        if name.strip() and (path == STDIN or os.path.exists(path)):
             return name.strip(), path
     return "", data
 
 
 def is_bundle(data: Any) -> bool:
     """Whether it is a folder, or an archive of other files than an Inspect log has."""
-    if not isinstance(data, (str, os.PathLike)) or os.path.isdir(data):
-        return isinstance(data, (str, os.PathLike))
-    if not os.path.isfile(data):
+    if not isinstance(data, (str, os.PathLike)):
         return False
+    if not os.path.isfile(data):
+        return os.path.isdir(data)
     head = open_file(data).head
     if not head.startswith(ZIP) or WORKBOOK.match(head) or os.fspath(data).endswith(".eval"):
         return False

@@ -17,18 +17,8 @@ from pathlib import PurePath
 from typing import IO, Any, TypeAlias
 
 from abstain.errors import InputError, shown
-from abstain.io.files import (
-    ENDINGS,
-    MAX_RATIO,
-    ZIP,
-    Opened,
-    byte_limit,
-    ending_of,
-    is_bundle,
-    open_file,
-    reading,
-    too_large,
-)
+from abstain.io import files
+from abstain.io.files import ENDINGS, ZIP, Opened, open_file, reading
 from abstain.io.readers import log_readers
 from abstain.io.tables import sniff
 
@@ -66,7 +56,7 @@ def _kind(file: File, format: str | None) -> str | None:
     """Whether a file is broken, a log or a table, by its ending or its bytes; None: neither."""
     if isinstance(file, Opened) and file.broken:
         return "broken"
-    ending = ending_of(file if isinstance(file, str) else file.name)
+    ending = files.ending_of(file if isinstance(file, str) else file.name)
     sniffed, has_columns = None, False
     if ending in LOGS or ending not in (*ENDINGS, *WORKBOOKS):
         with contextlib.suppress(InputError):
@@ -98,9 +88,9 @@ def files_in(bundle: str | os.PathLike[str]) -> list[File]:
     if not os.path.isdir(name):
         return list(_entries(name))
     paths = sorted(os.path.join(place, file) for place, _, files in os.walk(name) for file in files)
-    paths = [path for path in paths if _is_wanted(os.path.relpath(path, name))]
     # no pipe, socket or device: to read one may never end
-    paths = [path for path in paths if os.path.isfile(path) or not os.path.exists(path)]
+    paths = [p for p in paths if os.path.isfile(p) or not os.path.exists(p)]
+    paths = [p for p in paths if _is_wanted(os.path.relpath(p, name))]
     if len(paths) > MAX_FILES:
         raise InputError(f"has more than {MAX_FILES:,} files, expected a folder of runs", name)
     return [file for path in paths for file in _in_folder(path)]
@@ -108,22 +98,24 @@ def files_in(bundle: str | os.PathLike[str]) -> list[File]:
 
 def without_runs(sources: Any, runs: Sequence[str]) -> list[str]:
     """The folders right below some folders that have files, but none that is among the runs."""
-    empty = []
-    for folder in sources if isinstance(sources, (list, tuple)) else [sources]:
-        if not isinstance(folder, (str, os.PathLike)) or not os.path.isdir(folder):
-            continue
-        for name in sorted(os.listdir(folder)):
-            place = os.path.join(folder, name)
-            some = not name.startswith((".", "__MACOSX")) and any(f for *_, f in os.walk(place))
-            if some and not any(run.startswith(os.path.join(place, "")) for run in runs):
-                empty.append(place)
-    return empty
+    folders = sources if isinstance(sources, (list, tuple)) else [sources]
+    folders = [f for f in folders if isinstance(f, (str, os.PathLike)) and os.path.isdir(f)]
+    places = [
+        os.path.join(folder, name) for folder in folders for name in sorted(os.listdir(folder))
+    ]
+    return [
+        place
+        for place in places
+        if _is_wanted(os.path.basename(place))
+        and any(files for *_, files in os.walk(place))
+        and not any(run.startswith(os.path.join(place, "")) for run in runs)
+    ]
 
 
 def _in_folder(path: str) -> list[File]:
     """A file, or the files of an archive."""
     try:
-        if path.lower().endswith(ARCHIVE) and is_bundle(path):
+        if path.lower().endswith(ARCHIVE) and files.is_bundle(path):
             return list(_entries(path)) or refuse(path)
     except InputError as error:
         return [Opened(path, broken=error.message)]
@@ -137,15 +129,14 @@ def _entries(name: str) -> Iterator[File]:
         if len(entries) > MAX_FILES:
             raise InputError(f"has more than {MAX_FILES:,} files, expected runs", name)
         for entry in entries:
-            path = f"{name}{ENTRY}{entry}"
+            data, broken = b"", ""
             try:
                 data = bytes(archive.read(entry))
             except InputError as error:
-                yield Opened(path, broken=error.message)
-                continue
-            nested = data.startswith(ZIP) and entry.lower().endswith(ARCHIVE)
-            broken = "is an archive in another, expected runs: unpack it first" if nested else ""
-            yield Opened(path, data=data, broken=broken)
+                broken = error.message
+            if data.startswith(ZIP) and entry.lower().endswith(ARCHIVE):
+                broken = "is an archive in another, expected runs: unpack it first"
+            yield Opened(f"{name}{ENTRY}{entry}", data=data, broken=broken)
 
 
 def _is_wanted(name: str) -> bool:
@@ -155,8 +146,6 @@ def _is_wanted(name: str) -> bool:
     beside = path.suffix.lower() in IGNORED or path.stem.lower() in BESIDE
     return not hidden and not beside
 
-
-# ------------------------------------------------------------------------------- archives
 
 ZSTANDARD = 93
 CHUNK = 1 << 16
@@ -178,7 +167,7 @@ class Archive:
 
     def __init__(self, opened: Opened, file: IO[bytes]) -> None:
         self.opened = opened
-        self.limit = byte_limit(packed=file.seek(0, 2) + ALWAYS // MAX_RATIO)
+        self.limit = files.byte_limit(packed=file.seek(0, 2) + ALWAYS // files.MAX_RATIO)
         self.unpacked = 0
         """Bytes of all entries that were read so far."""
         with reading(opened.name, engine=True):
@@ -196,14 +185,14 @@ class Archive:
         """The plain bytes of an entry."""
         entry = self.entries[name]
         place = f"{self.opened.name} ({shown(name)[1:-1]})"
-        limit = byte_limit(packed=entry.compress_size)
+        limit = files.byte_limit(packed=entry.compress_size)
         data = bytearray()  # grows in place: no second copy
         with reading(place, engine=True), self._plain(entry) as file:
             while chunk := file.read(CHUNK):
                 data += chunk
                 self.unpacked += len(chunk)
                 if len(data) > limit or self.unpacked > self.limit:
-                    raise too_large(place, min(limit, self.limit))
+                    raise files.too_large(place, min(limit, self.limit))
         if len(data) != entry.file_size or zlib.crc32(data) != entry.CRC:
             raise InputError("is damaged: its size or its checksum is not as announced", place)
         return data
@@ -220,13 +209,12 @@ class Archive:
         return reader.stream_reader(self.zip.open(stored))
 
 
-# ---------------------------------------------------------------------------------- teams
-
-
 def teams_of(names: Sequence[str], sources: Sequence[str]) -> list[str | None]:
     """The team of each file by its folder; `sources` are the folders and files of the call."""
-    root = _root(names, sources)
-    return [_team(name, root) for name in names]
+    root = len(_root(names, sources))
+    below = [_parts(name)[root:] for name in names]
+    is_team = [len(p) > 1 or (bool(p) and p[0].lower().endswith(ARCHIVE)) for p in below]
+    return [_without_ending(p[0]) if yes else None for p, yes in zip(below, is_team, strict=True)]
 
 
 def _root(names: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
@@ -238,12 +226,6 @@ def _root(names: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
     below = [_parts(name)[len(parts) :] for name in names]
     several = len({folders[0] for folders in below if len(folders) > 1}) > 1
     return parts if os.path.isdir(sources[0]) or several else parts[:-1]
-
-
-def _team(name: str, root: Sequence[str]) -> str | None:
-    below = _parts(name)[len(root) :]
-    is_archive = bool(below) and below[0].lower().endswith(ARCHIVE)
-    return _without_ending(below[0]) if len(below) > 1 or is_archive else None
 
 
 def _parts(name: str) -> tuple[str, ...]:
