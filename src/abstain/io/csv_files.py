@@ -15,17 +15,8 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.files import (
-    MAX_COLUMNS,
-    MAX_LINE,
-    NOT_UTF8,
-    Opened,
-    ahead,
-    bad_utf8_line,
-    chunks_of,
-    line_end,
-    text_blocks,
-)
+from abstain.io import files
+from abstain.io.files import Opened
 from abstain.io.tables import ROW, SEPARATORS, Table
 
 AT_ONCE = 1 << 13
@@ -74,8 +65,8 @@ def _header(opened: Opened, separator: str) -> tuple[str, ...]:
     place = Place(opened.name, 1)
     if not any(names):
         raise InputError("begins with a blank line, expected a header", place)
-    if len(names) > MAX_COLUMNS:
-        raise InputError(f"has more than {MAX_COLUMNS:,} columns", place)
+    if len(names) > files.MAX_COLUMNS:
+        raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", place)
     if len(set(names)) < len(names):
         name = next(name for at, name in enumerate(names) if name in names[:at])
         what = f"column {shown(name)} appears twice" if name else "two columns have no name"
@@ -90,7 +81,9 @@ def _chunks(
     before = 0
     read = partial(_parse, separator=separator, header=header, columns=columns)
     try:
-        for parsed in ahead(enumerate(chunks_of(text_blocks(opened), _record_end)), read):
+        for parsed in files.ahead(
+            enumerate(files.chunks_of(files.text_blocks(opened), _record_end)), read
+        ):
             if parsed is None:
                 yield from _one_by_one(opened, separator, header, columns, before)
                 return
@@ -99,7 +92,7 @@ def _chunks(
                 yield rows.with_columns(pl.col(ROW) + before)
             before += records
     except UnicodeDecodeError:
-        raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened))) from None
+        raise InputError(files.NOT_UTF8, Place(opened.name, files.bad_utf8_line(opened))) from None
 
 
 def _parse(
@@ -160,7 +153,7 @@ def _records(
     opened: Opened, separator: str, *, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Records with the line on which each begins; blank lines count as one."""
-    csv.field_size_limit(2 * MAX_LINE)
+    csv.field_size_limit(2 * files.MAX_LINE)
     reader = csv.reader(_lines(opened), delimiter=separator, strict=strict)
     begins = 1
     try:
@@ -172,12 +165,12 @@ def _records(
         problem = "a quote is never closed" if is_open else str(error)
         raise InputError(problem, Place(opened.name, begins)) from None
     except UnicodeDecodeError:
-        raise InputError(NOT_UTF8, Place(opened.name, bad_utf8_line(opened))) from None
+        raise InputError(files.NOT_UTF8, Place(opened.name, files.bad_utf8_line(opened))) from None
 
 
 def _lines(opened: Opened) -> Iterator[str]:
     """The lines of a file of text, each with its end."""
-    for chunk in chunks_of(text_blocks(opened)):
+    for chunk in files.chunks_of(files.text_blocks(opened)):
         yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
 
 
@@ -203,7 +196,7 @@ def _marks(text: bytes, separator: str) -> int | None:
 def _record_end(text: bytes) -> int:
     """Where the last whole record ends: a line end inside quotes ends none."""
     if b'"' not in text:
-        return line_end(text)
+        return files.line_end(text)
     cells = np.frombuffer(text, np.uint8)
     stops = np.flatnonzero(cells == ord("\n"))
     quotes = np.flatnonzero(cells == ord('"'))

@@ -19,28 +19,9 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import (
-    InputError,
-    Place,
-    UsageError,
-    check_name,
-    option,
-    shown,
-)
-from abstain.io.files import (
-    BOM,
-    ENDINGS,
-    MAX_COLUMNS,
-    PARQUET,
-    Opened,
-    byte_limit,
-    ending_of,
-    open_file,
-    reading,
-    refuse_binary,
-    too_large,
-    writing,
-)
+from abstain.errors import InputError, Place, UsageError, check_name, option, shown
+from abstain.io import files
+from abstain.io.files import Opened, reading
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -155,11 +136,11 @@ def read_table(
     """
     if format and format not in FORMATS:
         check_name("table or log format", format, (*FORMATS, *_readers()))
-    opened = path if isinstance(path, Opened) else open_file(path)
+    opened = path if isinstance(path, Opened) else files.open_file(path)
     with reading(opened.name):
         if not opened.head:
             raise InputError("is empty, expected a header and rows", opened.name)
-        refuse_binary(opened)
+        files.refuse_binary(opened)
         chosen = format or sniff(opened)
         if chosen not in FORMATS:
             reader = _readers()[chosen]
@@ -215,34 +196,30 @@ def _hold(chunks: Iterator[pl.DataFrame]) -> pl.LazyFrame | None:
     parts: list[pl.DataFrame] = []
     few: dict[str, pl.Categorical] = {}
     rows = 0
+
+    def encoded(chunk: pl.DataFrame) -> pl.DataFrame:
+        columns = (chunk[name].cast(pl.String).cast(kind) for name, kind in few.items())
+        return chunk.with_columns(*columns)
+
     for chunk in chunks:
         is_large, rows = rows > LARGE, rows + chunk.height
-        parts.append(_encoded(chunk, few))
+        parts.append(encoded(chunk))
         if not is_large and rows > LARGE:
             texts = pl.concat(parts, how="vertical_relaxed").select(pl.selectors.string())
-            few = {
-                column.name: pl.Categorical(pl.Categories.random())
-                for column in texts
-                if column.n_unique() * FEW <= rows
-            }
-            parts = [_encoded(part, few) for part in parts]
+            names = [column.name for column in texts if column.n_unique() * FEW <= rows]
+            few |= {name: pl.Categorical(pl.Categories.random()) for name in names}
+            parts = list(map(encoded, parts))
     if not parts:
         return None
     frame = pl.concat(parts, how="vertical_relaxed").lazy()  # some may hold numbers as text
     return frame.with_columns(col(name).cast(pl.String) for name in few) if few else frame
 
 
-def _encoded(chunk: pl.DataFrame, few: Mapping[str, pl.Categorical]) -> pl.DataFrame:
-    return chunk.with_columns(
-        chunk.get_column(name).cast(pl.String).cast(kind) for name, kind in few.items()
-    )
-
-
 def sniff(opened: Opened) -> str:
     """The format of an opened file: by its first bytes, then by its name."""
     head = opened.head
-    text = head.removeprefix(BOM).lstrip()
-    if head.startswith(PARQUET):
+    text = head.removeprefix(files.BOM).lstrip()
+    if head.startswith(files.PARQUET):
         return "parquet"
     if text.startswith(b"<"):
         return "qa4mre"
@@ -260,7 +237,7 @@ def sniff(opened: Opened) -> str:
 
 def format_of_name(name: str) -> str | None:
     """The format that a file's name says, past an ending of compression."""
-    return ENDINGS.get(ending_of(name))
+    return files.ENDINGS.get(files.ending_of(name))
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
@@ -269,9 +246,9 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
 
     label, chosen = str(path), format or format_of_name(str(path))
     if chosen not in FORMATS:
-        expected = f"expected an ending of {', '.join(ENDINGS)}, also with .gz or .zst"
+        expected = f"expected an ending of {', '.join(files.ENDINGS)}, also with .gz or .zst"
         raise UsageError(f"the name '{path}' does not tell the table format ({expected})")
-    with writing(label), whole(path) as draft:
+    with files.writing(label), whole(path) as draft:
         if chosen == "qa4mre":
             from abstain.io.qa4mre import write_qa4mre
 
@@ -279,19 +256,17 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
         elif chosen == "parquet":
             frame.write_parquet(draft)
         elif chosen in SEPARATORS:
-            flat = _storable(_flat(frame, label, chosen), label, chosen)
-            flat.write_csv(draft, separator=SEPARATORS[chosen])
+            _flat(frame, label, chosen).write_csv(draft, separator=SEPARATORS[chosen])
         else:
-            text = _storable(frame, label, chosen)
-            (text.write_ndjson if chosen == "jsonl" else text.write_json)(draft)
+            _refuse_types(frame, label, chosen)
+            (frame.write_ndjson if chosen == "jsonl" else frame.write_json)(draft)
 
 
-def _storable(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
+def _refuse_types(frame: pl.DataFrame, name: str, format: str) -> None:
     for column, dtype in frame.schema.items():
         if dtype in (pl.Binary, pl.Object) or (format in SEPARATORS and dtype.is_nested()):
             what = f"column {shown(column)} holds {dtype}, which {format.upper()} cannot store"
             raise InputError(what, name)
-    return frame
 
 
 def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
@@ -303,11 +278,13 @@ def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
             if len(split):
                 what = f"column '{column}' holds {shown(split[0])}, which would be split at the |"
                 raise InputError(f"{what} in {format.upper()}, expected .jsonl or .parquet", name)
-    return frame.with_columns(
+    flat = frame.with_columns(
         col(column).cast(pl.List(pl.String)).list.join("|")
         for column, dtype in frame.schema.items()
         if isinstance(dtype, pl.List) and not dtype.inner.is_nested()
     )
+    _refuse_types(flat, name, format)
+    return flat
 
 
 def _read_parquet(opened: Opened) -> Table:
@@ -318,12 +295,12 @@ def _read_parquet(opened: Opened) -> Table:
     rows = frame.select(pl.len()).collect().item()
     if not rows:
         raise InputError("has no rows", opened.name)
-    if len(columns) > MAX_COLUMNS:
-        raise InputError(f"has more than {MAX_COLUMNS:,} columns", opened.name)
+    if len(columns) > files.MAX_COLUMNS:
+        raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", opened.name)
     size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else source.stat().st_size
-    limit = byte_limit(packed=size)
+    limit = files.byte_limit(packed=size)
     if rows * len(columns) * CELL > limit:
-        raise too_large(opened.name, limit)
+        raise files.too_large(opened.name, limit)
     return Table(opened.name, "parquet", columns, frame, opened)
 
 
@@ -335,11 +312,8 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
     return _json_series(values, kinds).alias(name)  # some methods of a series read its name
 
 
-PLAIN_TYPES: dict[type[Any], type[pl.DataType]] = {
-    bool: pl.Boolean,
-    int: pl.Int64,
-    float: pl.Float64,
-}
+PLAIN_TYPES: dict[type[Any], type[pl.DataType]]
+PLAIN_TYPES = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
 
 
 def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Series:
