@@ -81,9 +81,7 @@ def _chunks(
     before = 0
     read = partial(_parse, separator=separator, header=header, columns=columns)
     try:
-        for parsed in files.ahead(
-            enumerate(files.chunks_of(files.text_blocks(opened), _record_end)), read
-        ):
+        for parsed in files.ahead(enumerate(files.chunks_of(opened, _record_end)), read):
             if parsed is None:
                 yield from _one_by_one(opened, separator, header, columns, before)
                 return
@@ -170,7 +168,7 @@ def _records(
 
 def _lines(opened: Opened) -> Iterator[str]:
     """The lines of a file of text, each with its end."""
-    for chunk in files.chunks_of(files.text_blocks(opened)):
+    for chunk in files.chunks_of(opened):
         yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
 
 

@@ -10,7 +10,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -305,13 +305,13 @@ def line_end(text: bytes) -> int:
     return text.rfind(b"\n") + 1
 
 
-def chunks_of(blocks: Iterable[bytes], end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
-    """A file's bytes in chunks of whole records; ``end`` says where the last of some bytes ends.
+def chunks_of(opened: Opened, end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
+    """The text of a file in chunks of whole records; ``end`` says where the last of some ends.
 
     A record that does not end within two lines' length comes as one chunk.
     """
     held = b""
-    for block in blocks:
+    for block in text_blocks(opened):
         for start in range(0, len(block), CHUNK):
             held += block[start : start + CHUNK]
             if whole_records := end(held) or (len(held) > 2 * MAX_LINE and len(held)):

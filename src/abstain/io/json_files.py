@@ -17,7 +17,7 @@ import msgspec
 import polars as pl
 
 from abstain.errors import InputError, Place, reason_of
-from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of, text_blocks
+from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of
 from abstain.io.tables import ROW, Table, json_column
 
 DICTS = msgspec.json.Decoder(dict[str, Any])
@@ -70,14 +70,13 @@ def _records(chunk: bytes, name: str, before: int) -> Iterator[tuple[int, dict[s
             continue
         try:
             record = decode(line)
+            problem = f"expected a JSON object, got {type(record).__name__}"
         except UnicodeDecodeError:
-            raise InputError(NOT_UTF8, Place(name, number + 1)) from None
+            record, problem = None, NOT_UTF8
         except (msgspec.DecodeError, RecursionError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"is not JSON: {reason}", Place(name, number + 1)) from None
+            record, problem = None, f"is not JSON: {reason_of(error)}"
         if not isinstance(record, dict):
-            what = f"expected a JSON object, got {type(record).__name__}"
-            raise InputError(what, Place(name, number + 1))
+            raise InputError(problem, Place(name, number + 1))
         yield number, record
 
 
@@ -109,7 +108,7 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
 def _in_chunks(opened: Opened) -> Iterator[tuple[Sequence[int], list[dict[str, Any]]]]:
     """Some records at a time, and the number of the lines before each."""
     before = 0
-    for chunk in chunks_of(text_blocks(opened)):
+    for chunk in chunks_of(opened):
         some, rows = _quickly(chunk), None
         if some is None:
             numbered = list(_records(chunk, opened.name, before))
@@ -169,7 +168,7 @@ def document(opened: Opened, shape: type[T], *, what: str) -> T:
 def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int, T]]:
     """The objects of a JSONL file with their lines, one by one."""
     number = 0
-    for chunk in chunks_of(text_blocks(opened)):
+    for chunk in chunks_of(opened):
         for line in io.BytesIO(chunk):
             number += 1
             if line.strip():

@@ -9,14 +9,12 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from abstain.errors import InputError, Place, plural, shown
-from abstain.io.files import Opened, ahead, chunks_of, text_blocks
+from abstain.io.files import Opened, ahead, chunks_of
 
 RUN_COLUMNS = ("query", "Q0", "doc", "rank", "score", "run")
 QRELS_COLUMNS = ("query", "0", "doc", "rel")
@@ -45,11 +43,14 @@ def run_batches(
         if not text:
             return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        if frame is None or _unordered(frame[order].to_numpy()):
+        if frame is None:
             return None
-        return frame.with_columns(marks) if marks else frame
+        numbers = frame[order].to_numpy()
+        large = (numbers >= MOST) | (numbers <= -MOST)
+        unordered = large if by_rank else np.isnan(numbers)
+        return None if unordered.any() else frame.with_columns(marks)
 
-    for frame in ahead(chunks(opened), rows):
+    for frame in ahead(chunks_of(opened), rows):
         if frame is None:
             raise _explain(opened, RUN_COLUMNS, order)
         if by_rank and frame.height:
@@ -62,7 +63,7 @@ def run_batches(
 def read_qrels(opened: Opened) -> pl.DataFrame:
     """A qrels file's rows: query, doc, rel (a whole number; negative means not judged)."""
     frames = []
-    for text in filter(None, map(single_spaced, chunks(opened))):
+    for text in filter(None, map(single_spaced, chunks_of(opened))):
         frame = _parse(text, QRELS_COLUMNS, {"rel": pl.Int64()}, ("query", "doc", "rel"))
         # each row has its four columns, so the total is exact only if none has a fifth
         if frame is None or text.count(b" ") != 3 * frame.height:
@@ -81,7 +82,7 @@ def lines_with(
     Of several runs in the file, those of the first that has it twice.
     """
     seen: dict[tuple[bytes, ...], list[int]] = {}
-    for number, fields in _lines_of(opened, query):
+    for number, fields in lines(opened, query.encode()):
         if fields[2] == doc.encode() if doc is not None else int(fields[3]) == rank:
             tag = tuple(fields[5:6])  # runs have one, qrels have not
             seen.setdefault(tag, []).append(number)
@@ -92,18 +93,7 @@ def lines_with(
 
 def first_line_with(opened: Opened, query: str) -> int | None:
     """The first line of a query."""
-    return next((number for number, _ in _lines_of(opened, query)), None)
-
-
-def _lines_of(opened: Opened, query: str) -> Iterator[tuple[int, list[bytes]]]:
-    """The lines of a query and their fields; a chunk that cannot hold it is only counted."""
-    before, wanted = 0, query.encode()
-    for chunk in chunks(opened):
-        if wanted in chunk:
-            yield from (
-                (n, fields) for n, fields in fields_of(chunk, before) if fields[0] == wanted
-            )
-        before += len(chunk.splitlines()) if b"\r" in chunk else chunk.count(b"\n")
+    return next((number for number, _ in lines(opened, query.encode())), None)
 
 
 def looks_like_trec(head: bytes) -> bool:
@@ -147,13 +137,6 @@ def _parse(
     return None
 
 
-def _unordered(numbers: NDArray[Any]) -> bool:
-    """Whether a score is NaN, or a rank too large for a double to be exact."""
-    if numbers.dtype == np.float64:
-        return bool(np.isnan(numbers).any())
-    return bool(((numbers >= MOST) | (numbers <= -MOST)).any())
-
-
 def _explain(opened: Opened, columns: Sequence[str], number: str) -> InputError:
     """The error of the first line whose fields are not what the columns, one of numbers, hold."""
     for line, fields in lines(opened):
@@ -184,20 +167,17 @@ def _problem(fields: list[bytes], columns: Sequence[str], number: str) -> str | 
     return None
 
 
-def chunks(opened: Opened) -> Iterator[bytes]:
-    """The file's text in chunks of whole lines, unpacked, without a byte order mark."""
-    return chunks_of(text_blocks(opened))
-
-
-def lines(opened: Opened) -> Iterator[tuple[int, list[bytes]]]:
-    """Line numbers and their fields: slow and obvious, for saying where something is wrong.
+def lines(opened: Opened, query: bytes = b"") -> Iterator[tuple[int, list[bytes]]]:
+    """Line numbers and their fields, perhaps of one query: for saying where something is wrong.
 
     Blank lines and comments (a first character #, as trec_eval 10) count but are left out.
     """
     before = 0
-    for chunk in chunks(opened):
-        yield from fields_of(chunk, before)
-        before += len(chunk.splitlines())
+    for chunk in chunks_of(opened):
+        if query in chunk:
+            fields = fields_of(chunk, before)
+            yield from (line for line in fields if not query or line[1][0] == query)
+        before += len(chunk.splitlines()) if b"\r" in chunk else chunk.count(b"\n")
 
 
 def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]:

@@ -20,7 +20,7 @@ import polars as pl
 
 from abstain.errors import InputError, Place, TooLargeError, UsageError, plural, shown
 from abstain.io import trec
-from abstain.io.files import bare_name, open_file
+from abstain.io.files import bare_name, chunks_of, open_file
 from abstain.measures.recall_and_gain import LEAST
 from abstain.measures.trec_eval import (
     REL_STRING,
@@ -302,7 +302,7 @@ def _open(path: str, *, slow: bool) -> TrecEvalFile:
 def _refuse_blank_lines(opened: Opened) -> None:
     """Judgments have no blank line, where a run may have some."""
     before = 0
-    for chunk in trec.chunks(opened):
+    for chunk in chunks_of(opened):
         if blank := BLANK_LINE.search(chunk):
             line = before + chunk.count(b"\n", 0, blank.start()) + 1
             expected = f"a blank line, expected {' '.join(QRELS)}"
