@@ -147,7 +147,7 @@ def test_slices_that_dropped_are_named_with_the_difference() -> None:
     value, low, high = gate.difference
     assert value == pytest.approx(20 / 30 - 25 / 30)
     assert low < value < high
-    assert "slices whose score dropped" in str(caught.value)
+    assert "slices whose score got worse" in str(caught.value)
 
 
 def called(frame: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -476,7 +476,7 @@ def test_not_worse_is_a_paired_bound() -> None:
     assert low < value < high
     with refuses(WorseError) as caught:
         assert_not_worse(run, gold, before, "accuracy", margin=0.02)
-    assert "dropped" not in str(caught.value) or caught.value.gate.parts
+    assert "got worse" not in str(caught.value) or caught.value.gate.parts
     assert assert_not_worse(before, gold, run, "accuracy").passed
 
 
