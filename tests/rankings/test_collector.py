@@ -95,19 +95,6 @@ def test_as_an_answer_it_is_a_document_like_others() -> None:
     assert values("RR", rankings).tolist() == [1 / 2, 1]
 
 
-def test_slots_of_many_keys_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judgments, "KEPT", 1 << 8)
-    monkeypatch.setattr(judgments.room, "slots", np.zeros(0, np.uint32))
-    many = np.arange(1000, dtype=np.uint64) << np.uint64(40)
-    rows, which = judgments.KeyIndex(many).find(many[::-1])
-    assert sorted(zip(rows.tolist(), which.tolist(), strict=True)) == [
-        (i, 999 - i) for i in range(1000)
-    ]
-    assert len(judgments.room.slots) == 0
-    assert judgments.KeyIndex(many[:10]).all_differ
-    assert 0 < len(judgments.room.slots) <= 1 << 8
-
-
 @pytest.mark.slow
 @given(data=st.data(), gold=golds, run=runs, bits=st.sampled_from([0, 2, 64]))
 def test_a_document_twice_is_found_wherever_it_is(
@@ -135,14 +122,13 @@ def test_a_document_twice_is_found_wherever_it_is(
     spread=st.sampled_from([1, 1 << 30, 1 << 58]),
 )
 def test_keys_are_found_where_they_stand(held: list[int], wanted: list[int], spread: int) -> None:
-    """Neighbours share a slot where keys are small; a slot may hold what was there before."""
-    index = judgments.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
-    assert index.all_differ == (len(set(held)) == len(held))
-    held = list(dict.fromkeys(held))
-    index = judgments.KeyIndex(np.array(held, np.uint64) * np.uint64(spread))
-    rows, which = index.find(np.array(wanted, np.uint64) * np.uint64(spread))
+    keys, some = (np.array(each, np.uint64) * np.uint64(spread) for each in (held, wanted))
+    assert judgments.all_differ(keys) == (len(set(held)) == len(held))
+    rows, which = judgments.find(keys, some)
     found = sorted(zip(which.tolist(), rows.tolist(), strict=True))
-    assert found == [(i, held.index(key)) for i, key in enumerate(wanted) if key in held]
+    assert found == [
+        (i, j) for i, key in enumerate(wanted) for j in range(len(held)) if key == held[j]
+    ]
 
 
 @given(codes=st.lists(st.integers(0, 200_000), max_size=50))

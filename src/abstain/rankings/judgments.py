@@ -5,7 +5,6 @@ A key is a 64-bit number. Two equal keys are only a hint: the document ids thems
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -32,9 +31,6 @@ DocumentsOf = Callable[[Ints], pl.Series]
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """Spreads query numbers over 64 bits, so that a document hashes apart in two queries."""
-
-KEPT = 1 << 22
-"""Slots that are kept at most; more are made for one index and freed."""
 
 
 class RepeatedError(Exception):
@@ -75,7 +71,7 @@ class Judgments:
         self.queries: tuple[str, ...] = tuple(names)
         codes = self.encode(qrels["query"])
         keys = row_keys(codes, qrels["doc"].hash().to_numpy())
-        if not KeyIndex(keys).all_differ:
+        if not all_differ(keys):
             self.refuse_repeats(codes, keys, qrels["doc"].gather)
         grades: Floats = qrels["rel"].cast(pl.Float64).to_numpy()
         known = grades >= 0
@@ -133,16 +129,14 @@ class Judgments:
         Each query's rows stand together, from ``starts`` on. Raises ``RepeatedError`` if a
         query has a document twice.
         """
-        index = KeyIndex(keys)
-        if not index.all_differ:
+        if not all_differ(keys):
             self.refuse_repeats(codes, keys, documents_of)
         heads = codes[starts]
         queries = heads[heads < len(self.queries)]
         offsets = self._offsets
         group, place = spread(offsets[queries + 1] - offsets[queries])
         judged = offsets[queries][group] + place
-        wanted = self._keys[judged]
-        rows, which = index.find(wanted) if index.all_differ else find_any(keys, wanted)
+        rows, which = find(keys, self._keys[judged])
         same = codes[rows] == self._row[judged[which]]
         rows, which = rows[same], judged[which[same]]
         if self.nil is None:
@@ -172,68 +166,14 @@ def row_keys(codes: Codes, hashes: Keys) -> Keys:
     return hashes ^ (codes.astype(np.uint64) * ODD)
 
 
-class _Room(threading.local):
-    """Memory for slots, kept by each thread for the next rows: new memory would cost the gain."""
-
-    slots: NDArray[np.uint32] = np.zeros(0, np.uint32)
-
-
-room = _Room()
+def all_differ(keys: Keys) -> bool:
+    """Whether no key is there twice."""
+    ordered = np.sort(keys)
+    return not (ordered[1:] == ordered[:-1]).any()
 
 
-def _slots(size: int) -> NDArray[np.uint32]:
-    if size > KEPT:
-        return np.zeros(size, np.uint32)
-    if len(room.slots) < size:
-        room.slots = np.zeros(size, np.uint32)
-    return room.slots
-
-
-class KeyIndex:
-    """Where each key stands among some rows.
-
-    Each row writes its number into the slot of its key, over any other. Only rows that do not
-    find themselves there share a slot with one that stayed: these few are sorted. An index is
-    good until its thread makes the next one, which takes its slots.
-    """
-
-    def __init__(self, keys: Keys) -> None:
-        self._keys = keys
-        self._bits = len(keys).bit_length() + 2
-        self._slots = _slots(1 << self._bits)
-        slots = self._slots_of(keys)
-        rows = np.arange(len(keys), dtype=np.uint32)
-        self._slots[slots] = rows
-        stayed = self._slots[slots]
-        lost = np.flatnonzero(stayed != rows)
-        order = np.argsort(keys[lost])
-        self._lost, self._lost_keys = lost[order], keys[lost[order]]
-        repeats = (keys[lost] == keys[stayed[lost]]).any()
-        self.all_differ = not (repeats or (self._lost_keys[1:] == self._lost_keys[:-1]).any())
-        """Is no key there twice?"""
-
-    def find(self, wanted: Keys) -> tuple[Ints, Ints]:
-        """Rows that have a wanted key, and which one; each key may be in one row only."""
-        # a slot that none of these rows wrote into holds any number
-        rows = np.minimum(self._slots[self._slots_of(wanted)], len(self._keys) - 1)
-        stayed: Bools = self._keys[rows] == wanted
-        others = np.flatnonzero(~stayed)
-        places = np.searchsorted(self._lost_keys, wanted[others])
-        there = places < len(self._lost)
-        others, places = others[there], places[there]
-        there = self._lost_keys[places] == wanted[others]
-        which = np.flatnonzero(stayed)
-        return (
-            np.concatenate((rows[which].astype(np.int64), self._lost[places[there]])),
-            np.concatenate((which, others[there])),
-        )
-
-    def _slots_of(self, keys: Keys) -> Keys:
-        return keys >> np.uint64(64 - self._bits)
-
-
-def find_any(keys: Keys, wanted: Keys) -> tuple[Ints, Ints]:
-    """The same where a key may be in several rows, which is next to never."""
+def find(keys: Keys, wanted: Keys) -> tuple[Ints, Ints]:
+    """The rows that have a wanted key, and which one it is."""
     these = pl.DataFrame({"key": keys, "row": np.arange(len(keys))})
     those = pl.DataFrame({"key": wanted, "which": np.arange(len(wanted))})
     pairs = these.join(those, on="key")
