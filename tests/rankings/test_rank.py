@@ -344,7 +344,7 @@ def test_truncation_by_hand(files: Here) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=8))
 def test_inversions_and_tau_by_counting_pairs(points: list[tuple[int, int]]) -> None:
-    from abstain.features.rank.truncation import inversions, kendall_tau
+    from abstain.features.rank.truncation import agreement, inversions
 
     first, second = (np.array(side, float) / 7 for side in zip(*points, strict=True))
     runs = [f"r{i}" for i in range(len(points))]
@@ -361,7 +361,7 @@ def test_inversions_and_tau_by_counting_pairs(points: list[tuple[int, int]]) -> 
     sizes = [
         sum(p[side] != q[side] for n, p in enumerate(points) for q in points[:n]) for side in (0, 1)
     ]
-    tau = kendall_tau(first, second)
+    tau = agreement(first, second)
     if 0 in sizes:
         assert isinstance(tau, ab.Undefined)
     else:

@@ -233,13 +233,18 @@ def test_a_column_of_numbers_may_be_the_clusters() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        '{"kind": "rank", "results": [{"run": "a", "scores": {"AP": 1}}]}',
         '{"kind": "rank", "per_query": [{"run": 1}]}',
         '{"kind": "rank", "results"',
     ],
 )
 def test_a_result_of_rank_that_does_not_serve(tmp_path: Path, data: str) -> None:
     (tmp_path / "r.json").write_text(data)
+    with refuses(InputError):
+        ab.read_scores(tmp_path / "r.json")
+
+
+def test_a_result_of_rank_has_scores_by_query(tmp_path: Path) -> None:
+    ab.rank({"q": {"d": 1}}, {"q": {"d": 1.0}}).to_json(tmp_path / "r.json")
     with refuses(InputError):
         ab.read_scores(tmp_path / "r.json")
 

@@ -21,10 +21,8 @@ import polars as pl
 from abstain.measures.ranked_lists import Bools, Floats, Ints, spread
 from abstain.rankings.judgments import Codes, Judgments, Keys, RepeatedError, row_keys
 
-CHUNK = 1 << 16
-"""Rows ranked at a time when a whole run was gathered."""
-WORKERS = 2
-"""Chunks ranked at a time."""
+CHUNK = 1 << 16  # rows ranked at a time when a whole run was gathered
+WORKERS = 2  # chunks ranked at a time
 
 NIL_WORDS = ("NIL", "nil", "-1")
 """How runs say that there is nothing more to find, in TREC 2001 and in the Qur'an QA tasks."""
@@ -85,31 +83,17 @@ class Hits:
 
 
 @dataclass(frozen=True)
-class Collected(Hits):
-    """All that is kept of a run: its judged documents (and NILs), by query and rank."""
+class Collected:
+    """All that is kept of a run."""
 
+    hits: Hits
+    """Its judged documents (and NILs), batch by batch."""
     lengths: Ints
     """Rows of each query, by number; those of no gold query too."""
     nil_words: tuple[str, ...]
     """What looks like a NIL and is not the one that was passed."""
     strangers: Ints
-    """The numbers of its queries that are none of gold's, in the order in which they came: which
-    numbers they have depends on what else is read at the same time."""
-
-    @classmethod
-    def of(
-        cls,
-        parts: Sequence[Hits],
-        lengths: Ints,
-        nil_words: tuple[str, ...],
-        strangers: Sequence[int] = (),
-    ) -> Collected:
-        """The parts of a run, in any order."""
-        every = together(parts)
-        order = np.lexsort((every.rank, every.code))
-        others = np.array(strangers, np.int64)
-        code, rank, grade = every.code[order], every.rank[order], every.grade[order]
-        return cls(code, rank, grade, lengths, nil_words, others)
+    """The numbers of its queries that are none of gold's, in the order in which they came."""
 
 
 def together(parts: Sequence[Hits]) -> Hits:
@@ -177,9 +161,6 @@ def _ranks(places: Ints, starts: Ints) -> Ints:
     return places - starts[np.searchsorted(starts, places, "right") - 1] + 1
 
 
-# --------------------------------------------------- rank order, with as little sorting as it needs
-
-
 def block_starts(codes: Codes) -> Ints:
     """Where a stretch of rows of one query begins."""
     starts = np.ones(len(codes), bool)
@@ -221,9 +202,6 @@ def look_up(wanted: Ints, keys: Ints, values: Ints) -> Ints:
     """The value of each wanted key; every one is there."""
     sorter = np.argsort(keys)
     return values[sorter[np.searchsorted(keys, wanted, sorter=sorter)]]
-
-
-# ------------------------------------------------------------------------------------- batches
 
 
 class Collector:
@@ -273,7 +251,8 @@ class Collector:
         elif self._kept:
             self._rank()
         words = tuple(sorted(self._nil_words - {self._judgments.nil}))
-        return Collected.of(self._hits, self._lengths, words, tuple(self._strangers))
+        others = np.array([*self._strangers], np.int64)
+        return Collected(together(self._hits), self._lengths, words, others)
 
     def _rank(self) -> None:
         rows = Rows.together(self._kept)

@@ -14,21 +14,11 @@ from numpy.typing import NDArray
 from abstain.errors import UsageError
 from abstain.measures.ranked_lists import Bools, Floats, Ints, Pool, offsets_of, spread
 
-Codes = NDArray[np.uint32]
-"""The query of each row, as a number."""
-
-Keys = NDArray[np.uint64]
-"""The query and the document of each row, as a number."""
-
-NIL = -1.0
-"""Stands for a grade where a row says that there is nothing more to find."""
-
-UNJUDGED = -2.0
-"""Stands for a grade where a document was in the pool and was not judged."""
-
-DocumentsOf = Callable[[Ints], pl.Series]
-"""The document ids of some rows."""
-
+Codes = NDArray[np.uint32]  # the query of each row, as a number
+Keys = NDArray[np.uint64]  # the query and the document of each row, as a number
+NIL = -1.0  # stands for a grade where a row says that there is nothing more to find
+UNJUDGED = -2.0  # stands for a grade where a document was in the pool and was not judged
+DocumentsOf = Callable[[Ints], pl.Series]  # the document ids of some rows
 ODD = np.uint64(0x9E3779B97F4A7C15)
 """Spreads query numbers over 64 bits, so that a document hashes apart in two queries."""
 
@@ -156,9 +146,6 @@ class Judgments:
         again = pairs.filter(~pl.struct(pl.all()).is_first_distinct())
         if again.height:
             raise RepeatedError(self.names()[again["code"][0]], doc=again["doc"][0])
-
-
-# ---------------------------------------------------------------------------- rows by their keys
 
 
 def row_keys(codes: Codes, hashes: Keys) -> Keys:

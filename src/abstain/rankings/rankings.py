@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     Reader: TypeAlias = Callable[[ListSettings], tuple[RankedLists, tuple[RunOrigin, ...]]]
 
 DEFAULT_MEASURES = ("AP", "NDCG@10", "P@10", "RR")
-PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")
-"""Shown too where lists are known to stop."""
+PRIMED_MEASURES = ("AP'", "NDCG'", "RR'")  # shown too where lists are known to stop
 
 MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
 """A name that belongs to a measure of confidence; who types it here means RR."""
@@ -61,8 +60,6 @@ class Rankings:
     def __repr__(self) -> str:
         queries = plural(len(self.queries), "query", "queries")
         return f"<Rankings: {plural(len(self.runs), 'run')} × {queries}>"
-
-    # ------------------------------------------------------------------------------ what it holds
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -121,8 +118,6 @@ class Rankings:
         values = {name: [value or None for value in joined[name].to_list()] for name in names}
         return values, tuple(strangers["query"])
 
-    # ------------------------------------------------------------------------------------- subsets
-
     def only(
         self,
         *,
@@ -158,8 +153,6 @@ class Rankings:
         lists, origins = self.read_again(settings)
         whole = replace(self, lists=lists, settings=settings, origins=origins, subset=None)
         return whole.only(runs=self.runs, queries=self.queries)
-
-    # ------------------------------------------------------------------------------------ analyses
 
     def scores(
         self,
@@ -203,9 +196,6 @@ class Rankings:
         meta = _meta
         truncation = _truncation
         cut = _cut
-
-
-# ------------------------------------------------------------------------- measures by their names
 
 
 def default_measures(settings: ListSettings) -> tuple[str, ...]:

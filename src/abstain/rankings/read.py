@@ -16,14 +16,7 @@ import polars as pl
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
 from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
-from abstain.rankings.collector import (
-    MARKS,
-    Collected,
-    Collector,
-    Hits,
-    ScatteredError,
-    together,
-)
+from abstain.rankings.collector import MARKS, Collected, Collector, Hits, ScatteredError, together
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
@@ -32,8 +25,7 @@ from abstain.reading import EngineName, ListSettings, Missing, Reading, Ties
 if TYPE_CHECKING:
     from abstain.io.tables import Table
 
-MOST_AT_ONCE = 8
-"""Files read at once: each needs memory for some of its rows."""
+MOST_AT_ONCE = 8  # files read at once: each needs memory for some of its rows
 FILE = (str, os.PathLike, Opened)
 
 
@@ -174,9 +166,6 @@ def _unfolded(data: Any) -> list[tuple[str, Any]]:
     return [(name, file) for file in files]
 
 
-# --------------------------------------------------------------- rows to rankings
-
-
 def ranked_lists(
     qrels: Source,
     runs: Sequence[Source],
@@ -200,7 +189,7 @@ def ranked_lists(
     def collected(source: Source) -> dict[str, Collected]:
         if isinstance(source, TrecFile) or not source.elsewhere:
             return _collect(source, judgments, by_rank=by_rank)
-        from abstain.rankings.engine import collect_in_engine
+        from abstain.rankings.tables import collect_in_engine
 
         return collect_in_engine(source, judged, judgments, by_rank=by_rank)
 
@@ -323,9 +312,6 @@ def _names_of_file(source: Source) -> list[str]:
     return [source.run, f"{folder}/{source.run}", path]
 
 
-# ---------------------------------------------------------------- missing queries, NIL, the limit
-
-
 def _assemble(
     judgments: Judgments, runs: Sequence[tuple[str, Collected]], *, limit: int | None = None
 ) -> RankedLists:
@@ -381,9 +367,10 @@ def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
     """The documents judged for gold's queries, run after run; each has its row as its code."""
     parts = []
     for number, each in enumerate(runs):
-        gold = each.code < queries
-        row = each.code[gold] + number * queries
-        parts.append(Hits(row, each.rank[gold], each.grade[gold]))
+        code, rank, grade = each.hits.code, each.hits.rank, each.hits.grade
+        order = np.lexsort((rank, code))
+        order = order[: np.count_nonzero(code < queries)]
+        parts.append(Hits(code[order] + number * queries, rank[order], grade[order]))
     return together(parts)
 
 

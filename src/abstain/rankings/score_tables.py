@@ -18,16 +18,14 @@ from abstain.io.frames import check_mapping, collect, into_lazy, open_table, ren
 from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
 from abstain.reading import Reading
+from abstain.registry import RESULTS, part
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
 
-RUNS = ("run", "system")
-"""What the column of runs is called."""
-LARGEST = 1e100
-"""Sums, squares and cubes of scores within it are numbers."""
-NO_SCORE = ("", "-", "–", "na", "n/a", "nan", "null", "none")
-"""What a cell says that has no score."""
+RUNS = ("run", "system")  # what the column of runs is called
+LARGEST = 1e100  # sums, squares and cubes of scores within it are numbers
+NO_SCORE = ("", "-", "–", "na", "n/a", "nan", "null", "none")  # what a cell says that has no score
 UNITS = ("topic", "query", "question")
 """What the column of topics is called at best; scores then speak of topics by that word."""
 TOPICS = re.compile(
@@ -79,9 +77,6 @@ def read_scores(
     return replace(_joined(tables), cluster=cluster, reading=reading)
 
 
-# -------------------------------------------------------------------------------- several tables
-
-
 def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
     if isinstance(data, Mapping):
         pairs = [(str(name), table) for name, table in data.items()]
@@ -93,7 +88,7 @@ def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
             bare_name(table) if isinstance(table, (str, os.PathLike)) else unnamed.format(number)
             for number, table in enumerate(tables, 1)
         ]
-        pairs = list(zip(without_prefix(names), tables, strict=True))
+        pairs = list(zip(names, tables, strict=True))
     names = [name for name, _ in pairs]
     if not names:
         raise UsageError("there is no table of scores")
@@ -102,24 +97,9 @@ def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
 
 
 def _refuse_shared(measures: Sequence[str], what: str) -> None:
-    twice = next((name for name in measures if measures.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"{what} '{twice}', expected each measure in one table")
-
-
-def without_prefix(names: list[str]) -> list[str]:
-    """Names of files that begin alike, without what they share; what is left begins with a letter.
-
-    >>> without_prefix(["web_ap", "web_rr"]), without_prefix(["web_ndcg_10", "web_ndcg_20"])
-    (['ap', 'rr'], ['ndcg_10', 'ndcg_20'])
-    """
-    shortest = min(map(len, names), default=0) if len(names) > 1 else 0
-    for cut in range(shortest - 1, 0, -1):
-        left = [name[cut:] for name in names]
-        alike = len({name[:cut] for name in names}) == 1 and names[0][cut - 1] in "_-. "
-        if alike and all(name[0].isalpha() for name in left):
-            return left
-    return names
+    for name in measures:
+        if measures.count(name) > 1:
+            raise UsageError(f"{what} '{name}', expected each measure in one table")
 
 
 def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
@@ -136,13 +116,9 @@ def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
     topics = _common([table.topics for table in tables], "topic", notes)
     if not topics:
         raise InputError("the tables have no topic in common")
-    parts = [
-        (slice(None), _places(runs, table.runs)[:, None], _places(topics, table.topics))
-        for table in tables
-    ]
-    values = [table.values[part] for table, part in zip(tables, parts, strict=True)]
-    undefined = [table.undefined[part] for table, part in zip(tables, parts, strict=True)]
-    rows = _places(topics, first.topics) if first.attributes.width else slice(None)
+    places = [(_places(runs, t.runs)[:, None], _places(topics, t.topics)) for t in tables]
+    values = [t.values[:, *at] for t, at in zip(tables, places, strict=True)]
+    undefined = [t.undefined[:, *at] for t, at in zip(tables, places, strict=True)]
     return replace(
         first,
         measures=tuple(measures),
@@ -151,29 +127,23 @@ def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
         topics=tuple(topics),
         values=np.concatenate(values),
         undefined=np.concatenate(undefined),
-        attributes=first.attributes[rows],
+        attributes=first.attributes[places[0][1]] if first.attributes.width else first.attributes,
         notes=tuple(notes),
     )
 
 
 def _common(names: Sequence[Sequence[str]], what: str, notes: list[str]) -> list[str]:
     """The names that all tables have; the others are noted."""
-    sets = [set(each) for each in names]
-    common = [name for name in names[0] if all(name in each for each in sets)]
-    seen = len(set().union(*sets))
-    if len(common) < seen:
-        left = seen - len(common)
+    shared, seen = set(names[0]).intersection(*names), len(set().union(*names))
+    if left := seen - len(shared):
         notes.append(f"left out: {left:,} of {plural(seen, what)}, not in every table")
-    return common
+    return [name for name in names[0] if name in shared]
 
 
 def _places(names: Iterable[str], among: Iterable[str]) -> Ints:
     """Where each of some names stands among others."""
     place = {name: at for at, name in enumerate(among)}
     return np.array([place[name] for name in names], np.int64)
-
-
-# ------------------------------------------------------------------- what `rank` saves as JSON
 
 
 def _open(data: Any, name: str, format: str | None) -> Table:
@@ -187,35 +157,16 @@ def _open(data: Any, name: str, format: str | None) -> Table:
     return open_table(data, name=name or "scores", format=format)
 
 
-class _Row(msgspec.Struct):
-    run: str
-    query: str
-    scores: dict[str, float | None]
-    slice: dict[str, str | None] = {}
-    nil: bool = False
-    missing: bool = False
-    truncated: bool = False
-
-
-class _Saved(msgspec.Struct):
-    per_query: list[_Row] = []
-
-
 def _table_of_result(text: bytes, name: str) -> Table:
-    """A saved result of `rank` as the rows that its CSV has."""
+    """The scores by query of a saved result of `rank`."""
     try:
-        saved = msgspec.json.decode(text.removeprefix(BOM), type=_Saved)
+        saved = msgspec.json.decode(text.removeprefix(BOM), type=part(RESULTS["rank"][0]))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"is not a complete result of `abstain rank`: {error}", name) from None
     if not saved.per_query:
         raise InputError("has no scores by query: `abstain rank --per-query` has them", name)
-    facts = ("run", "query", *FLAGS)
-    rows = [{f: getattr(row, f) for f in facts} | row.slice | row.scores for row in saved.per_query]
-    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame = saved.to_frame("queries")
     return Table(name, "json", tuple(frame.columns), frame.lazy())
-
-
-# ------------------------------------------------------------------------------------ one table
 
 
 def _read_table(
@@ -282,14 +233,8 @@ def _by_run(
     there = np.zeros(values.shape[1:], bool)
     there[places] = known
     undefined = np.isnan(values) & there
-    return replace(
-        rows,
-        measures=rows.runs,
-        higher_is_better=(),
-        runs=systems,
-        values=values,
-        undefined=undefined,
-    )
+    rows = replace(rows, measures=rows.runs, higher_is_better=())
+    return replace(rows, runs=systems, values=values, undefined=undefined)
 
 
 def _topic_columns(columns: Sequence[str], mapped: Collection[str]) -> list[str]:
@@ -333,9 +278,6 @@ def _like_ids(column: pl.Series) -> bool:
         return False
     whole = (values == values.round()).fill_null(value=False).all()
     return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
-
-
-# ---------------------------------------------------------------------------------------- cells
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:

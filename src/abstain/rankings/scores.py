@@ -77,8 +77,6 @@ class ScoreMatrix:
     def _units(self) -> str | None:
         return "queries" if self.unit == "query" else None
 
-    # ------------------------------------------------------------------------------ what it holds
-
     @property
     def absent(self) -> dict[str, int]:
         """For each run that lacks a score, on how many topics it does."""
@@ -125,8 +123,6 @@ class ScoreMatrix:
             ((run, topic, dict(zip(self.measures, at, strict=True))) for run, topic, *at in rows),
             shape,
         )
-
-    # ------------------------------------------------------------------------------------ subsets
 
     def single(self, measure: str | None = None) -> ScoreMatrix:
         """One of the measures: the one asked for, or the only one there is."""
@@ -189,8 +185,6 @@ class ScoreMatrix:
             attributes=self.attributes.filter(~gone) if self.attributes.width else self.attributes,
             notes=(*self.notes, note),
         )
-
-    # ------------------------------------------------------------------------------------ analyses
 
     if TYPE_CHECKING:
         compare = _compare

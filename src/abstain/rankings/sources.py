@@ -100,15 +100,7 @@ def open_source(
             return TrecFile(opened.name, run, bool(name), path, opened)
     from abstain.rankings.tables import open_rows
 
-    return open_rows(
-        data,
-        side=side,
-        name=name,
-        columns=columns or {},
-        format=format,
-        engine=chosen,
-        master=master,
-    )
+    return open_rows(data, side, name, columns or {}, format, chosen, master)
 
 
 def run_name(path: Any) -> str:

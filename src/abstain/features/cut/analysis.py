@@ -28,14 +28,10 @@ if TYPE_CHECKING:
     from abstain.rankings.rankings import Rankings
 
 FOLDS = 5
-LEAST_DELTA = 1e-12
-"""The lowest probability at which a promise may be broken."""
-KEEP = "keep"
-"""What the rule of a promise is called."""
-LEVEL, PROMISED = 0.95, 0.9
-"""The level of intervals, and of promises."""
-LOOKED_AT = 200
-"""Queries tuned on that are looked at, where a rule's optimism is asked for."""
+LEAST_DELTA = 1e-12  # the lowest probability at which a promise may be broken
+KEEP = "keep"  # what the rule of a promise is called
+LEVEL, PROMISED = 0.95, 0.9  # the level of intervals, and of promises
+LOOKED_AT = 200  # queries tuned on that are looked at, where a rule's optimism is asked for
 
 
 def cut(
@@ -82,15 +78,14 @@ def cut(
     if not chosen.origins:
         raise UsageError("these rankings have no scores: read them with read_rankings")
     tables = score_tables(chosen.origins, chosen.lists)
-    how = Asked(measure, rule, keep, next, budget, folds, repeats, level, seed)
     rows: list[CutRow] = []
     runs: list[CutRun] = []
     notes: list[str] = []
     used = 0
     for at, name in enumerate(chosen.runs):
         lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
-        task = Task(name, lists, how)
-        used = task.folds
+        used = _folds(folds, lists.size)
+        task = Task(name, lists, measure, rule, keep, next, budget, used, repeats, level, seed)
         judged, summary = task.result()
         rows += judged
         runs.append(summary)
@@ -114,9 +109,8 @@ def _check(
 ) -> None:
     check_name("rule", rule, RULES)
     if not measure.higher_is_better:
-        raise UsageError(
-            f"{option('maximise')} needs a measure where higher is better (got {measure})"
-        )
+        what = "needs a measure where higher is better"
+        raise UsageError(f"{option('maximise')} {what} (got {measure})")
     if rule == "expected" and measure.definition.by_depth is None:
         raise UsageError(f"the rule 'expected' cannot be used with {measure}")
     if keep is not None and not 0 < 1 - keep < 1:
@@ -142,34 +136,24 @@ def _lists_of(
     if not rankings.settings.trec_eval:
         counted = counted & ~np.isnan(lists.values).any(axis=1)
     some = np.flatnonzero(counted)
-    queries = plural(len(counted) - len(some), "query", "queries")
     if len(some) < len(counted):
+        queries = plural(len(counted) - len(some), "query", "queries")
         remarks.append(f"{queries} left out, because {measure} is undefined or there is no list")
     if infinite:
         scores = plural(infinite, "infinite score")
         remarks.append(f"{scores} replaced by the largest or smallest finite score")
     if len(some) < 2:
-        raise UsageError(
-            f"a rule is tuned on some queries and judged on others: expected at least 2 queries "
-            f"(run {shown(rankings.runs[at])} has {len(some)})"
-        )
+        what = "a rule is tuned on some queries and judged on others: expected at least 2 queries"
+        raise UsageError(f"{what} (run {shown(rankings.runs[at])} has {len(some)})")
     by_name = np.argsort(np.array(rankings.queries)[some], kind="stable")
     return lists.only(some[by_name]), remarks  # the order of rows in files decides nothing
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What was asked for: the arguments of `cut`."""
-
-    measure: RankingMeasure
-    rule: str
-    keep: float | None
-    next: bool
-    budget: float | None
-    folds: int | None
-    repeats: int
-    level: float | None
-    seed: int
+def _folds(asked: int | None, queries: int) -> int:
+    if asked is not None and not 2 <= asked <= queries:
+        known = f"from 2 to the number of queries, {queries:,}"
+        raise UsageError(f"{option('folds')} is {known} (got {asked})")
+    return min(asked or FOLDS, queries)
 
 
 @dataclass
@@ -183,21 +167,28 @@ class Trial:
     chosen: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass
 class Task:
-    """One run, and how it is to be cut."""
+    """One run, and how it is to be cut: the arguments of `cut`."""
 
-    def __init__(self, run: str, lists: Lists, how: Asked) -> None:
-        if how.folds is not None and not 2 <= how.folds <= lists.size:
-            raise UsageError(
-                f"{option('folds')} is from 2 to the number of queries, {lists.size:,} "
-                f"(got {how.folds})"
-            )
-        self.run, self.lists, self.how = run, lists, how
-        self.folds = min(how.folds or FOLDS, lists.size)
-        no_depths = how.measure.definition.by_depth is None
+    run: str
+    lists: Lists
+    measure: RankingMeasure
+    rule: str
+    keep: float | None
+    next: bool
+    budget: float | None
+    folds: int
+    repeats: int
+    level: float | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        no_depths = self.measure.definition.by_depth is None
         self.rules = [n for n in RULES[1:] if not (n == "expected" and no_depths)]
-        self.chooser = Chooser(lists, how.measure, self.rules, how.budget)
-        self.with_hits = int((lists.hits[:, -1] > 0).sum())
+        self.chooser = Chooser(self.lists, self.measure, self.rules, self.budget)
+        self.with_hits = int((self.lists.hits[:, -1] > 0).sum())
+        self.asked = KEEP if self.keep is not None else self.rule
 
     def result(self) -> tuple[list[CutRow], CutRun]:
         lists = self.lists
@@ -206,19 +197,18 @@ class Task:
             name: np.mean([lists.at(depth) for depth in trial.depth], axis=0)
             for name, trial in trials.items()
         }
-        best = max(
-            (name for name in PLAIN if self._affords(name, trials[name])),
-            key=lambda name: float(scores[name].mean()),
-        )
+        budget = np.inf if self.budget is None else self.budget
+        within = [n for n in PLAIN if n == "nothing" or trials[n].depth.mean() <= budget]
+        best = max(within, key=lambda name: float(scores[name].mean()))
         rows = {name: self._row(name, trials[name], scores, best) for name in trials}
         every = np.arange(lists.size)
-        draw = np.random.default_rng([self.how.seed, self.how.repeats, 0])
+        draw = np.random.default_rng([self.seed, self.repeats, 0])
         rule = self._fit(every, every, draw).rule
         return list(rows.values()), CutRun(
             run=self.run,
             rule=rule,
             best_reference=best,
-            advice=self._advice(rows[self.how.rule if self.how.keep is None else KEEP], rule),
+            advice=self._advice(rows[self.asked], rule),
             queries=lists.size,
             nil_queries=int(lists.nil.sum()),
             documents=float(lists.scores.length.mean()),
@@ -229,17 +219,17 @@ class Task:
 
     def _trials(self) -> dict[str, Trial]:
         """Every rule and reference, tuned and judged fold by fold."""
-        lists, how, fit = self.lists, self.how, self.chooser.fit
-        chosen = ["auto", *([KEEP] if how.keep is not None else [])]
-        empty = np.zeros((how.repeats, lists.size), np.int64)
+        lists, fit = self.lists, self.chooser.fit
+        chosen = ["auto", *([KEEP] if self.keep is not None else [])]
+        empty = np.zeros((self.repeats, lists.size), np.int64)
         trials = {name: Trial(empty.copy()) for name in (*chosen, *self.rules, *PLAIN)}
-        for repeat in range(how.repeats):
+        for repeat in range(self.repeats):
             for part, judge in enumerate(self._parts(repeat)):
                 train = np.setdiff1d(np.arange(lists.size), judge)
                 fits = {name: fit(name, train, judge) for name in (*PLAIN, *self.rules)}
-                draw = np.random.default_rng([how.seed, repeat, part + 1])
+                draw = np.random.default_rng([self.seed, repeat, part + 1])
                 fits["auto"] = fits[self.chooser.choose(train, draw)]
-                if how.keep is not None:
+                if self.keep is not None:
                     fits[KEEP] = self._fit(train, judge, draw)
                 for name, fitted in fits.items():
                     trials[name].depth[repeat, judge] = fitted.depth
@@ -251,20 +241,18 @@ class Task:
         return trials | {"oracle": Trial(oracle[None])}
 
     def _parts(self, repeat: int) -> list[Ints]:
-        draw = np.random.default_rng([self.how.seed, repeat])
+        draw = np.random.default_rng([self.seed, repeat])
         fold = folds_of(self.lists.nil, self.folds, draw)
         return [np.flatnonzero(fold == part) for part in range(self.folds)]
 
     def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
         """The rule that was asked for: the one that keeps the promise, where there is one."""
-        how = self.how
-        if how.keep is not None:
-            delta = max(round(1 - (how.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
-            following = max(1, self.with_hits // self.folds) if how.next else None
-            return keeping(
-                self.chooser, train, judge, keep=how.keep, delta=delta, following=following
-            )
-        name = self.chooser.choose(train, draw) if how.rule == "auto" else how.rule
+        if self.keep is not None:
+            delta = max(round(1 - (self.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
+            following = max(1, self.with_hits // self.folds) if self.next else None
+            ask = {"keep": self.keep, "delta": delta}
+            return keeping(self.chooser, train, judge, **ask, following=following)
+        name = self.chooser.choose(train, draw) if self.rule == "auto" else self.rule
         return self.chooser.fit(name, train, judge)
 
     def _looked(self, fitted: Fitted, train: Ints) -> float:
@@ -275,13 +263,9 @@ class Task:
         depth = fitted.rule.depths(self.lists.scores.table[some])
         return float(self.lists.at(depth, some).mean())
 
-    def _affords(self, name: str, trial: Trial) -> bool:
-        budget = self.how.budget
-        return budget is None or name == "nothing" or trial.depth.mean() <= budget
-
     def _row(self, name: str, trial: Trial, scores: dict[str, Floats], best: str) -> CutRow:
-        lists, nil, score, budget = self.lists, self.lists.nil, scores[name], self.how.budget
-        bottom, top = self.how.measure.bounds
+        lists, nil, score, budget = self.lists, self.lists.nil, scores[name], self.budget
+        bottom, top = self.measure.bounds
         kept, silent = trial.depth.mean(axis=0), (trial.depth == 0).mean(axis=0)
         lost = losses(lists, trial.depth.T, np.arange(lists.size))
         recall = 1 - lost[~np.isnan(lost[:, 0])]
@@ -306,7 +290,7 @@ class Task:
 
     def _mean(self, name: str, values: Floats, bottom: float, top: float) -> dict[str, Any]:
         """A mean over queries, with its interval (Student's t) within what it can be at all."""
-        low, high = Mean.of(values, np.ones(len(values))).limits(self.how.level or LEVEL)
+        low, high = Mean.of(values, np.ones(len(values))).limits(self.level or LEVEL)
         ends = "" if name == "score" else f"{name}_"
         return {
             name: number(values.mean()),
@@ -315,9 +299,9 @@ class Task:
         }
 
     def _advice(self, row: CutRow, rule: Rule) -> str:
-        if self.how.keep is not None:
+        if self.keep is not None:
             return "not" if rule.rule == "everything" else "cut"
-        if self.how.budget is not None:
+        if self.budget is not None:
             return "cut"
         keeps_all = bool((rule.depths(self.lists.scores.table) == self.lists.scores.length).all())
         if keeps_all or row.gain is None or row.gain <= 0:
@@ -328,8 +312,7 @@ class Task:
 
     def _promise(self, trials: dict[str, Trial]) -> Promise | None:
         """What was promised, and in how many folds it held."""
-        how = self.how
-        if how.keep is None:
+        if self.keep is None:
             return None
         shares = []
         for repeat, depth in enumerate(trials[KEEP].depth):
@@ -338,18 +321,18 @@ class Task:
                 if not np.isnan(lost).all():
                     shares.append(1 - np.nanmean(lost))
         return Promise(
-            keep=how.keep,
-            level=how.level or PROMISED,
-            next=how.next,
+            keep=self.keep,
+            level=self.level or PROMISED,
+            next=self.next,
             parts=len(shares),
-            held=int(sum(share >= how.keep - 1e-12 for share in shares)),
+            held=int(sum(share >= self.keep - 1e-12 for share in shares)),
             queries=self.with_hits,
         )
 
     def remarks(self) -> Iterator[str]:
         lists, scores = self.lists, self.lists.scores
         if "expected" not in self.rules:
-            why = f"{self.how.measure} cannot be computed for every depth of a list"
+            why = f"{self.measure} cannot be computed for every depth of a list"
             yield f"the rule 'expected' is left out: {why}"
         if scores.length.any() and not (scores.top > scores.lowest).any():
             yield "all scores within each list are equal: only the number of documents can decide"
@@ -357,13 +340,9 @@ class Task:
             yield "no query has a relevant document: the best list is empty"
 
 
-# ------------------------------------------------------------------------------ what charts show
-
-DEPTHS = 120
-"""Depths that a chart shows at most: all of the first, ever fewer then."""
+DEPTHS = 120  # depths that a chart shows at most: all of the first, ever fewer then
 BINS = 40
-POOLED = 4000
-"""Scores that a mixture is fitted to at most."""
+POOLED = 4000  # scores that a mixture is fitted to at most
 
 
 def points_of(lists: Lists) -> tuple[Point, ...]:
@@ -373,14 +352,13 @@ def points_of(lists: Lists) -> tuple[Point, ...]:
         depths = np.arange(most + 1)
     reached = np.searchsorted(np.sort(lists.values.argmax(axis=1)), depths, side="right")
     has = lists.hits[:, -1] > 0
+    recall = lists.hits[has] / lists.hits[has, -1:]
     return tuple(
         Point(
             depth=int(depth),
             score=float(lists.values[:, depth].mean()),
             kept=float(np.minimum(lists.scores.length, depth).mean()),
-            recall=float((lists.hits[has, depth] / lists.hits[has, -1]).mean())
-            if has.any()
-            else None,
+            recall=float(recall[:, depth].mean()) if has.any() else None,
             best_for=int(count),
         )
         for depth, count in zip(depths, np.diff(reached, prepend=0), strict=True)

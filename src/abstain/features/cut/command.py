@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 """Endings of -o that ask for the result; any other name holds the run, cut."""
 READ = {"qrels", "runs", "nil", "reading_columns", "reading_format"}
-APPLIED = READ | {"apply", "output", "explain"}
-"""What may be asked for together with --apply."""
+APPLIED = READ | {"apply", "output", "explain"}  # what may be asked for together with --apply
 
 
 @command

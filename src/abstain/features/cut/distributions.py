@@ -15,16 +15,13 @@ if TYPE_CHECKING:
     from abstain.features.cut.scores import Scores
     from abstain.measures.ranked_lists import Floats, Ints
 
-FITTED = 128
-"""Documents of a list that are fitted at most."""
-WINDOWS = (1.0, 0.6, 0.35, 0.2)
-"""How much of the list the tail may be."""
+FITTED = 128  # documents of a list that are fitted at most
+WINDOWS = (1.0, 0.6, 0.35, 0.2)  # how much of the list the tail may be
 FEWEST = 8
 """Documents of a tail; a shorter one is exponential."""
 LOWEST_SHAPE = -0.5
 """Below it the likelihood of a generalised Pareto distribution has no regular maximum."""
-FLAT = 1e-9
-"""A shape, and a θ in 1 / mean, that is taken for 0."""
+FLAT = 1e-9  # a shape, and a θ in 1 / mean, that is taken for 0
 GRID = np.concatenate([-np.geomspace(0.98, 0.02, 6), [1e-6], np.geomspace(0.02, 60, 10)])
 """Where the maximum of the profile is looked for, before it is refined."""
 GOLDEN = (5**0.5 - 1) / 2

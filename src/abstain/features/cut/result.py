@@ -84,6 +84,10 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     within_budget: bool | None = None
 
     @property
+    def choices(self) -> str | None:
+        return ", ".join(f"{rule} {times}" for rule, times in self.chosen.items()) or None
+
+    @property
     def interval(self) -> Annotated[str, Column(means=OF_NUMBER)]:
         return interval_text(self.low, self.high)
 
@@ -183,17 +187,13 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
             each.rule.check()
 
     def _frame(self, table: str) -> pl.DataFrame:
+        if table == "main":
+            names = ["choices" if n == "chosen" else n for n in CutRow.__struct_fields__]
+            frame = frame_of_rows(CutRow, self.rows, *names, measure=self.measure)
+            return frame.rename({"choices": "chosen"})
+        kind, field = (Point, "points") if table == "depths" else (Bin, "bins")
         import polars as pl
 
-        if table == "main":
-            names = CutRow.__struct_fields__
-            plain = [name for name in names if name != "chosen"]
-            frame = frame_of_rows(CutRow, self.rows, *plain, measure=self.measure)
-            chosen = [", ".join(f"{k} {n}" for k, n in r.chosen.items()) or None for r in self.rows]
-            return frame.insert_column(
-                names.index("chosen"), pl.Series("chosen", chosen, pl.String)
-            )
-        kind, field = (Point, "points") if table == "depths" else (Bin, "bins")
         return pl.concat(
             frame_of_rows(kind, getattr(each, field), *kind.__struct_fields__).select(
                 pl.lit(each.run).alias("run"), pl.all()
@@ -207,8 +207,8 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         if run is None and len(known) == 1:
             return self.runs[0].rule
         if run not in known:
-            asked = "name the run" if run is None else f"there is no rule for run {shown(run)}"
-            raise UsageError(f"{asked} (there are rules for {some_of(list(known))})")
+            which = "name the run" if run is None else f"there is no rule for run {shown(run)}"
+            raise UsageError(f"{which} (there are rules for {some_of(list(known))})")
         return known[run]
 
     def cut(self, scores: Any, *, run: str | None = None) -> Any:

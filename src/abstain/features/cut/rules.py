@@ -29,8 +29,7 @@ SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")
 MOST_DRAWS, FEWEST_DRAWS = 64, 16
 MOST_UNSEEN = 10**6
 """Relevant documents beside those in a list, on average, that can be reckoned with."""
-CHUNK = 1 << 17
-"""Numbers that are worked on at a time."""
+CHUNK = 1 << 17  # numbers that are worked on at a time
 SAME = 1e-9
 """Of depths expected to score the same the smallest is taken; of equal drops, the first."""
 HEAD = '''def cut(scores):
@@ -133,9 +132,6 @@ def gap_depths(scores: Scores, window: float, extra: Sequence[int]) -> Ints:
     first = np.argmax(drop >= (largest * (1 - SAME))[:, None], axis=1) + 1
     flat = largest <= 0  # nothing drops: there is no place to cut
     return np.where(flat[:, None], whole, np.minimum(first[:, None] + extra, whole))
-
-
-# ---------------------------------------------------------------------------- the rule `expected`
 
 
 def draws_for(width: int) -> int:

@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from abstain.features.cut.rules import Rule
     from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
-NIL = "NIL"
-"""The document of an empty list."""
-MOST_SCORES = 1 << 27
-"""Queries times the longest list: more scores than that are not held at once."""
-CHUNK = 1 << 22
-"""Scores that are cut at a time."""
+NIL = "NIL"  # the document of an empty list
+MOST_SCORES = 1 << 27  # queries times the longest list: more scores than that are not held at once
+CHUNK = 1 << 22  # scores that are cut at a time
 SCORES = "expected scores: a list of numbers, a list of lists, or {query: {document: score}}"
 
 

@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
 STEPS, HALVED = 50, 30
 CLOSE = 1e-6
-CERTAIN = 40.0
-"""Log odds of what was never, or always, seen."""
+CERTAIN = 40.0  # log odds of what was never, or always, seen
 DOCUMENT = ("score", "share", "z", "log rank", "top", "spread", "gap")
 """What is known of each document."""
 LIST = ("top", "spread", "length", "drop", "mean")
 """What is known of each list; `drop` is how far the tenth score lies below the first."""
 TINY, LEAST = 1e-12, 1e-300
 """A spread below this part of the largest number is rounding; and what is never divided by less."""
-LARGEST = 1e100
-"""A score beyond is taken as infinite: its square would be."""
+LARGEST = 1e100  # a score beyond is taken as infinite: its square would be
 
 
 class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -202,10 +200,7 @@ def origin_of(table: Floats) -> float:
     return min(0.0, float(np.nanmin(table, initial=0.0)))
 
 
-# ------------------------------------------------------------------------ lists with judgments
-
-CHUNK = 1 << 21
-"""Numbers that are worked on at a time."""
+CHUNK = 1 << 21  # numbers that are worked on at a time
 LEARNT = 30_000
 """Documents that a model is learnt from, about: of long lists ever fewer behind the first ranks."""
 

@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from abstain.measures.kinds import RankingMeasure
     from abstain.measures.ranked_lists import Bools, Floats, Ints
 
-GRID = 200
-"""Thresholds that are tried at most."""
+GRID = 200  # thresholds that are tried at most
 CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
 GRIDS = {
     "share": np.round(np.linspace(0.0, 1.0, 101), 2),
     "probability": np.append(0.0, CHANCES),
 }
 """What is tried of numbers that mean the same in every list; of others, those that occur."""
-ROUNDED = 1e-9
-"""How much fitted numbers differ by the order of a sum at most."""
+ROUNDED = 1e-9  # how much fitted numbers differ by the order of a sum at most
 WINDOWS, EXTRA = (0.1, 0.25, 0.5, 0.9, 1.0), (0, 1, 2, 5, 10)
 RIDGE = 1.0
 TIERS: tuple[tuple[str, ...], ...] = (
@@ -42,10 +40,8 @@ PLAIN = {
 }
 MODEL, HALF, MANY = "expected", 0.5, 2.0
 """The standard errors that `expected` must be ahead of a reference, and any of the others."""
-MATTERS = 0.005
-"""A lead below that is none: it may be certain and still not worth a rule."""
-INNER = 5
-"""Folds inside the queries tuned on, by which a rule is chosen."""
+MATTERS = 0.005  # a lead below that is none: it may be certain and still not worth a rule
+INNER = 5  # folds inside the queries tuned on, by which a rule is chosen
 STEADY = 300
 """Fewer queries than that are parted several times: how they fall into folds matters more."""
 

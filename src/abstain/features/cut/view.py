@@ -5,15 +5,16 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
+import polars as pl
+
 from abstain.errors import plural
 from abstain.features.cut.result import CutResult, CutRow, CutRun, Promise
 from abstain.features.cut.rules import Rule
 from abstain.report import view
-from abstain.report.charts import PALETTE, chart, lines, points
+from abstain.report.charts import chart, lines, points
 from abstain.report.grid import Column, Grid
 from abstain.report.view import number
 
-SHAPES = ("circle", "diamond")
 MAIN = ("score", "interval", "gain", "gain_interval", "kept")
 MORE = ("over_best", "over_best_interval", "optimism", "recall", "silent")
 KINDS = {
@@ -44,18 +45,13 @@ class View(view.View[CutResult]):
 
     def whole(self, **options: Any) -> Grid:
         frame = self.result.to_frame()
-        words: dict[Any, Any] = {True: "yes", False: "no"}
-        rows = [
-            [words[cell] if isinstance(cell, bool) else cell for cell in row]
-            for row in frame.rows()
+        columns = [
+            Column(n, "score" if t.is_numeric() else "text") for n, t in frame.schema.items()
         ]
-        numeric = [dtype.is_numeric() for dtype in frame.dtypes]
-        columns = zip(frame.columns, numeric, strict=True)
-        return Grid([Column(name, "score" if n else "text") for name, n in columns], rows)
-
-    def line(self) -> str:
-        runs = plural(len(self.result.runs), "run")
-        return f"<CutResult: {runs}, maximise {self.result.measure}>"
+        words = pl.col(pl.Boolean).replace_strict(
+            {True: "yes", False: "no"}, return_dtype=pl.String
+        )
+        return Grid(columns, list(map(list, frame.with_columns(words).rows())))
 
     def title(self) -> str:
         return "Where rankings should stop"
@@ -71,8 +67,8 @@ class View(view.View[CutResult]):
         )
         for row in result.rows:
             if row.chosen:
-                each = ", ".join(f"{name} ({times})" for name, times in row.chosen.items())
                 folds = plural(sum(row.chosen.values()), "fold")
+                each = ", ".join(f"{name} ({times})" for name, times in row.chosen.items())
                 notes.append(f"{self._of(row.run)}In {folds}, {row.rule} chose: {each}.")
         notes += [_promise(run.promise) for run in result.runs if run.promise is not None]
         return notes + [view.sentence(note) for note in view.few(list(result.notes))]
@@ -96,8 +92,8 @@ class View(view.View[CutResult]):
             return f"Cut {how}: it keeps at least {share} ({scores})."
         gain = f"gain {_signed(row.gain)}, {row.gain_interval}"
         if best != "everything":
-            ahead = f"{_signed(row.over_best)}, {row.over_best_interval}"
-            gain += f"; gain over the best reference ({best}): {ahead}"
+            gain += f"; gain over the best reference ({best}): {_signed(row.over_best)}, "
+            gain += row.over_best_interval
         if run.advice == "not":
             return f"Do not cut: keeping everything is as good ({gain})."
         if run.advice == "perhaps":
@@ -149,16 +145,14 @@ class View(view.View[CutResult]):
         marks = points("kept", "recall", colour="rule", **titles)
         marks["mark"] |= {"size": 70, "opacity": 1}
         marks["transform"] = [{"filter": "datum.rule !== 'one depth'"}]
-        order = [row["rule"] for row in dots]  # more rules than colours: shapes tell them apart
-        shapes = [SHAPES[n // len(PALETTE) % len(SHAPES)] for n in range(len(order))]
-        colour = marks["encoding"]["color"]
-        colour |= {"sort": order, "scale": {"domain": order}}
-        marks["encoding"]["shape"] = {**colour, "scale": {"domain": order, "range": shapes}}
+        order = [row["rule"] for row in dots]
+        marks["encoding"]["color"] |= {"sort": order, "scale": {"domain": order}}
+        # there are more rules than colours
+        marks["encoding"]["shape"] = marks["encoding"]["color"] | {"scale": {"domain": order}}
         path = lines("kept", "recall", **titles)
         path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
-        title = f"Documents kept and relevant documents kept{name}"
-        subtitle = "line: all lists cut at one depth"
-        return chart(title, [*curve, *dots], [path, marks], subtitle=subtitle)
+        title, rows = f"Documents kept and relevant documents kept{name}", [*curve, *dots]
+        return chart(title, rows, [path, marks], subtitle="line: all lists cut at one depth")
 
 
 def _scores(run: CutRun, name: str) -> dict[str, Any]:

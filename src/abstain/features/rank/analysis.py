@@ -24,8 +24,7 @@ from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result, check_rows, number, ranked, read_as
 from abstain.report.view import measure_summary
 
-FIRST = 4
-"""Names of unjudged queries that a result keeps."""
+FIRST = 4  # names of unjudged queries that a result keeps
 NOT_IN_RUN = "the run has none of these queries"
 RUN = Column("run", means="a system's lists for all queries")
 SLICE = Column("{key}", means="an attribute of the queries", empty="–")
@@ -190,11 +189,13 @@ def rank(
         ordered = ranked(means, chosen[0])
         rows += ordered
         if per_query:
-            for row in ordered:
-                single += _query_rows(rankings, row, queries, scored)
+            single += [
+                each for row in ordered for each in _query_rows(rankings, row, queries, scored)
+            ]
     report = None
     if truncation or same_lists:
         report = truncation_of(rankings, p=asked_depths(chosen), same_lists=same_lists)
+        report = structs.replace(report, **OF_THE_WHOLE)
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
     primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
@@ -213,7 +214,7 @@ def rank(
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(single),
-        truncation=None if report is None else structs.replace(report, **OF_THE_WHOLE),
+        truncation=report,
     )
 
 
@@ -222,8 +223,7 @@ def _without_attributes(names: Sequence[str], by: Sequence[str]) -> list[str]:
     if not names:
         return []
     count = plural(len(names), "query is", "queries are")
-    has = "it has" if len(names) == 1 else "they have"
-    return [f"{count} not in the table of queries, so {has} no {', '.join(by)}: {some_of(names)}"]
+    return [f"{count} not in the table of queries ({some_of(names)}): no {', '.join(by)}"]
 
 
 class _Scored:
@@ -256,7 +256,7 @@ def _mean(
     for each in scored:
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
-        scores[each.name] = _over_queries(each.item, known) if len(known) else None
+        scores[each.name] = _over_queries(each.item, known)
         if not len(known):
             undefined[each.name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
         if len(known) < len(values):
@@ -275,8 +275,10 @@ def _mean(
     )
 
 
-def _over_queries(item: RankingMeasure, values: Floats) -> float:
+def _over_queries(item: RankingMeasure, values: Floats) -> float | None:
     """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
+    if not len(values):
+        return None
     if item.definition.total:
         return float(values.sum())
     return float(np.exp(np.log(values).mean()) if item.definition.geometric else values.mean())
@@ -287,25 +289,23 @@ def _query_rows(
 ) -> list[QueryRow]:
     lists = rankings.lists
     run = lists.runs.index(mean.run)
-    counted = queries[rankings.counted[run, queries]].tolist()
-    values = {each.name: each.table[run].tolist() for each in scored}
-    scores = {q: {name: number(table[q]) for name, table in values.items()} for q in counted}
-    nil = lists.nil.tolist()
-    missing = lists.by_run(lists.missing)[run].tolist()
-    stopped = lists.by_run(lists.stopped)[run].tolist()
-    return [
-        QueryRow(
-            run=mean.run,
-            slice=mean.slice,
-            query=lists.queries[q],
-            scores=scores[q],
-            undefined={e.name: e.why(run, q) for e in scored if scores[q][e.name] is None},
-            nil=nil[q],
-            missing=missing[q],
-            truncated=stopped[q],
+    missing, stopped = lists.by_run(lists.missing)[run], lists.by_run(lists.stopped)[run]
+    rows = []
+    for q in queries[rankings.counted[run, queries]].tolist():
+        scores = {each.name: number(each.table[run, q]) for each in scored}
+        rows.append(
+            QueryRow(
+                run=mean.run,
+                slice=mean.slice,
+                query=lists.queries[q],
+                scores=scores,
+                undefined={e.name: e.why(run, q) for e in scored if scores[e.name] is None},
+                nil=bool(lists.nil[q]),
+                missing=bool(missing[q]),
+                truncated=bool(stopped[q]),
+            )
         )
-        for q in counted
-    ]
+    return rows
 
 
 def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:

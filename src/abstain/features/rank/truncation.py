@@ -7,6 +7,7 @@ between the two orderings (Table 3).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -21,7 +22,8 @@ from abstain.outcomes import Undefined
 from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid, columns_of, frame_of_rows
 from abstain.report.result import Facts, Result, number, read_as
-from abstain.report.view import known_measure, sentence
+from abstain.report.view import sentence
+from abstain.stats.orderings import kendall_tau_b
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,10 +32,10 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
     from abstain.rankings.rankings import Rankings
 
-BINS = 40
-"""Lengths are counted one by one up to so many, in as many ranges beyond."""
-OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8
-"""The p of RBP, unless another is asked for."""
+BINS = 40  # lengths are counted one by one up to so many, in as many ranges beyond
+AFTER = Column("", "count", joined=True, short="after")
+AHEAD = ("first_ahead_by", "second_ahead_by")
+OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8  # the p of RBP, unless another is asked for
 
 
 class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,11 +43,9 @@ class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     lists: int
     mean_before: Annotated[float | None, Column("mean before", "count")]
-    mean_after: Annotated[float | None, Column("mean after", "count", joined=True, short="after")]
+    mean_after: Annotated[float | None, replace(AFTER, name="mean after")]
     median_before: Annotated[float | None, Column("median before", "count")]
-    median_after: Annotated[
-        float | None, Column("median after", "count", joined=True, short="after")
-    ]
+    median_after: Annotated[float | None, replace(AFTER, name="median after")]
     empty: int
     by_nil: Annotated[int, Column("by {nil}", "count")]
     """Lists that a NIL ended."""
@@ -134,10 +134,17 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
         if table == "agreement":
             frame = frame_of_rows(Pair, self.pairs, "original", "primed", "kendall_tau")
             return frame.with_columns(inverted=pl.Series([len(p.inverted) for p in self.pairs]))
-        names = [(pair.original, pair.primed) for pair in self.pairs for _ in pair.inverted]
-        frame = pl.DataFrame(names, dict.fromkeys(("original", "primed"), pl.String), orient="row")
-        pairs = [each for pair in self.pairs for each in pair.inverted]
-        return frame.hstack(frame_of_rows(Inversion, pairs, *Inversion.__struct_fields__))
+        names = ("original", "primed", "first", "second")
+        schema = dict.fromkeys(names, pl.String) | dict.fromkeys(AHEAD, pl.Float64)
+        return pl.DataFrame(self.inversions(), schema, orient="row")
+
+    def inversions(self, most: int | None = None) -> list[tuple[Any, ...]]:
+        """The measures of each pair of runs that changes places, the runs, and by how much."""
+        return [
+            (pair.original, pair.primed, *astuple(each))
+            for pair in self.pairs
+            for each in pair.inverted[:most]
+        ]
 
 
 def truncation(
@@ -153,7 +160,8 @@ def truncation(
     before = rankings if same_lists else rankings.with_nil(as_answer=True)
     after = rankings if same_lists else rankings.with_nil(as_answer=False)
     lengths, histogram = _lengths(after)
-    depths = (p,) if isinstance(p, (int, float)) else tuple(p or ())
+    usual = OF_SAME_LISTS if same_lists else OF_THE_PAPER
+    depths = (p,) if isinstance(p, (int, float)) else tuple(p or (usual,))
     return TruncationResult(
         **read_as(rankings),
         nil=rankings.settings.nil or "NIL",
@@ -161,10 +169,7 @@ def truncation(
         nil_is_right=before.settings.nil_as_answer,
         lengths=lengths,
         histogram=histogram,
-        pairs=tuple(
-            _pair(before, after, *both)
-            for both in _pairs(after, depths or (OF_SAME_LISTS if same_lists else OF_THE_PAPER,))
-        ),
+        pairs=tuple(_pair(before, after, *both) for both in _pairs(after, depths)),
     )
 
 
@@ -193,13 +198,11 @@ def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measur
         asks = {parameter.name: parameter.default for parameter in original.parameters}
         both = asks.keys() & {parameter.name for parameter in primed.parameters}
         every = [[f"p={p!r}"] for p in depths] if "p" in both else [[]]
-        rel = [f"rel={asks['rel']!r}"] if graded and "rel" in both and asks["rel"] else []
+        rel = f"rel={asks['rel']!r}" if graded and "rel" in both and asks["rel"] else ""
         cutoff = str(limit) if primed.ideal_ends and limit is not None else None
-        for shared in every:
-            yield (
-                measure_of(original, ", ".join(shared) or None, cutoff),
-                measure_of(primed, ", ".join(shared + rel) or None),
-            )
+        for shared in map(", ".join, every):
+            asked = ", ".join(filter(None, [shared, rel]))
+            yield measure_of(original, shared or None, cutoff), measure_of(primed, asked or None)
 
 
 def ends_of(rankings: Rankings) -> list[dict[str, int]]:
@@ -243,7 +246,7 @@ def _histogram(before: Ints, after: Ints) -> Histogram:
 
 def _pair(before: Rankings, after: Rankings, original: Any, primed: Any) -> Pair:
     first, second = _means(before, original), _means(after, primed)
-    tau = kendall_tau(first, second)
+    tau = agreement(first, second)
     return Pair(
         original=str(original),
         primed=str(primed),
@@ -259,9 +262,8 @@ def _pair(before: Rankings, after: Rankings, original: Any, primed: Any) -> Pair
 
 def _means(rankings: Rankings, item: RankingMeasure) -> Floats:
     values = rankings.lists.by_run(np.nan_to_num(item.values(rankings.lists), nan=0.0))
-    there = rankings.counted
-    counts = there.sum(axis=1)
-    sums = np.where(there, values, 0.0).sum(axis=1)
+    counts = rankings.counted.sum(axis=1)
+    sums = np.where(rankings.counted, values, 0.0).sum(axis=1)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
@@ -281,29 +283,25 @@ def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inver
     return sorted(pairs, key=lambda each: -min(each.first_ahead_by, each.second_ahead_by))
 
 
-def kendall_tau(first: Floats, second: Floats) -> float:
+def agreement(first: Floats, second: Floats) -> float:
     """Kendall's τ (b); undefined where there is nothing to order.
 
-    >>> round(kendall_tau(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 3)
+    >>> round(agreement(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 3)
     0.333
     """
-    from scipy.stats import kendalltau
-
     known = ~(np.isnan(first) | np.isnan(second))
     if known.sum() < 2:
         return Undefined("there are fewer than two runs")
     one, two = (np.round(scores[known], 12) for scores in (first, second))
-    if len(np.unique(one)) < 2 or len(np.unique(two)) < 2:
+    if np.ptp(one) == 0 or np.ptp(two) == 0:
         return Undefined("all runs have the same score")
-    return float(kendalltau(one, two).statistic)
+    return kendall_tau_b(one, two)
 
 
 # ------------------------------------------------------------------------------- how it looks
 
-NAMED = 20
-"""Inverted pairs that a table names of each measure; JSON has them all."""
-LABELLED = 30
-"""With more runs than this, points have no names."""
+NAMED, LABELLED = 20, 30
+"""Inverted pairs that a table names of each measure; runs whose points have names."""
 
 
 class View(view.View[TruncationResult]):
@@ -311,18 +309,13 @@ class View(view.View[TruncationResult]):
 
     def tables(self, **options: Any) -> list[Grid]:
         grids = [self._lengths(), self._scores(), self._agreement()]
-        if any(p.inverted for p in self.result.pairs):
+        if any(pair.inverted for pair in self.result.pairs):
             grids.append(self._inverted())
-        notes = [sentence(note, self.result.lengths) for note in self.result.notes]
-        return [*grids[:-1], replace(grids[-1], notes=[*grids[-1].notes, *notes])]
+        grids[-1].notes += [sentence(note, self.result.lengths) for note in self.result.notes]
+        return grids
 
     def whole(self, **options: Any) -> Grid:
         return self._scores()
-
-    def line(self) -> str:
-        inverted = sum(len(pair.inverted) for pair in self.result.pairs)
-        runs = plural(len(self.result.lengths), "run")
-        return f"<TruncationResult: {runs}, {plural(inverted, 'inverted pair')}>"
 
     def beside(self, scored: Grid) -> Grid:
         """A table of one row a run with the scores of the report beside it."""
@@ -354,64 +347,53 @@ class View(view.View[TruncationResult]):
             (Column("truncated %", "percent"), shares),
         ]
         for pair in self.result.pairs:
-            scores = [pair.scores[run] for run in lengths]
-            primed = Column(pair.primed, "score", joined=True, short=pair.primed)
-            columns.append((Column(pair.original, "score"), [each.original for each in scores]))
-            columns.append((primed, [each.primed for each in scores]))
+            original, primed = zip(*map(astuple, pair.scores.values()), strict=True)
+            columns.append((Column(pair.original, "score"), list(original)))
+            heading = Column(pair.primed, "score", joined=True, short=pair.primed)
+            columns.append((heading, list(primed)))
         title = "Original and primed scores, and the share of lists that the system ended"
         return Grid.of(columns, title=title, notes=[self._compared()])
 
     def _compared(self) -> str:
         """What the measures score, and what they say where nothing is relevant."""
         result, nil = self.result, self.result.nil
-        lists = "The original and the primed measures score the same lists."
+        lists = "the same lists as the primed measures"
         if result.nil_is_right and not result.same_lists:
-            lists = (
-                f"The original measures score lists with {nil} as an answer, the primed measures "
-                f"lists cut at {nil}."
-            )
+            lists = f"lists with {nil} as an answer, the primed measures lists cut at {nil}"
         right = f"{nil} as a right answer" if result.nil_is_right else "0"
         return (
-            f"{lists} If a query has nothing relevant, the original measures count {right}; the "
-            "primed measures count 0 for a list at the limit."
+            f"The original measures score {lists}. If a query has nothing relevant, the original "
+            f"measures count {right}; the primed measures count 0 for a list at the limit."
         )
 
     def _agreement(self) -> Grid:
         """How far the two orderings of the runs agree (Table 3)."""
         pairs = self.result.pairs
         reasons = sorted({pair.undefined for pair in pairs if pair.undefined is not None})
-        return Grid.of(
-            [
-                (Column("measures"), [f"{pair.original} / {pair.primed}" for pair in pairs]),
-                (Column("Kendall's τ", "score"), [pair.kendall_tau for pair in pairs]),
-                (Column("inverted", "count"), [len(pair.inverted) for pair in pairs]),
-            ],
-            title="Agreement of the two orderings of the runs",
-            notes=[f"τ is undefined (–): {reason}." for reason in reasons],
-        )
+        columns: list[tuple[Column, list[Any]]] = [
+            (Column("measures"), [f"{pair.original} / {pair.primed}" for pair in pairs]),
+            (Column("Kendall's τ", "score"), [pair.kendall_tau for pair in pairs]),
+            (Column("inverted", "count"), [len(pair.inverted) for pair in pairs]),
+        ]
+        notes = [f"τ is undefined (–): {reason}." for reason in reasons]
+        return Grid.of(columns, title="Agreement of the two orderings of the runs", notes=notes)
 
     def _inverted(self) -> Grid:
         columns = [Column("measures"), Column("ahead (original)"), Column("ahead (primed)")]
         columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
-        pairs = self.result.pairs
         rows: list[list[Cell]] = [
-            [f"{pair.original} / {pair.primed}", *astuple(inversion)]
-            for pair in pairs
-            for inversion in pair.inverted[:NAMED]
+            [f"{original} / {primed}", *rest]
+            for original, primed, *rest in self.result.inversions(NAMED)
         ]
-        notes = [
-            f"{pair.original}: {plural(len(pair.inverted) - NAMED, 'smaller inversion')} not "
-            "shown; the JSON output has all of them."
-            for pair in pairs
-            if len(pair.inverted) > NAMED
-        ]
-        return Grid(columns, rows, title="Pairs of runs that change places", notes=notes)
+        title = "Pairs of runs that change places"
+        if any(len(pair.inverted) > NAMED for pair in self.result.pairs):
+            title += f", the {NAMED} largest inversions of each measure (JSON has all)"
+        return Grid(columns, rows, title=title)
 
     def charts(self) -> view.Charts:
         specs = {"lengths": self._lengths_chart()}
         for pair in self.result.pairs:
-            item = known_measure(pair.original)
-            name = (pair.original if item is None else item.name).lower()
+            name = re.split(r"[(@]", pair.original)[0].lower()
             if f"original-primed-{name}" in specs:  # RBP with another p
                 name = f"{name}-{len(specs)}"
             specs[f"original-primed-{name}"] = self._scores_chart(pair)
@@ -425,9 +407,8 @@ class View(view.View[TruncationResult]):
             for when, counts in (("before", histogram.before), ("after", histogram.after))
             for edge, count in zip(histogram.edges, (*counts, 0), strict=True)
         ]
-        layer = charts.steps(
-            "length", "lists", colour="when", x_title="documents in a list", zero=True
-        )
+        title = "documents in a list"
+        layer = charts.steps("length", "lists", colour="when", x_title=title, zero=True)
         subtitle = self._before_and_after()
         return charts.chart("Lengths of lists", rows, [layer], subtitle=subtitle)
 
@@ -445,27 +426,21 @@ class View(view.View[TruncationResult]):
             names["mark"] = {"type": "text", "align": "left", "dx": 6, "fontSize": 9}
             names["encoding"]["text"] = {"field": "run"}
             layers.append(names)
-        inverted = plural(len(pair.inverted), "pair of runs changes", "pairs of runs change")
-        return charts.chart(
-            f"{pair.original} and {pair.primed}",
-            rows,
-            layers,
-            subtitle=f"{inverted} places; dashed: equal scores",
-        )
+        inverted = plural(len(pair.inverted), "inverted pair of runs", "inverted pairs of runs")
+        subtitle = f"{inverted}; dashed: equal scores"
+        return charts.chart(f"{pair.original} and {pair.primed}", rows, layers, subtitle=subtitle)
 
     def _share_chart(self, pair: Pair) -> dict[str, Any]:
         rows = [
             {"run": run, "truncated": 100 * lengths.share, "score": score, "measure": name}
             for run, lengths in self.result.lengths.items()
             if lengths.share is not None
-            for name, score in (
-                (pair.original, pair.scores[run].original),
-                (pair.primed, pair.scores[run].primed),
+            for name, score in zip(
+                (pair.original, pair.primed), astuple(pair.scores[run]), strict=True
             )
         ]
-        layer = charts.points(
-            "truncated", "score", colour="measure", x_title="lists ended by the system, %"
-        )
+        title = "lists ended by the system, %"
+        layer = charts.points("truncated", "score", colour="measure", x_title=title)
         return charts.chart(f"{pair.original} and truncation", rows, [layer])
 
     def title(self) -> str:

@@ -44,18 +44,14 @@ class View(view.View[RankResult]):
             )
         return truncation.View(result.truncation).beside(self._scores())
 
-    def line(self) -> str:
-        result = self.result
-        runs, queries = plural(len(result.lists), "run"), plural(result.queries, "query", "queries")
-        return f"<RankResult: {runs}, {queries}, {', '.join(result.measures)}>"
-
     def _scores(self) -> Grid:
         result, settings = self.result, self.result.settings
         counts = ["queries"] if result.by else []
         if not result.per_query:
             counts += ["missing"] if any(each.missing for each in result.lists) else []
-            ends = settings.nil is not None or settings.limit is not None
-            counts += ["truncated"] if ends else []
+            counts += (
+                ["truncated"] if settings.nil is not None or settings.limit is not None else []
+            )
         grid = self._means(*counts)
         grid.notes = [*self._notes(), *undefined_words(result.rows)]
         return self._with_queries(grid) if result.per_query else grid
@@ -89,7 +85,15 @@ class View(view.View[RankResult]):
         return grid
 
     def trec_eval(self) -> str:
-        return trec_lines(self.result)
+        """The scores of each query, where they were asked for, and of all; nan where there is none.
+
+        Measures have trec_eval's names where it has them. Of several runs each begins with its
+        name.
+        """
+        if self.result.by:
+            raise UsageError(f"trec_eval has no slices: leave out {option('by')}")
+        cells = _trec_cells(self.result)
+        return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in cells)
 
     def _notes(self) -> list[str]:
         runs = {each.run for each in self.result.lists}
@@ -97,9 +101,8 @@ class View(view.View[RankResult]):
 
     def charts(self) -> view.Charts:
         specs = {figure.name: figure.spec for figure in self._figures()}
-        if self.result.truncation is not None:
-            specs |= truncation.View(self.result.truncation).charts()
-        return coloured(specs)
+        report = self.result.truncation
+        return coloured(specs | ({} if report is None else truncation.View(report).charts()))
 
     def _figures(self) -> list[Figure]:
         return list(score_figures(self.result.rows, self.result.measures[0]))
@@ -140,11 +143,10 @@ class View(view.View[RankResult]):
 
 def _counted(grid: Grid) -> Grid:
     """A table whose measures that add up over queries are counts."""
-    items = [known_measure(column.name) for column in grid.columns]
-    grid.columns = [
-        column if item is None or not item.definition.total else replace(column, kind="count")
-        for column, item in zip(grid.columns, items, strict=True)
-    ]
+    for at, column in enumerate(grid.columns):
+        item = known_measure(column.name)
+        if item is not None and item.definition.total:
+            grid.columns[at] = replace(column, kind="count")
     return grid
 
 
@@ -160,23 +162,21 @@ def _list_notes(result: RankResult) -> Iterator[str]:
         yield f"missing queries, {becomes}: {first_few(some)}"
     if (unjudged := result.unjudged) is not None:
         first = f"; first: {unjudged.place}" if unjudged.place else ""
-        names = f"{some_of(unjudged.first)}{first}"
-        yield f"not judged, and not scored: {_of_queries(unjudged.queries)} of the runs ({names})"
+        queries = f"{_of_queries(unjudged.queries)} of the runs"
+        yield f"not judged, and not scored: {queries} ({some_of(unjudged.first)}{first})"
     if settings.nil is not None or settings.limit is not None:
         yield _ends(result)
-        for count in dict.fromkeys(result.full_for_nothing.values()):
-            names = ", ".join(n for n, lists in result.full_for_nothing.items() if lists == count)
-            lists = plural(count, "list")
-            yield f"{lists} at the limit, though nothing is relevant: 0 by {names}"
+        full = result.full_for_nothing
+        for count in dict.fromkeys(full.values()):
+            names = ", ".join(name for name, lists in full.items() if lists == count)
+            yield f"{plural(count, 'list')} at the limit, though nothing is relevant: 0 by {names}"
     elif any(m.definition.knows_end for m in measures):
         yield "there is no limit: every list counts as ended by its system"
     yield from result.notes
     for word in result.nil_words:
         other = "" if settings.nil is None else f", which is not {shown(settings.nil)}"
-        yield (
-            f"some list has a document called {shown(word)}{other}: if it marks the end of a list, "
-            "pass it with the option nil"
-        )
+        how = "if it marks the end of a list, pass it with the option nil"
+        yield f"some list has a document called {shown(word)}{other}: {how}"
     yield from _grades(result, measures)
     if settings.judged_only:
         yield "documents that nobody judged were taken out of the lists"
@@ -196,12 +196,9 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
     text += f", {nil:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
         return f"{text}; for these, {settings.nil or 'NIL'} is the only right answer"
-    names = [
-        str(m)
-        for m in measures
-        if m.definition.leaves_out_nil and result.nothing_relevant[str(m)] == nil
-    ]
-    return text if settings.trec_eval or not names else f"{text}: left out of {', '.join(names)}"
+    leaving = [m for m in measures if m.definition.leaves_out_nil and not settings.trec_eval]
+    names = [n for n in map(str, leaving) if result.nothing_relevant[n] == nil]
+    return f"{text}: left out of {', '.join(names)}" if names else text
 
 
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
@@ -220,9 +217,7 @@ def _ends(result: RankResult) -> str:
     full = plural(sum(run.at_limit for run in result.lists), "list")
     at_limit = "" if limit is None else f"; at the limit of {limit:,}: {full}"
     if result.settings.nil_as_answer:
-        return (
-            f"{nil} counts as a document, which is relevant where no other is (TREC 2001){at_limit}"
-        )
+        return f"{nil} is a document, the right one where no other is (TREC 2001){at_limit}"
     lists = plural(sum(run.lists for run in result.lists), "list")
     by_nil = f", {sum(run.by_nil for run in result.lists):,} of them by {nil}"
     truncated = f"truncated: {sum(run.truncated for run in result.lists):,} of {lists}"
@@ -238,23 +233,8 @@ def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[
     yield f"{', '.join(map(str, scaled))}: a document's gain is its grade / {top:g}, the top grade"
     lowered = [str(m) for m in scaled if m.definition.lower_grades_cost]
     if lowered and result.graded:
-        yield (
-            f"{', '.join(lowered)}: a relevant document of a grade below {top:g} keeps even a "
-            "perfect list below 1; rel=1 gives every grade from 1 on a gain of 1"
-        )
-
-
-# ------------------------------------------------------------------------- as trec_eval prints
-
-
-def trec_lines(result: RankResult) -> str:
-    """The scores of each query, where they were asked for, and of all; nan where there is none.
-
-    Measures have trec_eval's names where it has them. Of several runs each begins with its name.
-    """
-    if result.by:
-        raise UsageError(f"trec_eval has no slices: leave out {option('by')}")
-    return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in _trec_cells(result))
+        why = f"a relevant document of a grade below {top:g} keeps even a perfect list below 1"
+        yield f"{', '.join(lowered)}: {why}"
 
 
 def _trec_cells(result: RankResult) -> Iterator[tuple[str, str, str]]:

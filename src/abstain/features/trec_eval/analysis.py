@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
 ALL = "all"
-SHOWN_FIRST = 10
-"""Documents in a string of grades, where nobody says how many."""
+SHOWN_FIRST = 10  # documents in a string of grades, where nobody says how many
 NO_Z_SCORE = -1000000.0
 ZScores = dict[str, dict[str, tuple[float, float]]]
 """Mean and standard deviation of a query's measures."""
@@ -136,9 +135,6 @@ def trec_eval(
     return "".join([*lines, *(f"{name:<22}\t{ALL}\t{text}\n" for name, _, text in whole_run)])
 
 
-# ------------------------------------------------------------------------------------- figures
-
-
 def _column(figure: Figure, lists: RankedLists, rows: Ints, how: _Averaging) -> _Column:
     definition, z = figure.definition, how.zscores
     values = values_of(figure, lists, how.level, how.documents)[rows]
@@ -204,9 +200,6 @@ def _rel_strings(lists: RankedLists, rows: Ints, parameters: str) -> _Column:
     return _Column(name, texts, None)
 
 
-# ------------------------------------------------------------------------------------- z scores
-
-
 def _read_zscores(path: str) -> ZScores:
     """A file of means and standard deviations: query, measure, mean, deviation."""
     scores: ZScores = {}
@@ -229,12 +222,9 @@ def _as_zscores(values: Floats, known: Sequence[tuple[float, float] | None]) -> 
     return np.where(deviation == 0, flat, scores)
 
 
-# -------------------------------------------------------------------------------------- reading
-
 BLANK_LINE = re.compile(rb"^[ \t\v\f\r]*\n", re.MULTILINE)
 RUN, QRELS = trec.RUN_COLUMNS, trec.QRELS_COLUMNS
-BATCH = 1 << 16
-"""Lines that are held at a time where a run is read line by line."""
+BATCH = 1 << 16  # lines that are held at a time where a run is read line by line
 
 
 class TrecEvalFile(TrecFile, frozen=True):
