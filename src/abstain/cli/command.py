@@ -253,9 +253,6 @@ def typed(args: Sequence[str]) -> str:
     return line.encode("utf-8", "replace").decode()  # a file's name may be any bytes
 
 
-# -------------------------------------------------------------------------- how it shows a result
-
-
 class Showing(msgspec.Struct, frozen=True):
     """Where a result goes and how it looks, with the command that asked for it."""
 
@@ -327,24 +324,19 @@ def shows(
     from abstain.report.view import FORMATS
 
     looks = [name for name in (*FORMATS, *also) if page or name != "html"]
+    how = "How to show it (default: by the ending of -o, or table)."
 
     def decorate(function: F) -> F:
         @wraps(function)
         @click.pass_context
         def with_showing(context: click.Context, /, **values: Any) -> Any:
-            showing = Showing(
-                format=values.pop("format"),
-                output=values.pop("output"),
-                digits=values.pop("digits", 4),
-                chart=values.pop("chart", None),
-                command=context.obj or "",
-            )
+            asked = {name: values.pop(name) for name in Showing.__struct_fields__ if name in values}
+            showing = Showing(**asked, command=context.obj or "")
             _check(showing, looks, any_name=any_name)
             return function(out=showing, **values)
 
         made: Any = _chart(with_showing) if chart else with_showing
         made = _digits(made) if digits else made
-        how = "How to show it (default: by the ending of -o, or table)."
         made = option("-o --output FILE", output, type=NEW_FILE, writes=True, section=SHOWING)(made)
         return cast(F, option("-f --format", how, type=click.Choice(looks), section=SHOWING)(made))
 

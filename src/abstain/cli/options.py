@@ -8,7 +8,7 @@ why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -53,14 +53,9 @@ def level(help: str = "The level of intervals.", default: float | None = 0.95) -
     return option("--level L", help, type=float, default=default)
 
 
-def seed(help: str) -> Callable[[F], F]:
-    """`--seed N`."""
-    return option("--seed N", help, type=click.IntRange(min=0), default=0)
-
-
-def most(help: str) -> Callable[[F], F]:
-    """`--most N`: the rows of a long table that are shown."""
-    return option("--most N", help, type=click.IntRange(min=0), default=50)
+seed = partial(option, "--seed N", type=click.IntRange(min=0), default=0)
+most = partial(option, "--most N", type=click.IntRange(min=0), default=50)
+force = partial(option, "--force", section=SHOWING)
 
 
 def output(
@@ -69,11 +64,6 @@ def output(
     """`-o FILE`."""
     usage = f"-o --output {metavar}"
     return option(usage, help, type=NEW_FILE, writes=writes, section=SHOWING, **attrs)
-
-
-def force(help: str) -> Callable[[F], F]:
-    """`--force`."""
-    return option("--force", help, section=SHOWING)
 
 
 def _interval(*more: str, more_help: str = "") -> Callable[[F], F]:

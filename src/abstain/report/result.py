@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 import msgspec
 
 from abstain import __version__
-from abstain.errors import AbstainError, InputError, UsageError, check_name, shown
+from abstain.errors import AbstainError, InputError, UsageError, check_name, reason_of, shown
 from abstain.outcomes import Undefined
 from abstain.reading import ListSettings, Reading, Selection
 from abstain.registry import RESULTS, part, view_of
@@ -270,7 +270,9 @@ def load(path: str | os.PathLike[str]) -> Result:
     except InputError:
         raise
     except (msgspec.MsgspecError, ValueError, RecursionError, AbstainError) as error:
-        raise InputError(f"is not {what}: {_reason(error)}", name) from None
+        reason = reason_of(error)
+        reason = reason if reason[:2].isupper() else reason[:1].lower() + reason[1:]
+        raise InputError(f"is not {what}: {reason}", name) from None
     return result
 
 
@@ -286,8 +288,3 @@ def result_class(kind: str) -> type[Result]:
     """The struct of a kind of result."""
     struct: type[Result] = part(RESULTS[kind][0])
     return struct
-
-
-def _reason(error: BaseException) -> str:
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return text if text[:2].isupper() else text[:1].lower() + text[1:]

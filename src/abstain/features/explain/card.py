@@ -13,9 +13,7 @@ from abstain.measures.registry import example_measure
 from abstain.outcomes import Counts
 
 SHARES = Counts(right=237, wrong=156, unsplit=107)
-SHARES_NAME = "icia091ro, CLEF 2009"
 SPLIT = Counts(right=79, wrong=161, unanswered_right=13, unanswered_wrong=31)
-SPLIT_NAME = "buap1305enen, QA4MRE 2013"
 RIGHT = (1, 1, 0, 1, 1, 0, 1, 0)
 SURE = (0.95, 0.9, 0.9, 0.8, 0.6, 0.5, 0.4, 0.2)
 LABEL, LEAST = 13, 24
@@ -103,36 +101,30 @@ def _of_ranking(item: Measure) -> list[str]:
 
 
 def _of_counts(item: Measure) -> list[str]:
-    split = not item.definition.shares
-    k, name = (SPLIT, SPLIT_NAME) if split else (SHARES, SHARES_NAME)
-    blanks = f"{k.unanswered:g} unanswered"
-    if split:
-        blanks += f" ({k.unanswered_right:g} of them with the right candidate)"
-    lines = [
-        f"Example: {k.right:g} right, {k.wrong:g} wrong, {blanks}",
+    k, name, split = SHARES, "icia091ro, CLEF 2009", ""
+    if not item.definition.shares:
+        k, name = SPLIT, "buap1305enen, QA4MRE 2013"
+        split = f" ({k.unanswered_right:g} of them with the right candidate)"
+    score, end = f"{item} = {item(k):.4f}", []
+    if item.definition.kappa is not None:
+        score += f", κ = {item.kappa(k):.4f}"
+        blanks = f"{k.right:g} right answers and {k.unanswered:g} blanks"
+        end = [f"so {blanks} count as {item(k) * k.n:.1f} right answers of {k.n:g}"]
+    if item.definition.break_even is not None:
+        score += f", p* = {item.break_even(k):.4f}"
+    return [
+        f"Example: {k.right:g} right, {k.wrong:g} wrong, {k.unanswered:g} unanswered{split}",
         f"of {k.n:g} ({name})",
         f"c = {k.right / k.n:.3f}, w = {k.wrong / k.n:.3f}, u = {k.unanswered / k.n:.3f}",
+        score,
+        *end,
     ]
-    result = f"{item} = {item(k):.4f}"
-    if item.definition.kappa is not None:
-        result += f", κ = {item.kappa(k):.4f}"
-    if item.definition.break_even is not None:
-        result += f", p* = {item.break_even(k):.4f}"
-    lines.append(result)
-    if item.definition.kappa is not None:
-        lines.append(
-            f"so {k.right:g} right answers and {k.unanswered:g} blanks count as "
-            f"{item(k) * k.n:.1f} right answers of {k.n:g}"
-        )
-    return lines
 
 
 def _of_confidence(item: Measure) -> list[str]:
     one: Callable[..., float] = item
-    answers = ", ".join(
-        f"{sure:g} {'right' if right else 'wrong'}" for sure, right in zip(SURE, RIGHT, strict=True)
-    )
-    first = f"Example: {len(RIGHT)} answers to as many questions: {answers}"
+    words = [f"{s:g} {'right' if right else 'wrong'}" for s, right in zip(SURE, RIGHT, strict=True)]
+    first = f"Example: {len(RIGHT)} answers to as many questions: {', '.join(words)}"
     return [first, f"{item} = {one(RIGHT, SURE):.4f}"]
 
 
