@@ -27,7 +27,6 @@ MODULES = (
 )
 
 EQUIVALENT: dict[str, tuple[str, ...]] = {
-    "such measures count blanks alike, whatever the candidate": ("features._spots: 4",),
     "each move has one the other way": ("features.lowest_score: +",),
     "any bound near rounding will do": (
         "features.KeepRisk.hindsight: <=",

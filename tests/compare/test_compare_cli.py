@@ -411,8 +411,7 @@ def test_bounded_memory_of_many_topics() -> None:
 
 def test_a_reference_takes_no_table_of_all_pairs() -> None:
     """400 runs: joint counts of each with one, not of every run with every other."""
-    from abstain.features.compare.analysis import common_questions
-    from abstain.features.compare.comparison import Options
+    from abstain.features.compare.comparison import Options, common_questions
     from abstain.features.compare.outcomes import OutcomeComparison
 
     right = np.random.default_rng(0).integers(0, 2, size=400 * 50)

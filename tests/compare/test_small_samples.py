@@ -19,7 +19,6 @@ from abstain.stats.delta_method import effective, one_run
 from abstain.stats.hypotheses import (
     Flips,
     adjust,
-    benjamini_hochberg,
     cluster_statistics,
     holm,
     randomise_clusters,
@@ -248,7 +247,7 @@ def test_holm_by_hand(p: list[float], expected: list[float]) -> None:
     ],
 )
 def test_benjamini_and_hochberg_by_hand(p: list[float], expected: list[float]) -> None:
-    assert benjamini_hochberg(np.array(p)) == pytest.approx(expected)
+    assert adjust(np.array(p), "bh") == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("groups", "rows"), [(0, 1), (1, 1), (2, 2), (3, 4), (5, 16)])
@@ -268,7 +267,7 @@ def test_random_flips_are_as_many_as_asked_for_in_any_blocks(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hypotheses, "EXACT_UNITS", 2)
-    monkeypatch.setattr(hypotheses, "AT_ONCE", block)
+    monkeypatch.setattr(randomisation, "AT_ONCE", block)
     own = Flips(3, trials=5, seed=1)
     assert not own.exact
     assert [len(signs) for signs in own.blocks()] == {

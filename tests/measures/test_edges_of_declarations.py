@@ -20,7 +20,7 @@ from abstain.outcomes import MOST, Counts
 from abstain.runs.log_tasks import together
 from abstain.runs.matrix import answers_of
 from abstain.stats import randomisation
-from abstain.stats.hypotheses import benjamini_hochberg, signed_gaps
+from abstain.stats.hypotheses import adjust, signed_gaps
 from abstain.stats.randomisation import few_states, likely_heads, swappable
 from tests.snapshots import refuses
 
@@ -125,7 +125,7 @@ def test_bounds_that_a_parameter_sets(name: str, highest: float) -> None:
 
 
 def test_corrected_chances_are_at_most_the_largest() -> None:
-    assert benjamini_hochberg(np.array([0.9, 1.0, 0.5])).tolist() == [1.0, 1.0, 1.0]
+    assert adjust(np.array([0.9, 1.0, 0.5]), "bh").tolist() == [1.0, 1.0, 1.0]
 
 
 def test_questions_without_a_name_are_numbered_from_1() -> None:

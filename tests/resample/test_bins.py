@@ -46,7 +46,8 @@ def tallied(table: npt.NDArray[np.int64], listed: int, level: float = 0.95) -> S
     """The row of a table of batches × what became of comparisons × bins."""
     tally = SwapCounts(width=0.01, bins=table.shape[-1], listed=listed, limit=1 - level)
     tally.add(Swaps(table, 0, 0.5))
-    tally.close()
+    tally.rate.close()
+    tally.tail.close()
     return sensitivity_of("m", 10, tally)
 
 

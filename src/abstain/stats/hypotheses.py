@@ -15,19 +15,9 @@ from msgspec import Struct
 
 from abstain.measures import Measure
 from abstain.measures.definition import Array, BoolArray
+from abstain.stats import randomisation
 from abstain.stats.delta_method import effective_clusters
 from abstain.stats.orderings import rounded
-from abstain.stats.randomisation import (
-    AT_ONCE,
-    BLOCK_BYTES,
-    CLOSE,
-    CLOSE_STUDENTISED,
-    PValue,
-    extreme,
-    of_clusters,
-    p_of,
-    score_difference,
-)
 
 EXACT_UNITS = 16
 CLOSE_SCORES = 1e-9
@@ -64,7 +54,7 @@ class Flips:
             yield np.asarray(1.0 - 2.0 * (codes[:, None] >> np.arange(self.groups) & 1), np.float64)
             return
         generator = np.random.default_rng([self.seed, 99])
-        block = max(1, min(AT_ONCE, BLOCK_BYTES // (8 * self.groups)))
+        block = max(1, min(randomisation.AT_ONCE, randomisation.BLOCK_BYTES // (8 * self.groups)))
         for start in range(0, self.trials, block):
             shape = (min(block, self.trials - start), self.groups)
             tossed = generator.integers(0, 2, size=shape, dtype=np.int8)
@@ -80,7 +70,7 @@ def randomise_clusters(
     wanted: Sequence[tuple[int, int]],
     flips: Flips,
     progress: Callable[[int], None] = lambda _: None,
-) -> list[PValue]:
+) -> list[randomisation.PValue]:
     """p of pairs by swapping whole clusters; `tables` (runs, groups, k) holds cell counts."""
     studentised = measure.definition.studentised
     sums = tables.sum(axis=1)
@@ -94,9 +84,9 @@ def randomise_clusters(
             moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
             total = sums[i] + sums[j]
             half = (total + moved) / 2
-            drawn = score_difference(measure, total - half, half)
-            observed = float(score_difference(measure, sums[i], sums[j]))
-        close = CLOSE_STUDENTISED if studentised else CLOSE
+            drawn = randomisation.score_difference(measure, total - half, half)
+            observed = float(randomisation.score_difference(measure, sums[i], sums[j]))
+        close = randomisation.CLOSE_STUDENTISED if studentised else randomisation.CLOSE
         p_values.append(_counted(drawn, observed, exact=flips.exact, close=close))
         progress(1)
     return p_values
@@ -106,20 +96,22 @@ def cluster_statistics(
     measure: Measure, run: Array, other: Array, flips: Flips
 ) -> tuple[Array, float]:
     """The studentised difference by swaps of whole clusters (trials), and the observed one."""
-    drawn = [of_clusters(measure, run, other, signs) for signs in flips.blocks()]
-    observed = of_clusters(measure, run, other, np.ones((1, flips.groups)))
+    drawn = [randomisation.of_clusters(measure, run, other, signs) for signs in flips.blocks()]
+    observed = randomisation.of_clusters(measure, run, other, np.ones((1, flips.groups)))
     return np.concatenate(drawn), float(observed[0])
 
 
-def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> PValue:
+def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> randomisation.PValue:
     """p of a mean difference from its sums after flips."""
     close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
     return _counted(drawn, float(differences.sum()), exact=exact, close=close)
 
 
-def _counted(drawn: Array, observed: float, *, exact: bool, close: float) -> PValue:
-    hits = int(np.count_nonzero(extreme(drawn, observed, close)))
-    return PValue(float(p_of(hits, len(drawn), exact=exact)), exact=exact)
+def _counted(drawn: Array, observed: float, *, exact: bool, close: float) -> randomisation.PValue:
+    hits = int(np.count_nonzero(randomisation.extreme(drawn, observed, close)))
+    return randomisation.PValue(
+        float(randomisation.p_of(hits, len(drawn), exact=exact)), exact=exact
+    )
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -159,10 +151,10 @@ def student(mean: float, error: float, degrees: float) -> float:
 def sign_test(differences: Array) -> float:
     """The exact sign test's p, without ties."""
     known = signed_gaps(differences)
-    return mcnemar(int(np.count_nonzero(known > 0)), int(np.count_nonzero(known < 0)))
+    return mcnemar(int((known > 0).sum()), int((known < 0).sum()))
 
 
-def wilcoxon(differences: Array) -> PValue:
+def wilcoxon(differences: Array) -> randomisation.PValue:
     """Wilcoxon's signed-rank p; zeros are dropped, ties share their ranks.
 
     Exact for up to 16 differences, and for up to 50 without ties; normal beyond.
@@ -173,14 +165,14 @@ def wilcoxon(differences: Array) -> PValue:
     known = signed_gaps(differences)
     known = known[known != 0]
     if not len(known):
-        return PValue(1.0, exact=True)
+        return randomisation.PValue(1.0, exact=True)
     if len(known) <= EXACT_UNITS:
         ranks = np.sign(known) * rankdata(np.abs(known))
         return counted_scores(Flips(len(ranks), trials=0, seed=0) @ ranks, ranks, exact=True)
     untied = len(np.unique(np.abs(known))) == len(known)
     exact = untied and len(known) <= MOST_EXACT
     result = signed_rank(known, method="exact" if exact else "asymptotic")
-    return PValue(float(result.pvalue), exact=exact)
+    return randomisation.PValue(float(result.pvalue), exact=exact)
 
 
 def without_skewness(t: Number, k: Number) -> Number:
@@ -225,7 +217,6 @@ class Mean(Struct, frozen=True):
         return self.error > CLOSE_SCORES * abs(self.value)
 
     def p(self) -> float:
-        """Student's p."""
         return student(self.value, self.error, self.degrees)
 
     def p_of_skewed(self) -> float:
@@ -238,7 +229,6 @@ class Mean(Struct, frozen=True):
         return 2 * float(stdtr(self.degrees, -abs(t)))
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Student's limits."""
         reach = self._quantile(level) * self.error
         return self.value - reach, self.value + reach
 
@@ -299,28 +289,17 @@ def _larger(known: float, other: float, choose: Callable[[float, float], float])
     return known if math.isnan(other) or math.isnan(known) else choose(known, other)
 
 
-class Difference(Struct, frozen=True):
-    """The means of two groups and their difference, with its interval where there is one."""
-
-    with_mean: float
-    without_mean: float
-    difference: float
-    low: float
-    high: float
-
-
 def difference_of_groups(
     scores: Array, inside: BoolArray, clusters: Sequence[object], level: float
-) -> Difference:
-    """The mean score inside less that outside, with a cluster-robust t interval.
+) -> tuple[float, float, float, float, float]:
+    """The mean scores inside and outside, their difference and its cluster-robust t interval.
 
     Its degrees of freedom are one less than the clusters of the smaller group, which needs two.
 
     >>> scores = np.array([0.2, 0.4, 0.5, 0.7])
     >>> inside = np.array([False, False, True, True])
-    >>> result = difference_of_groups(scores, inside, "abcd", 0.95)
-    >>> round(result.difference, 3), round(result.low, 3), round(result.high, 3)
-    (0.3, -1.497, 2.097)
+    >>> [round(x, 3) for x in difference_of_groups(scores, inside, "abcd", 0.95)]
+    [0.6, 0.3, 0.3, -1.497, 2.097]
     """
     from scipy.special import stdtrit
 
@@ -332,13 +311,13 @@ def difference_of_groups(
     one, other = means
     difference, variance = one - other, 0.0
     if min(counts) < 2:
-        return Difference(one, other, difference, math.nan, math.nan)
+        return one, other, difference, math.nan, math.nan
     for group, mean, count in zip(groups, means, counts, strict=True):
         spread = np.where(group, scores - mean, 0.0) / group.sum()
         sums = np.bincount(numbers, weights=np.nan_to_num(spread))
         variance += count / (count - 1) * float((sums**2).sum())
     reach = float(stdtrit(min(counts) - 1, (1 + level) / 2)) * variance**0.5
-    return Difference(one, other, difference, difference - reach, difference + reach)
+    return one, other, difference, difference - reach, difference + reach
 
 
 def bootstrap_p(values: Array) -> float:
@@ -376,18 +355,13 @@ def holm(p: Array) -> Array:
     return adjusted
 
 
-def benjamini_hochberg(p: Array) -> Array:
-    """Benjamini and Hochberg's step-up: the i-th smallest times m/i, monotone."""
-    from scipy.stats import false_discovery_control
-
-    return np.asarray(false_discovery_control(p, method="bh"))
-
-
 def adjust(p: Array, correction: str) -> Array:
     """Adjusted p-values; NaN stays and is not counted among the comparisons."""
+    from scipy.stats import false_discovery_control
+
     adjusted = np.array(p, np.float64)
     known = ~np.isnan(adjusted)
     if correction != "none":
-        of = holm if correction == "holm" else benjamini_hochberg
+        of = holm if correction == "holm" else false_discovery_control
         adjusted[known] = of(adjusted[known])
     return adjusted

@@ -14,16 +14,7 @@ from abstain.errors import UnknownNameError, UsageError, option
 from abstain.measures import Measure, definitions
 from abstain.measures.definition import Array
 from abstain.outcomes import Counts, CountsArray
-from abstain.stats.delta_method import (
-    Functional,
-    beta,
-    beta_limits,
-    cells_of,
-    delta,
-    effective,
-    logit,
-    one_run,
-)
+from abstain.stats import delta_method
 
 IntervalMethod: TypeAlias = Literal[
     "beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson"
@@ -43,7 +34,7 @@ METHODS: dict[str, str] = {
 }
 MOST_CROSS_FITS = 1_000
 DEFAULT = "beta"
-SMOOTH = {"beta": beta, "logit": logit, "delta": delta}
+SMOOTH = {"beta": delta_method.beta, "logit": delta_method.logit, "delta": delta_method.delta}
 """Deterministic methods, vectorised over samples."""
 RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
@@ -119,7 +110,7 @@ def interval(
     reason = measure.why_undefined(Counts(*row.tolist()))
     if reason is not None:
         return Interval.none(method, reason)
-    cells, share = cells_of(measure), measure.definition.proportion
+    cells, share = delta_method.cells_of(measure), measure.definition.proportion
     merged, groups = cells.merge(row), None
     if clusters is not None:
         groups = cells.merge(clusters[clusters.sum(axis=-1) > 0])
@@ -129,9 +120,9 @@ def interval(
         known = definitions("counts", strict=False).values()
         ratios = ", ".join(d.name for d in known if d.proportion is not None)
         raise UsageError(f"{method} works only for proportions ({ratios}), not for {measure}")
-    f = one_run(measure)
+    f = delta_method.one_run(measure)
     if share is not None and method in PROPORTIONS:
-        worth = effective(f, merged, groups, level=level) / merged.sum()
+        worth = delta_method.effective(f, merged, groups, level=level) / merged.sum()
         x, n = (float(of * worth) for of in share.of(CountsArray(row)))
         low, high = PROPORTIONS[method](x, n, level=level)
         return Interval(float(low), float(high), method)
@@ -140,7 +131,7 @@ def interval(
 
 
 def cell_interval(
-    f: Functional,
+    f: delta_method.Functional,
     cells: Array,
     *,
     clusters: Array | None = None,
@@ -184,7 +175,7 @@ def between(values: Array, tails: Ends, method: str, *, close: float = 0.0) -> I
 
 
 def posterior(
-    f: Functional,
+    f: delta_method.Functional,
     cells: Array,
     clusters: Array | None,
     *,
@@ -192,7 +183,7 @@ def posterior(
     generator: np.random.Generator,
 ) -> Array:
     """Draws from the posterior under a Dirichlet prior of ½ an outcome."""
-    worth = effective(f, cells, clusters, level=level)
+    worth = delta_method.effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
 
@@ -282,8 +273,8 @@ def wilson(x: float, n: float, *, level: float) -> Ends:
 
 PROPORTIONS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "wilson": wilson,
-    "clopper-pearson": partial(beta_limits, added=(0.0, 1.0)),
+    "clopper-pearson": partial(delta_method.beta_limits, added=(0.0, 1.0)),
     # up to 0 or 1 without successes or failures (Brown, Cai and DasGupta 2001)
-    "jeffreys": partial(beta_limits, added=(0.5, 0.5)),
+    "jeffreys": partial(delta_method.beta_limits, added=(0.5, 0.5)),
 }
 """Intervals of x successes in n trials, which need not be whole."""

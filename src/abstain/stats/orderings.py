@@ -42,18 +42,6 @@ def _close(a: Array, b: Array | float) -> Marks:
     return np.isclose(a, b, rtol=1e-12, atol=1e-15)
 
 
-def following(tied: Sequence[str]) -> str:
-    """Who comes next, one run or several that are level.
-
-    >>> following(["a"]), following(["a", "b"]), following(["a", "b", "c", "d"])
-    ('the next is a', 'the next are a and b', 'the next are a and 3 others')
-    """
-    if len(tied) == 1:
-        return f"the next is {tied[0]}"
-    others = tied[1] if len(tied) == 2 else f"{len(tied) - 1} others"
-    return f"the next are {tied[0]} and {others}"
-
-
 def over_runs(scores: Array) -> dict[str, Array]:
     """Mean, median and population standard deviation over the first axis, without NaN."""
     with warnings.catch_warnings():
@@ -169,9 +157,6 @@ def _letter(number: int) -> str:
     return letter if number < 52 else f"{letter}{number // 52}"
 
 
-# ----------------------------------------------------------------------------------- agreement
-
-
 def rounded(scores: Array, decimals: int = DECIMALS) -> Array:
     """Scores as shares of the largest, in which ties are equal: 0.7 − 0.5 and 0.3 − 0.1."""
     scale = float(np.abs(scores).max(initial=0)) or 1.0
@@ -190,10 +175,9 @@ def kendall_tau_b(x: Array, y: Array) -> float:
 
 
 def tau_ap(x: Array, y: Array) -> float:
-    """AP correlation of two orderings with ties, the mean of both directions.
+    """AP correlation of two orderings with ties: 2·mean − 1, the mean of both directions.
 
-    Of each item below the first, the share of the items above it that the other ordering has above
-    it too; 2·mean − 1.
+    The mean is of the share of the items above each that the other ordering has above it too.
     """
 
     def one_way(x: Array, y: Array) -> float:

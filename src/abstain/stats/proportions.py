@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from abstain.measures import Measure
+from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import CountsArray
 from abstain.stats.delta_method import JEFFREYS, beta_limits, cells_of
 from abstain.stats.randomisation import PValue
-
-if TYPE_CHECKING:
-    from abstain.measures.definition import Array, IntArray
 
 FEW = 10
 """Trials of a run below which p is at least Fisher's, which assumes independent runs."""

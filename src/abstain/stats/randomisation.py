@@ -1,12 +1,9 @@
 """Paired randomisation: if two runs were alike, each question's outcomes could as well be swapped.
 
-The numbers of swapped questions by pair of different outcomes are binomial. So a trial draws three
-numbers (ten where candidates matter), whatever the number of questions; and with three outcomes the
-whole null distribution is one matrix product.
-
-Swapping makes two runs exchangeable, not only equal in one measure. Where one answers all and the
-other one in ten, the precision of mixtures varies far less than that of the shy run, so differences
-of ratios are studentised (Janssen 1997; Chung and Romano 2013).
+The numbers of swapped questions by pair of different outcomes are binomial: a trial draws three
+numbers (ten where candidates matter), and with three outcomes the null distribution is one matrix
+product. Differences of ratios are studentised (Janssen 1997; Chung and Romano 2013): where one run
+answers all and the other one in ten, precision varies far less in mixtures than in the shy run.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ BLOCK_BYTES = 1 << 26
 def statistic(measure: Measure, joint: Array) -> Array:
     """The difference over its standard error, of joint counts (…, k, k): rows the other run's.
 
-    The standard error is that of the delta method with ½ an outcome of each kind added to each run.
+    The standard error is the delta method's, with ½ an outcome added to each run.
     """
     if joint.ndim == 3 and len(joint) > AT_ONCE:
         parts = range(0, len(joint), AT_ONCE)
@@ -61,7 +58,7 @@ def statistic(measure: Measure, joint: Array) -> Array:
 
 
 def of_clusters(measure: Measure, run: Array, other: Array, signs: Array) -> Array:
-    """The same with whole clusters swapped: cell counts (groups, k), signs (trials, groups)."""
+    """With whole clusters swapped: cell counts (groups, k), signs (trials, groups)."""
     total = run.sum(axis=0) + other.sum(axis=0)
     first = (total + signs @ (run - other)) / 2
     second = total - first
@@ -150,8 +147,7 @@ def randomise(
 ) -> list[PValue]:
     """Two-sided p of many pairs: `joint` (pairs, k, k) counts outcomes of one run by the other's.
 
-    The statistic is the difference, studentised where the measure's definition says so. Exact where
-    the distribution is small enough to enumerate (`exact` forces either way).
+    Exact where the distribution is small enough to enumerate, or as `exact` says.
     """
     few = [few_states(measure, table) if exact is None else exact for table in joint]
     drawn = np.flatnonzero(~np.array(few, np.bool_))
@@ -170,11 +166,9 @@ def few_states(measure: Measure, table: IntArray) -> bool:
     if measure.definition.studentised:
         return math.prod(float(len(likely_heads(int(m)))) for m in swaps) <= STUDENTISED_STATES
     if len(table) == 3:
-        return (
-            len(likely_heads(swaps[0] + swaps[1])) * len(likely_heads(swaps[1] + swaps[2]))
-            <= EXACT_STATES
-        )
-    return float(np.prod(swaps.astype(np.float64) + 1)) <= EXACT_STATES
+        right, blank = (likely_heads(int(m)) for m in swaps[:-1] + swaps[1:])
+        return len(right) * len(blank) <= EXACT_STATES
+    return float(np.prod(swaps + 1.0)) <= EXACT_STATES
 
 
 def exact_p(measure: Measure, table: IntArray) -> float:
@@ -205,10 +199,10 @@ def likely_heads(m: int) -> IntArray:
 def swap_lattice(table: IntArray) -> tuple[Array, Array, float]:
     """Three outcomes: the probabilities of (right, blank) after the swaps, as one product.
 
-    The last number is the share left out as unlikely. Of the right–blank questions y go one way;
-    right − y and blank + y are binomials of the others.
+    The last number is the share left out. Of the right–blank questions y go one way; right − y and
+    blank + y are binomials of the others.
     """
-    (right_wrong, right_blank, wrong_blank) = (int(m) for m in swappable(table))
+    right_wrong, right_blank, wrong_blank = (int(m) for m in swappable(table))
     i = likely_heads(right_wrong + right_blank)
     j = likely_heads(wrong_blank + right_blank)
     y = likely_heads(right_blank)
@@ -258,8 +252,7 @@ def sampled_p(
 ) -> Array:
     """p by random swaps. All pairs share the trials, so that a pair's p never depends on others."""
     kinds = len(swappable(joint[0]))
-    questions = int(joint.sum(axis=(1, 2)).max())
-    words = questions // 64 + 1
+    words = int(joint.sum(axis=(1, 2)).max()) // 64 + 1
     block = max(1, min(trials, BLOCK_BYTES // (8 * words * kinds)))
     generators = [np.random.default_rng([seed, kind]) for kind in range(kinds)]
     hits = np.zeros(len(joint), np.int64)

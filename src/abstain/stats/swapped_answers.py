@@ -66,9 +66,8 @@ class TwoRuns:
         order = np.argsort(-confidence, kind="stable")
         self.confidence = confidence[order]
         self.right = np.concatenate([a.right for a in pieces])[order]
-        self.submitted = np.concatenate([a.submitted for a in pieces if a.submitted is not None])[
-            order
-        ]
+        submitted = [a.submitted for a in pieces if a.submitted is not None]
+        self.submitted = np.concatenate(submitted)[order]
         self.unit = np.concatenate([run.unit, other.unit])[order]
         self.is_first = order < len(run.unit)
         self.scale = Scale(*measure.bounds)
@@ -89,10 +88,8 @@ class TwoRuns:
         values = [score(side) for side in sides]
         if self.pooled is None:
             return np.asarray(values[0] - values[1])
-        (by_one, question_one), (by_two, question_two) = (
-            influence_of(self.measure, side, value)
-            for side, value in zip(sides, values, strict=True)
-        )
+        moves = map(influence_of, [self.measure] * 2, sides, values)
+        (by_one, question_one), (by_two, question_two) = moves
         one, two = (towards(value, self.middle, SHARE * len(self.unit)) for value in values)
         slope_one, slope_two = self.scale.slope(one), self.scale.slope(two)
         by_answer = np.where(first, by_one * slope_one, -by_two * slope_two)

@@ -23,8 +23,7 @@ from abstain.features.campaign.result import (
     UnrankedRun,
 )
 from abstain.features.compare.analysis import compare
-from abstain.features.score.analysis import rows_of
-from abstain.features.score.intervals import interval_rows
+from abstain.features.score.analysis import interval_rows, rows_of
 from abstain.features.validate.problems import misspelt, odd_things
 from abstain.features.validate.result import Problem, ValidateResult
 from abstain.io.frames import collect

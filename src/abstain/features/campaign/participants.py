@@ -189,8 +189,7 @@ def _techniques(c: Overview) -> Iterator[PageTable]:
         for name in names:
             inside = np.array([name in techniques for techniques in used])
             users = {c.teams[i] for i in np.flatnonzero(inside)}
-            d = difference_of_groups(c.scores, inside, c.teams, c.result.level)
-            numbers = (d.with_mean, d.without_mean, d.difference, d.low, d.high)
+            numbers = difference_of_groups(c.scores, inside, c.teams, c.result.level)
             marks = ("×" if team in users else "" for team in columned)
             rows.append([name, int(inside.sum()), len(users), *numbers, *marks])
         heads = [

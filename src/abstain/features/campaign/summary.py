@@ -11,8 +11,8 @@ from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.view import distinct_from, verdict
 from abstain.outcomes import Counts
-from abstain.report.view import listed
-from abstain.stats.orderings import above, following, over_runs, same
+from abstain.report.view import first_few, listed
+from abstain.stats.orderings import above, over_runs, same
 
 
 def sentences(c: Overview) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _best(c: Overview) -> str:
     rest = c.scores[1 + level :]
     if rest.size and not np.isnan(rest[0]):
         tied = int(same(rest, rest[0]).sum())
-        text += f"; {following(c.runs[1 + level :][:tied])} with {rest[0]:.2f}"
+        text += f"; the next is {first_few(c.runs[1 + level :][:tied])} with {rest[0]:.2f}"
     return text + "."
 
 

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from abstain.errors import InputError, UsageError, option, plural
+from abstain.errors import UsageError, option
+from abstain.features.compare import comparison
 from abstain.features.compare.comparison import Correction, Options, Progress, Test
 from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import compare_scores
-from abstain.io.frames import require
 from abstain.measures import Measure, count_measure
 from abstain.measures import measure as measure_of
-from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Why, blank_kind
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
-from abstain.report.result import read_as
-from abstain.report.view import first_few
-from abstain.runs.evaluation import Evaluation, part_of
-from abstain.stats.delta_method import few_clusters
+from abstain.runs.evaluation import Evaluation
 from abstain.stats.intervals import check_method
 from abstain.stats.planning import check_plan
 
 if TYPE_CHECKING:
     from abstain.features.compare.judge_errors import JudgeDrawn
     from abstain.features.compare.result import CompareResult
-    from abstain.outcomes import Array, IntArray
-    from abstain.reading import Reading
     from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURE = "c@1"
-UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 
 
 def compare(
@@ -112,9 +103,8 @@ def compare(
         raise UsageError(f"{needs_counts}; {chosen} is a measure of confidence")
     chosen = chosen if confident else count_measure(chosen)
     options = replace(options, method=check_method(options.method))
-    common = common_questions(
-        asked, asked.reading.rules(missing="excluded"), attributes=by, confident=confident
-    )
+    policy = asked.reading.rules(missing="excluded")
+    common = comparison.common_questions(asked, policy, attributes=by, confident=confident)
     low, high = chosen.bounds
     check_plan(detect=detect, power=power, level=level, widest=high - low)
     if test in ("t", "wilcoxon", "sign"):
@@ -122,74 +112,3 @@ def compare(
     if confident:
         return ConfidenceComparison(common, chosen, options).result()
     return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()
-
-
-@dataclass(frozen=True, slots=True)
-class Common:
-    """The questions that all runs have."""
-
-    evaluation: Evaluation
-    """The runs on those questions alone: no response is excluded."""
-    whole: Evaluation
-    """The runs on all questions, under the same policy."""
-    reading: Reading
-    """How they were read."""
-    absent: dict[str, int]
-    """For each run that lacks some, how many questions it has no usable response to."""
-
-    def unknown(self) -> tuple[Array, IntArray]:
-        """Over all questions: six counts of the responses that are known, and how many are not."""
-        table = self.whole.data.kind_counts(()).table
-        unknown = np.zeros(KINDS, bool)
-        for why in UNKNOWN:
-            for candidate in CANDIDATES:
-                unknown[blank_kind(why, candidate)] = True
-        known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
-        return known, table[:, unknown].sum(axis=1)
-
-    def facts(self) -> dict[str, Any]:
-        clusters = self.evaluation.data.clusters()
-        few = "" if clusters is None else few_clusters(np.bincount(clusters).astype(np.float64))
-        return {
-            **read_as(self.whole, *filter(None, [few])),
-            "reading": self.reading,
-            "policy": self.whole.policy.to_dict(),
-            "touched": self.whole.data.touched,
-            "questions_in_all": len(self.whole),
-            "absent": self.absent,
-            "cluster": self.whole.data.cluster,
-        }
-
-
-def common_questions(
-    evaluation: Evaluation,
-    policy: Policy,
-    *,
-    attributes: Sequence[str] = (),
-    confident: bool = False,
-) -> Common:
-    """Pair runs under a policy, in the order in which they were read.
-
-    Questions must have the attributes, and the one that clusters them.
-    """
-    data = evaluation.data
-    if data.kind == "judged":
-        for responses in data.source.responses:
-            require(responses.table, "question", "which names each question")
-    if data.kind != "counts":
-        data.with_attributes(list(dict.fromkeys([*attributes, *filter(None, [data.cluster])])))
-    size = (data.confidence if confident else data.kinds).shape[1]
-    names, runs = list(evaluation.runs), list(data.runs_as_listed)
-    if len(runs) < 2:
-        raise UsageError(f"a comparison needs two runs (got {plural(len(runs), 'run')})")
-    if names != runs:
-        rows = [names.index(run) for run in runs]
-        evaluation = part_of(evaluation, np.ones(size, bool), rows)
-    reading, whole = evaluation.reading, evaluation.with_policy(policy)
-    usable = whole.data.codes != EXCLUDED
-    inside = usable.all(axis=0)
-    if not inside.any():
-        raise InputError(f"there is no question that all runs have: {first_few(runs)}")
-    gone = (~usable).sum(axis=1)
-    absent = {run: int(n) for run, n in zip(runs, gone, strict=True) if n}
-    return Common(whole if inside.all() else part_of(whole, inside), whole, reading, absent)

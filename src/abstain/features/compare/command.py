@@ -52,14 +52,7 @@ from abstain.errors import UsageError
 )
 @shows(chart=True)
 def compare(
-    inputs: Input,
-    measure: str | None,
-    by: tuple[str, ...],
-    judge_error: str | None,
-    judge_drawn: str | None,
-    interval: str | bool,
-    out: Showing,
-    **how: Any,
+    inputs: Input, measure: str | None, interval: str | bool, out: Showing, **how: Any
 ) -> None:
     """Test whether runs differ, show where a difference comes from, and plan for one.
 
@@ -72,18 +65,10 @@ def compare(
     Runs are compared on the questions that all of them have. A question with a missing response is
     left out for all runs, unless --policy says otherwise.
     """
-    if inputs.kind == "scores":
-        if len(inputs.files) > 1:
-            raise UsageError("--scores takes one file")
-        if by or judge_error or judge_drawn:
-            raise UsageError(
-                "--judge-error, --judge-drawn and --by cannot be combined with --scores"
-            )
+    if inputs.kind == "scores" and len(inputs.files) > 1:
+        raise UsageError("--scores takes one file")
     how["interval"] = interval if isinstance(interval, str) else None
     with working("comparing…") as progress:
-        if inputs.kind == "scores":
-            result = inputs.scores().compare(measure, progress=progress, **how)
-        else:
-            how |= {"by": by, "judge_error": judge_error, "judge_drawn": judge_drawn}
-            result = inputs.evaluation().compare(measure or "c@1", progress=progress, **how)
+        asked = inputs.scores() if inputs.kind == "scores" else inputs.evaluation()
+        result = asked.compare(measure, progress=progress, **how)
     out.show(result)

@@ -7,22 +7,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from abstain.errors import UsageError, check_name, option
+from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow, units_text
-from abstain.outcomes import Undefined
-from abstain.report.result import ends, finite
+from abstain.io.frames import require
+from abstain.measures import Measure
+from abstain.measures.definition import Array, IntArray
+from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Undefined, Why, blank_kind
+from abstain.reading import Reading
+from abstain.report.result import ends, finite, read_as
+from abstain.report.view import first_few
+from abstain.runs.evaluation import Evaluation, part_of
+from abstain.stats.delta_method import few_clusters
 from abstain.stats.hypotheses import LEAST_DIFFERING, adjust
 from abstain.stats.intervals import Interval, check_level
 from abstain.stats.orderings import letter_groups, letters
 from abstain.stats.planning import Plan, least_units, plan
 from abstain.stats.randomisation import PValue
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
 
 Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign"]
 Correction: TypeAlias = Literal["holm", "bh", "none"]
@@ -38,6 +42,7 @@ LEAST_RESAMPLED = 40
 """Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
 LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
+UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 OF_RESULT = ("against", "test", "correction", "level", "resamples", "seed")
 """Options that a result holds."""
 
@@ -131,7 +136,7 @@ class Comparison(ABC):
     @property
     def aim(self) -> float:
         """The p that the first of all pairs needs after correction."""
-        return self.options.alpha / max(1, len(self.wanted))
+        return self.options.alpha / len(self.wanted)
 
     @abstractmethod
     def intervals(self) -> tuple[list[Interval], Array]:
@@ -192,11 +197,10 @@ class Comparison(ABC):
     def pairs(self, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
         """The difference, interval and verdict of each pair; without a difference there is no p."""
         tested, options, gaps = self.tested(), self.options, self.differences
-        few = [self.too_few(run) for run in range(len(self.runs))]
-        units = self.clusters or self.questions
-        what = units_text(units, "cluster" if self.clusters else self.unit)
+        few, units = list(map(self.too_few, range(len(self.runs)))), self.clusters or self.questions
+        seen = f"there are only {units_text(units, 'cluster' if self.clusters else self.unit)}"
         least = LEAST_RESAMPLED if options.test == "bootstrap" else 0
-        few_units = too_few("a bootstrap", f"there are only {what}", units, least)
+        few_units = too_few("a bootstrap", seen, units, least)
         no_test = [
             "" if np.isnan(gap) else few_units or few[i] or few[j] or one.why_not
             for (i, j), gap, one in zip(self.wanted, gaps, tested, strict=True)
@@ -230,8 +234,7 @@ class Comparison(ABC):
         ordered = [self.runs[i] for i in self.order if not math.isnan(self.scores[i])]
         if self.options.against is not None or len(ordered) < 3:
             return None
-        place = {run: i for i, run in enumerate(ordered)}
-        different = [(place[p.run], place[p.against]) for p in pairs if p.differs]
+        different = [(ordered.index(p.run), ordered.index(p.against)) for p in pairs if p.differs]
         groups = letter_groups(len(ordered), different)
         if groups is None:
             return None
@@ -270,3 +273,85 @@ class Comparison(ABC):
 def too_few(test: str, seen: str, has: float, least: int) -> str:
     """Why a test has no verdict, where it needs more than there are; else empty."""
     return "" if has >= least else f"{seen}; {test} needs {least:,} to keep its significance level"
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The questions that all runs have."""
+
+    evaluation: Evaluation
+    """The runs on those questions alone: no response is excluded."""
+    whole: Evaluation
+    """The runs on all questions, under the same policy."""
+    reading: Reading
+    """How they were read."""
+    absent: dict[str, int]
+    """For each run that lacks some, how many questions it has no usable response to."""
+
+    def unknown(self) -> tuple[Array, IntArray]:
+        """Over all questions: six counts of the responses that are known, and how many are not."""
+        table = self.whole.data.kind_counts(()).table
+        unknown = np.zeros(KINDS, bool)
+        unknown[[blank_kind(why, candidate) for why in UNKNOWN for candidate in CANDIDATES]] = True
+        known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
+        return known, table[:, unknown].sum(axis=1)
+
+    def facts(self) -> dict[str, Any]:
+        clusters = self.evaluation.data.clusters()
+        few = "" if clusters is None else few_clusters(np.bincount(clusters).astype(np.float64))
+        return {
+            **read_as(self.whole, *filter(None, [few])),
+            "reading": self.reading,
+            "policy": self.whole.policy.to_dict(),
+            "touched": self.whole.data.touched,
+            "questions_in_all": len(self.whole),
+            "absent": self.absent,
+            "cluster": self.whole.data.cluster,
+        }
+
+
+def common_questions(
+    evaluation: Evaluation,
+    policy: Policy,
+    *,
+    attributes: Sequence[str] = (),
+    confident: bool = False,
+) -> Common:
+    """Pair runs under a policy, in the order in which they were read.
+
+    Questions must have the attributes, and the one that clusters them.
+    """
+    data = evaluation.data
+    if data.kind == "judged":
+        for responses in data.source.responses:
+            require(responses.table, "question", "which names each question")
+    if data.kind != "counts":
+        data.with_attributes(list(dict.fromkeys([*attributes, *filter(None, [data.cluster])])))
+    size = (data.confidence if confident else data.kinds).shape[1]
+    names, runs = list(evaluation.runs), list(data.runs_as_listed)
+    if len(runs) < 2:
+        raise UsageError(f"a comparison needs two runs (got {plural(len(runs), 'run')})")
+    if names != runs:
+        rows = [names.index(run) for run in runs]
+        evaluation = part_of(evaluation, np.ones(size, bool), rows)
+    reading, whole = evaluation.reading, evaluation.with_policy(policy)
+    usable = whole.data.codes != EXCLUDED
+    inside = usable.all(axis=0)
+    if not inside.any():
+        raise InputError(f"there is no question that all runs have: {first_few(runs)}")
+    gone = (~usable).sum(axis=1)
+    absent = {run: int(n) for run, n in zip(runs, gone, strict=True) if n}
+    return Common(whole if inside.all() else part_of(whole, inside), whole, reading, absent)
+
+
+class OfQuestions(Comparison):
+    """Runs whose responses are known question by question."""
+
+    def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
+        view = common.evaluation
+        self.common, self.chosen, self.options = common, chosen, options
+        self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
+        self.higher_is_better = chosen.higher_is_better
+        self.widest = chosen.bounds[1] - chosen.bounds[0]
+        self.counts, self.cluster_of = view.data.overall(), view.data.clusters()
+        self.known, self.unknown = common.unknown()

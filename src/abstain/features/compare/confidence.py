@@ -9,33 +9,19 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 
 from abstain.errors import UsageError, option
-from abstain.features.compare.comparison import Comparison, Options, too_few
+from abstain.features.compare.comparison import Common, OfQuestions, Options, too_few
 from abstain.measures import Measure
-from abstain.stats.confidence_intervals import (
-    BLOCK,
-    OF_INFLUENCE,
-    Scale,
-    difference_interval,
-    draws,
-    left_out,
-    method_of,
-    resampled_interval,
-    sample_of,
-    why_none,
-)
+from abstain.measures.definition import Array, BoolArray, IntArray
+from abstain.stats import confidence_intervals
 from abstain.stats.hypotheses import Flips, bootstrap_p
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.randomisation import PValue, extreme, p_of
 from abstain.stats.swapped_answers import answers_of, used_by
-
-if TYPE_CHECKING:
-    from abstain.features.compare.analysis import Common
-    from abstain.measures.definition import Array, BoolArray, IntArray
 
 CLOSE = 1e-9
 """As a share of what was seen: statistics nearer than this are equal."""
@@ -48,28 +34,22 @@ MOST_SORTED = 1 << 22
 """Answers of pairs sorted at once."""
 
 
-class ConfidenceComparison(Comparison):
+class ConfidenceComparison(OfQuestions):
     """Runs as sequences of answers, the surest first, and what is made of them."""
 
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
         _check_test(chosen, options)
-        self.common, self.chosen, self.measure = common, chosen, str(chosen)
-        self.smooth = options.method in (DEFAULT, OF_INFLUENCE)
-        self.options = options = replace(options, method=method_of(chosen, options.method))
-        view = common.evaluation
-        clusters = view.data.clusters()
+        self.smooth = options.method in (DEFAULT, confidence_intervals.OF_INFLUENCE)
+        options = replace(options, method=confidence_intervals.method_of(chosen, options.method))
+        super().__init__(common, chosen, options)
+        data, score = common.evaluation.data, cast("Callable[..., float]", chosen)
         self.samples = [
-            sample_of(codes, sure, clusters)
-            for codes, sure in zip(view.data.codes, view.data.confidence, strict=True)
+            confidence_intervals.sample_of(codes, sure, self.cluster_of)
+            for codes, sure in zip(data.codes, data.confidence, strict=True)
         ]
-        self.runs, self.questions = list(view.runs), len(view)
-        self.counts, (_, self.unknown) = view.data.overall(), common.unknown()
-        score: Callable[..., float] = chosen
         self.scores = [score(sample.answers) for sample in self.samples]
-        self.higher_is_better = chosen.higher_is_better
-        self.widest = chosen.bounds[1] - chosen.bounds[0]
         self.units = self.samples[0].size
-        self.clusters = None if clusters is None else self.units
+        self.clusters = None if self.cluster_of is None else self.units
         self.answers = answers_of(chosen, self.samples)
         options.check_held(len(self.runs))
         self.flips = Flips(self.units, trials=options.resamples, seed=options.seed)
@@ -91,7 +71,7 @@ class ConfidenceComparison(Comparison):
             return None
         total, seed = self.options.resamples, self.options.seed
         values = np.empty((total, len(self.samples)))
-        for some, times in draws(self.units, trials=total, seed=seed):
+        for some, times in confidence_intervals.draws(self.units, trials=total, seed=seed):
             values[some] = self.answers.resampled(times)
             self.step(len(times.T) * len(self.samples))
         return values
@@ -99,7 +79,7 @@ class ConfidenceComparison(Comparison):
     @cached_property
     def left(self) -> Array:
         """The scores of all runs without each part of the units in turn (parts, runs)."""
-        parts = left_out(self.units)
+        parts = confidence_intervals.left_out(self.units)
         return np.concatenate([self.answers.resampled(times) for times in parts])
 
     def intervals(self) -> tuple[list[Interval], Array]:
@@ -117,36 +97,43 @@ class ConfidenceComparison(Comparison):
         o, values = self.options, self.values
         observed = self.scores[i] - (0.0 if j is None else self.scores[j])
         clustered = self.clusters is not None
-        why = why_none(self.chosen, self.units, observed, clustered=clustered)
+        why = confidence_intervals.why_none(self.chosen, self.units, observed, clustered=clustered)
         if why or values is None:
             return Interval.none(o.method, why)
         tables = [values, self.left] if o.method == "bca" else [values]
         drawn = [t[:, i] if j is None else t[:, i] - t[:, j] for t in tables]
         left = drawn[1] if len(drawn) > 1 else None
-        return resampled_interval(observed, drawn[0], left, method=o.method, level=o.level)
+        return confidence_intervals.resampled_interval(
+            observed, drawn[0], left, method=o.method, level=o.level
+        )
 
     def _by_influence(self) -> list[Interval]:
         """Intervals of differences from the influence of each answer; nothing where not known."""
         if not self.answers.has_influence:
             return []
-        scale, known = Scale(*self.chosen.bounds), ~np.isnan(self.scores)
+        scale, known = confidence_intervals.Scale(*self.chosen.bounds), ~np.isnan(self.scores)
         moved = {i: self.answers.moved(i) for i in np.flatnonzero(known).tolist()}
         both = zip(self.samples, self.used, strict=True)
         units = [len(np.unique(sample.unit[used])) for sample, used in both]
 
         def span(i: int, j: int) -> Interval:
             if not (known[i] and known[j]):
-                return Interval.none(OF_INFLUENCE, "the value is undefined")
+                return Interval.none(confidence_intervals.OF_INFLUENCE, "the value is undefined")
             values, pair = (self.scores[i], self.scores[j]), np.stack([moved[i], moved[j]])
             level = self.options.level
-            return difference_interval(scale, values, pair, (units[i], units[j]), level=level)
+            return confidence_intervals.difference_interval(
+                scale, values, pair, (units[i], units[j]), level=level
+            )
 
         return [span(i, j) for i, j in self.wanted]
 
     def _swapped(self) -> tuple[IntArray, IntArray]:
         """For each pair, how many swaps show as large a difference, and how many have no value."""
         hits, lost = np.zeros((2, len(self.wanted)), np.int64)
-        straight, size = np.ones((1, self.units)), max(1, 16 * BLOCK // self.units)
+        straight, size = (
+            np.ones((1, self.units)),
+            max(1, 16 * confidence_intervals.BLOCK // self.units),
+        )
         at_once = max(1, MOST_SORTED // (2 * self.questions))
         for start in range(0, len(self.swappable), at_once):
             some = self.swappable[start : start + at_once]

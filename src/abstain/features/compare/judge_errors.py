@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
 from abstain.errors import InputError, Place, UsageError, check_name, option, shown
 from abstain.measures import Measure
+from abstain.measures.definition import Array
 from abstain.outcomes import VERDICTS, CountsArray
 from abstain.stats.delta_method import JEFFREYS, cells_of, effective, one_run
 from abstain.stats.intervals import Interval
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
 
 JudgeDrawn: TypeAlias = Literal["random", "truth", "verdict"]
 """How a judge's checked responses were drawn: at random, or a fixed number of each true outcome
@@ -34,13 +32,12 @@ def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, flo
 
     `counts` are the six counts of the known responses; unknown ones may be any outcome.
     """
-    spots = _spots(measure)
-    known = np.asarray(counts, np.float64)
+    spots = cells_of(measure).columns
     ways, step = ways_of_sharing(unknown, len(spots))
 
     def scores(some: Array) -> Array:
-        table = np.tile(known, (len(some), 1))
-        table[:, list(spots)] += some
+        table = np.tile(np.asarray(counts, np.float64), (len(some), 1))
+        table[:, spots] += some
         return np.asarray(measure(CountsArray(table)))
 
     if np.isnan(scores(ways)).all():
@@ -48,13 +45,9 @@ def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, flo
     return lowest_score(scores, ways, step), -lowest_score(lambda some: -scores(some), ways, step)
 
 
-def _spots(measure: Measure) -> tuple[int, ...]:
-    return (0, 1, 2, 3, 4) if measure.definition.needs_candidates else (0, 1, 4)
-
-
 def all_ways(measure: Measure, unknown: int) -> bool:
     """Whether `bounds_of` looks at every way, or at an even sample of them and what lies near."""
-    return _step(unknown, len(_spots(measure))) == 1
+    return _step(unknown, len(cells_of(measure).columns)) == 1
 
 
 def lowest_score(scores: Callable[[Array], Array], ways: Array, step: int) -> float:
@@ -191,12 +184,17 @@ def correct_for_judge(
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
     by_verdict = drawn == "verdict"
-    solved = _mixed if by_verdict else _solved
     confusion = confusion.T if by_verdict else confusion
     rates = judge_rates(confusion)
+
+    def solved(judged: Array, rates: Array) -> Array:
+        true = _mixed(judged, rates) if by_verdict else _solved(judged, rates)
+        values = np.asarray(measure(cells_of(measure).counts(true)))
+        return np.where(np.isnan(true[:, 0]), np.nan, values)
+
     if not by_verdict and abs(float(np.linalg.det(rates))) < 1e-6:
         raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
-    score = float(solved(measure, (cells / cells.sum())[None], rates[None])[0])
+    score = float(solved((cells / cells.sum())[None], rates[None])[0])
     generator = np.random.default_rng([seed, 7])
     several = clusters if clusters is not None and len(clusters) > 1 else None
     worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
@@ -207,7 +205,7 @@ def correct_for_judge(
     for prior in (JEFFREYS, NO_ERROR):
         shape = np.where(checked, confusion + prior, np.eye(3) * 1e9)
         drawn_rates = generator.standard_gamma(shape, size=(draws, 3, 3))
-        values = solved(measure, judged, drawn_rates / drawn_rates.sum(axis=-1, keepdims=True))
+        values = solved(judged, drawn_rates / drawn_rates.sum(axis=-1, keepdims=True))
         if not np.isnan(values).all():
             ends += np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     if not ends:
@@ -220,18 +218,15 @@ def judge_rates(confusion: Array) -> Array:
     return np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), np.eye(3))
 
 
-def _mixed(measure: Measure, judged: Array, chances: Array) -> Array:
-    """Scores where the truth is spread over each verdict by the chances (…, judged, true)."""
-    true = (judged[..., None, :] @ chances)[..., 0, :]
-    return np.asarray(measure(cells_of(measure).counts(true)))
+def _mixed(judged: Array, chances: Array) -> Array:
+    """The truth spread over each verdict by the chances (…, judged, true)."""
+    return np.asarray((judged[..., None, :] @ chances)[..., 0, :])
 
 
-def _solved(measure: Measure, judged: Array, rates: Array) -> Array:
+def _solved(judged: Array, rates: Array) -> Array:
     """True shares by inversion, brought back to shares where chance pushed them outside."""
     flat = np.abs(np.linalg.det(rates)) < 1e-9
     safe = np.where(flat[:, None, None], np.eye(3), rates)
     true = np.linalg.solve(np.swapaxes(safe, -1, -2), judged[..., None])[..., 0]
     true = np.maximum(true, 0)
-    true /= true.sum(axis=-1, keepdims=True)
-    values = np.asarray(measure(cells_of(measure).counts(true)))
-    return np.where(flat, np.nan, values)
+    return np.where(flat[:, None], np.nan, true / true.sum(axis=-1, keepdims=True))

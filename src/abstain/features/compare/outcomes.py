@@ -5,57 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from abstain.errors import UsageError, option
-from abstain.features.compare.comparison import (
-    CLOSE,
-    LEAST_RESAMPLED,
-    Comparison,
-    Options,
-    too_few,
-)
-from abstain.features.compare.judge_errors import (
-    all_ways,
-    bounds_of,
-    check_drawn,
-    correct_for_judge,
-    never_checked,
-    read_confusion,
-)
+from abstain.features.compare import comparison, judge_errors
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
-from abstain.measures.definition import summed
+from abstain.measures.definition import Array, Codes, IntArray, summed
 from abstain.report.result import ends, finite
-from abstain.stats import proportions
-from abstain.stats.delta_method import (
-    THREE,
-    cells_of,
-    difference,
-    effective,
-    one_run,
-    standard_error,
-)
-from abstain.stats.hypotheses import Flips, bootstrap_p, interval_p, mcnemar, randomise_clusters
-from abstain.stats.intervals import (
-    DEFAULT,
-    OF_ONE_PROPORTION,
-    SMOOTH,
-    Interval,
-    cell_interval,
-    interval,
-    resampled,
-)
+from abstain.stats import hypotheses, intervals, proportions
+from abstain.stats.delta_method import cells_of, difference, effective, one_run, standard_error
+from abstain.stats.intervals import DEFAULT, OF_ONE_PROPORTION, SMOOTH, Interval
 from abstain.stats.randomisation import PValue, randomise
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.features.compare.analysis import Common
-    from abstain.features.compare.judge_errors import JudgeDrawn
-    from abstain.outcomes import Array, IntArray
 
 AT_ONCE = 1 << 16
 """Questions whose joint counts are taken at once."""
@@ -66,44 +29,36 @@ NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
 
-class OutcomeComparison(Comparison):
+class OutcomeComparison(comparison.OfQuestions):
     """Runs by the counts of their outcomes, pairs by their joint counts."""
 
     def __init__(
         self,
-        common: Common,
+        common: comparison.Common,
         chosen: Measure,
-        options: Options,
+        options: comparison.Options,
         by: Sequence[str] = (),
         judge_error: Any = None,
-        judge_drawn: JudgeDrawn | None = None,
+        judge_drawn: judge_errors.JudgeDrawn | None = None,
     ) -> None:
-        view = common.evaluation
+        super().__init__(common, chosen, options)
         if options.test == "mcnemar" and common.whole.data.cluster is not None:
             raise UsageError("McNemar's test does not support clusters; use randomisation")
-        if by and len(view.runs) != 2:
-            raise UsageError(f"{option('by')} needs exactly two runs (got {len(view.runs)})")
-        self.common, self.chosen, self.options, self.by = common, chosen, options, by
-        self.confusion = None if judge_error is None else read_confusion(judge_error)
+        if by and len(self.runs) != 2:
+            raise UsageError(f"{option('by')} needs exactly two runs (got {len(self.runs)})")
+        self.by = by
+        self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
-            self.drawn = check_drawn(judge_drawn, self.confusion)
-        self.measure, self.runs, self.questions = str(chosen), list(view.runs), len(view)
-        self.codes, self.cells = view.data.codes, cells_of(chosen)
-        self.counts = view.data.overall()
+            self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
+        self.codes, self.cells = common.evaluation.data.codes, cells_of(chosen)
+        self.difference = difference(chosen)
         self.scores = [chosen(self.counts[run]) for run in range(len(self.runs))]
-        self.higher_is_better = chosen.higher_is_better
-        self.widest = chosen.bounds[1] - chosen.bounds[0]
-        self.cluster_of = view.data.clusters()
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
         self.shows_spread = self.questions > 1 and self.clusters != 1
         known = chosen.definition
         self.is_proportion_of_answers = known.studentised and known.proportion is not None
-        self.drawing: Any = {
-            "level": options.level,
-            "trials": options.resamples,
-            "seed": options.seed,
-        }
-        self.known, self.unknown = common.unknown()
+        self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
+        self.drawing: Any = {"level": options.level, **self.seeded}
 
     @cached_property
     def joint(self) -> IntArray:
@@ -132,7 +87,7 @@ class OutcomeComparison(Comparison):
         k, (one, two) = len(self.cells), self.cells.of(self.codes[[other, run]])
         return self._by_cluster(one.astype(np.int64) * k + two, k * k)
 
-    def _by_cluster(self, cells: npt.NDArray[np.integer], kinds: int) -> Array | None:
+    def _by_cluster(self, cells: Codes | IntArray, kinds: int) -> Array | None:
         if self.cluster_of is None or self.clusters is None:
             return None
         bins = np.bincount(self.cluster_of * kinds + cells, minlength=self.clusters * kinds)
@@ -159,7 +114,7 @@ class OutcomeComparison(Comparison):
         return np.minimum(np.nan_to_num(worth, nan=1.0), 1.0)
 
     def intervals(self) -> tuple[list[Interval], Array]:
-        options, f, enough = self.options, difference(self.chosen), self.shows_spread
+        options, f, enough = self.options, self.difference, self.shows_spread
         method = DEFAULT if options.method in OF_ONE_PROPORTION else options.method
         name = "mover" if method == DEFAULT and self.is_proportion_of_answers else method
         spans: list[Interval] = []
@@ -173,7 +128,7 @@ class OutcomeComparison(Comparison):
                 continue
             tables = [None] * len(cells) if groups is None else groups
             spans += [
-                cell_interval(f, joint, clusters=table, method=method, **self.drawing)
+                intervals.cell_interval(f, joint, clusters=table, method=method, **self.drawing)
                 for joint, table in zip(cells, tables, strict=True)
             ]
         return spans, np.array(errors)
@@ -185,18 +140,18 @@ class OutcomeComparison(Comparison):
         seen, has = f"{self.runs[run]} has only", int(summed(self.counts, known.divides_by)[run])
         counted = f"{seen} {has:,} responses that count"
         if test != "bootstrap":
-            return too_few(f"a test by {self.measure}", counted, has, known.least)
+            return comparison.too_few(f"a test by {self.measure}", counted, has, known.least)
         name = f"a bootstrap of {self.measure}"
-        why = too_few(name, counted, has, max(known.least, LEAST_RESAMPLED))
+        why = comparison.too_few(name, counted, has, max(known.least, comparison.LEAST_RESAMPLED))
         if why or known.proportion is None:
             return why
         right = int(summed(self.counts, known.proportion.successes)[run])
         rarer = min(right, has - right)
         seen = f"{seen} {rarer:,} responses with the rarer outcome"
-        return too_few(name, seen, rarer, LEAST_RARER)
+        return comparison.too_few(name, seen, rarer, LEAST_RARER)
 
     def interval(self, run: int) -> Interval:
-        return interval(
+        return intervals.interval(
             self.chosen,
             self.counts[run],
             clusters=self._by_cluster(self.codes[run], 6),
@@ -207,9 +162,8 @@ class OutcomeComparison(Comparison):
     def errors_to_plan_with(self, errors: Array) -> Array:
         if not self.chosen.definition.studentised:
             return errors
-        f = difference(self.chosen)
-        cells = self.joint.reshape(len(self.joint), -1).astype(np.float64) + f.prior
-        padded = standard_error(f, cells, None)
+        cells = self.joint.reshape(len(self.joint), -1).astype(np.float64)
+        padded = standard_error(self.difference, cells + self.difference.prior, None)
         return np.asarray(np.where(errors > 0, np.maximum(errors, padded), errors))
 
     def tested(self) -> list[PValue]:
@@ -223,14 +177,15 @@ class OutcomeComparison(Comparison):
         by_score = self.is_proportion_of_answers and self.cluster_of is None
         if options.test == "mcnemar" or by_score or not self.shows_spread:
             return tested
-        low_p = [k for k, pair in enumerate(tested) if pair.p <= options.alpha + CLOSE]
+        low_p = [k for k, pair in enumerate(tested) if pair.p <= options.alpha + comparison.CLOSE]
         for some, cells, groups in self.joint_cells(low_p):
             low, high = self._limits(DEFAULT, some, cells, groups, 1 - self.aim)
             for at in np.flatnonzero((low <= 0) & (high >= 0)):
                 one = slice(at, at + 1)
                 pair = some[one], cells[one], None if groups is None else groups[one]
-                p = max(tested[some[at]].p, interval_p(partial(self._limits, DEFAULT, *pair)))
-                tested[some[at]] = replace(tested[some[at]], p=p, of_interval=True)
+                p = hypotheses.interval_p(partial(self._limits, DEFAULT, *pair))
+                seen = tested[some[at]]
+                tested[some[at]] = replace(seen, p=max(seen.p, p), of_interval=True)
         return tested
 
     def _limits(
@@ -238,7 +193,7 @@ class OutcomeComparison(Comparison):
     ) -> tuple[Array, Array]:
         """The ends of the intervals of some pairs; of proportions by MOVER."""
         if method != DEFAULT or not self.is_proportion_of_answers:
-            return SMOOTH[method](difference(self.chosen), cells, groups, level=level)
+            return SMOOTH[method](self.difference, cells, groups, level=level)
         k = len(self.cells)
 
         def tables(of: Array) -> Array:
@@ -251,44 +206,43 @@ class OutcomeComparison(Comparison):
 
     def _tested(self) -> list[PValue]:
         options, wanted, joint = self.options, self.wanted, self.joint
-        drawing: Any = {"trials": options.resamples, "seed": options.seed}
         if options.test == "mcnemar":
             self.step(len(wanted))
             both = zip(joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1), strict=True)
-            return [PValue(mcnemar(int(a), int(b)), exact=True) for a, b in both]
+            return [PValue(hypotheses.mcnemar(int(a), int(b)), exact=True) for a, b in both]
         if options.test == "bootstrap":
             return [self._bootstrapped(k) for k in range(len(wanted))]
         if self.clusters is not None:
             tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
-            flips = Flips(self.clusters, **drawing)
-            return randomise_clusters(self.chosen, tables, wanted, flips, self.step)
-        drawing["progress"] = self.step
+            flips = hypotheses.Flips(self.clusters, **self.seeded)
+            return hypotheses.randomise_clusters(self.chosen, tables, wanted, flips, self.step)
         if self.is_proportion_of_answers:
-            return proportions.p_values(proportions.tables(self.chosen, joint), **drawing)
-        return randomise(self.chosen, joint, **drawing)
+            tables = proportions.tables(self.chosen, joint)
+            return proportions.p_values(tables, progress=self.step, **self.seeded)
+        return randomise(self.chosen, joint, progress=self.step, **self.seeded)
 
     def _bootstrapped(self, number: int) -> PValue:
-        values = resampled(
-            difference(self.chosen).value,
+        values = intervals.resampled(
+            self.difference.value,
             self.joint[number].ravel().astype(np.float64),
             self.clustered_joint(*self.wanted[number]),
             trials=self.options.resamples,
             generator=np.random.default_rng(self.options.seed),
         )
         self.step()
-        return PValue(bootstrap_p(values), exact=False)
+        return PValue(hypotheses.bootstrap_p(values), exact=False)
 
     def row(self, run: int) -> dict[str, Any]:
         row: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
         if self.unknown.any():
             unknown = int(self.unknown[run])
-            low, high = bounds_of(self.chosen, self.known[run], unknown)
-            row |= {"unknown": unknown, "all_ways": all_ways(self.chosen, unknown)}
+            low, high = judge_errors.bounds_of(self.chosen, self.known[run], unknown)
+            row |= {"unknown": unknown, "all_ways": judge_errors.all_ways(self.chosen, unknown)}
             row["bounds"] = {self.measure: (finite(low), finite(high))}
         if self.confusion is not None:
-            score, span = correct_for_judge(
+            score, span = judge_errors.correct_for_judge(
                 self.chosen,
-                THREE.merge(self.counts.table[run]),
+                self.cells.merge(self.counts.table[run]),
                 self.confusion,
                 drawn=self.drawn,
                 clusters=None if self.clusters is None else self.by_unit(run),
@@ -306,5 +260,5 @@ class OutcomeComparison(Comparison):
             facts["origin"] = origin_of(self.chosen, view, pair, self.by)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
-            facts["never_checked"] = never_checked(self.confusion, self.drawn)
+            facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)
         return facts

@@ -25,10 +25,20 @@ RIGHT = Column("right", "count", means="answered right", plain=True)
 WRONG = Column("wrong", "count", means="answered wrong", plain=True)
 BLANK = Column("blank", "count", means="left without an answer")
 BAR = Column("outcomes", "bar", means="the shares right, wrong and blank")
-POSSIBLE = "the {end} score if unknown responses could have been anything"
-CORRECTED = "the ends of the corrected score's interval"
-P = "the chance of a difference this large if the two runs were equally good"
-CORRECTED_P = "p corrected for the number of pairs; the verdict is based on it"
+GROUP = Column("group", means="runs that share a letter cannot be told apart")
+POSSIBLE = "the {} score if unknown responses could have been anything"
+BOUNDS = [Column(end, "score", means=POSSIBLE.format(end)) for end in ("{low}", "{high}")]
+CORRECTED = Column("corrected", "score", means="the score corrected for the judge's errors")
+OF_CORRECTED = "the ends of the corrected score's interval"
+CORRECTED_ENDS = [
+    Column(f"its {end}", "score", joined=True, means=OF_CORRECTED) for end in ("low", "high")
+]
+DIFFERENCE = Column("difference", "score", means="the first score minus the second")
+CONTRIBUTES = Column("contributes", "score", means="to the whole difference")
+LARGE = "the chance of a difference this large if the two runs were equally good"
+P = Column("p", "score", means=LARGE)
+DECIDES = "p corrected for the number of pairs; the verdict is based on it"
+P_ADJUSTED = Column("p, corrected", "score", means=DECIDES)
 VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
 
 
@@ -62,30 +72,15 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     intervals: dict[str, Ends]
     no_interval: dict[str, str] = {}
     """Why an interval does not exist, or what is odd about it."""
-    group: Annotated[
-        str, Column("group", means="runs that share a letter cannot be told apart")
-    ] = ""
-    """Runs that share a letter do not differ significantly."""
+    group: Annotated[str, GROUP] = ""
     unknown: Annotated[int, Column("unknown", "count", means="whose outcome is not known")] = 0
     """Responses that were unparseable, failed or missing, over all questions."""
-    bounds: Annotated[
-        dict[str, Ends],
-        Column("{low}", "score", means=POSSIBLE.format(end="{low}")),
-        Column("{high}", "score", means=POSSIBLE.format(end="{high}")),
-    ] = {}
+    bounds: Annotated[dict[str, Ends], *BOUNDS] = {}
     """The lowest and the highest score over all ways in which they could have gone."""
     all_ways: bool = True
     """Whether every way was looked at, or an even sample of them."""
-    corrected: Annotated[
-        dict[str, float | None],
-        Column("corrected", "score", means="the score corrected for the judge's errors"),
-    ] = {}
-    """The score if the judge had not erred."""
-    corrected_intervals: Annotated[
-        dict[str, Ends],
-        Column("its low", "score", joined=True, means=CORRECTED),
-        Column("its high", "score", joined=True, means=CORRECTED),
-    ] = {}
+    corrected: Annotated[dict[str, float | None], CORRECTED] = {}
+    corrected_intervals: Annotated[dict[str, Ends], *CORRECTED_ENDS] = {}
     unstated: int = 0
     """Answers without a confidence, where others have one."""
 
@@ -101,18 +96,15 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def interval(self) -> Annotated[Ends, LOW, HIGH]:
-        """The interval of its score."""
         return next(iter(self.intervals.values()))
 
     @property
     def outcomes(self) -> Annotated[tuple[float, float, float], RIGHT, WRONG, BLANK]:
-        """Right, wrong and blank."""
         k = Counts.from_dict(self.numbers)
         return k.right, k.wrong, k.unanswered
 
     @property
     def bar(self) -> Annotated[tuple[float, float, float], BAR]:
-        """The outcomes as one cell."""
         return self.outcomes
 
 
@@ -132,7 +124,6 @@ class Effect(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def record(self) -> Annotated[str, Column("W/T/L", means="topics won, tied and lost")]:
-        """Wins, ties and losses in one cell."""
         return f"{self.wins}/{self.ties}/{self.losses}"
 
 
@@ -141,13 +132,11 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     run: Annotated[str, Column("run", means="the first run of the pair", plain=True)]
     against: Annotated[str, Column("against", means="the second run of the pair")]
-    difference: Annotated[
-        float | None, Column("difference", "score", means="the first score minus the second")
-    ]
+    difference: Annotated[float | None, DIFFERENCE]
     interval: Annotated[Ends, LOW, HIGH]
     standard_error: Annotated[float | None, Column("standard_error", "score")]
-    p: Annotated[float | None, Column("p", "score", means=P)]
-    p_adjusted: Annotated[float | None, Column("p, corrected", "score", means=CORRECTED_P)]
+    p: Annotated[float | None, P]
+    p_adjusted: Annotated[float | None, P_ADJUSTED]
     exact: bool
     """Whether p counts every way of swapping, or random ones."""
     questions: int
@@ -166,19 +155,14 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def verdict(self) -> Annotated[str, Column("verdict", means="what the test says")]:
-        """What the test says of it."""
         return VERDICTS[self.differs]
 
     @property
-    def shown_p(self) -> Annotated[str, Column("p", "score", means=P)]:
-        """Its p as people read it."""
+    def shown_p(self) -> Annotated[str, P]:
         return p_text(self.p)
 
     @property
-    def shown_p_adjusted(
-        self,
-    ) -> Annotated[str, Column("p, corrected", "score", means=CORRECTED_P)]:
-        """Its corrected p as people read it."""
+    def shown_p_adjusted(self) -> Annotated[str, P_ADJUSTED]:
         return p_text(self.p_adjusted)
 
 
@@ -196,21 +180,15 @@ class SliceShare(Facts, frozen=True, kw_only=True, omit_defaults=True):
     questions: Annotated[int, Column("questions", "count", plain=True)]
     score: Annotated[float | None, Column("{run}", "score", means="its {measure}")]
     score_against: Annotated[float | None, Column("{against}", "score", means="its {measure}")]
-    difference: Annotated[
-        float | None, Column("difference", "score", means="the first score minus the second")
-    ]
-    contribution: Annotated[
-        float | None, Column("contributes", "score", means="to the whole difference")
-    ]
+    difference: Annotated[float | None, DIFFERENCE]
+    contribution: Annotated[float | None, CONTRIBUTES]
 
     @property
     def attribute(self) -> Annotated[str, Column("slice", means="the attribute of questions")]:
-        """What it slices by."""
         return next(iter(self.slice))
 
     @property
     def name(self) -> Annotated[str, Column("part", means="its value")]:
-        """Which slice it is."""
         return self.slice[self.attribute]
 
 
@@ -238,12 +216,8 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def moves(self) -> dict[str, Move]:
         """The transitions that change the outcome of some question, the largest worth first."""
-        made = [
-            (name, move)
-            for name, move in self.transitions.items()
-            if move.questions and not _stays(name)
-        ]
-        return dict(sorted(made, key=lambda item: -abs(item[1].worth or 0)))
+        made = {k: m for k, m in self.transitions.items() if m.questions and not _stays(k)}
+        return dict(sorted(made.items(), key=lambda item: -abs(item[1].worth or 0)))
 
 
 def _stays(transition: str) -> bool:
@@ -301,9 +275,7 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     origin: Origin | None = None
     plan: Plan | None = None
 
-    TABLES: ClassVar[tuple[str, ...]] = (
-        *("main", "pairs", "runs", "transitions", "slices", "contributions"),
-    )
+    TABLES: ClassVar = ("main", "pairs", "runs", "transitions", "slices", "contributions")
 
     def check(self) -> None:
         """Runs have a score by the measure and the same counts, and pairs are of them."""
@@ -313,7 +285,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
                 raise ValueError(f"run {row.run} has another score than {self.measure}")
             if list(row.numbers) != list(self.rows[0].numbers):
                 raise ValueError("has runs with other counts")
-        if any({pair.run, pair.against} - {row.run for row in self.rows} for pair in self.pairs):
+        runs = {row.run for row in self.rows}
+        if any({pair.run, pair.against} - runs for pair in self.pairs):
             raise ValueError("has a pair of a run that has no result")
         if len({pair.effect is None for pair in self.pairs}) > 1:
             raise ValueError("has pairs with an effect size and others without")
@@ -336,9 +309,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     def separated(self) -> list[str]:
         """Runs that differ significantly from every other that has a score."""
         tested = [pair for pair in self.pairs if pair.differs is not None]
-        level = {run for pair in tested if not pair.differs for run in (pair.run, pair.against)}
-        seen = {run for pair in tested for run in (pair.run, pair.against)}
-        return [row.run for row in self.rows if row.run in seen - level]
+        apart = {run for pair in tested for run in (pair.run, pair.against)}
+        for pair in tested:
+            apart -= set() if pair.differs else {pair.run, pair.against}
+        return [row.run for row in self.rows if row.run in apart]
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row a pair; or a run, a transition, a slice, a question that contributes."""
@@ -362,14 +336,12 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
                 items = list(origin.contributions.items()) if origin else []
                 columns = {"question": str, "contribution": float}
                 return pl.DataFrame(items, schema=columns, orient="row")
-        frame = frame_of_rows(Pair, self.pairs, *OF_PAIRS, level=100 * self.level)
+        names = ("run", "against", "difference", "interval", "standard_error")
+        p = ("p", "p_adjusted", "differs")
+        frame = frame_of_rows(Pair, self.pairs, *names, *p, level=100 * self.level)
         effects = [pair.effect for pair in self.pairs if pair.effect is not None]
         counts = ("standardised", "wins", "ties", "losses")
         return frame.hstack(frame_of_rows(Effect, effects, *counts)) if effects else frame
 
 
-OF_PAIRS = (
-    *("run", "against", "difference", "interval", "standard_error"),
-    *("p", "p_adjusted", "differs"),
-)
 OF_SLICES = ("questions", "score", "score_against", "difference", "contribution")

@@ -9,34 +9,21 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from abstain.errors import UsageError, check_name
 from abstain.features.compare.comparison import Comparison, Options, too_few
-from abstain.features.compare.result import Effect, units_text
+from abstain.features.compare.result import CompareResult, Effect, units_text
 from abstain.measures import measure
+from abstain.measures.definition import Array
 from abstain.rankings.scores import ScoreMatrix
 from abstain.report.result import finite, read_as
-from abstain.stats.hypotheses import (
-    LEAST_DIFFERING,
-    Flips,
-    Mean,
-    Paired,
-    bootstrap_p,
-    counted_scores,
-    sign_test,
-    signed_gaps,
-    wilcoxon,
-)
-from abstain.stats.intervals import Interval, between, levels_from_jackknife, resampled
+from abstain.stats import hypotheses, intervals
+from abstain.stats.intervals import Interval
 from abstain.stats.planning import check_plan
 from abstain.stats.randomisation import PValue
-
-if TYPE_CHECKING:
-    from abstain.features.compare.result import CompareResult
-    from abstain.outcomes import Array
 
 HALL = "hall"
 """The default interval: Student's t, widened where scores are skewed, as the test is."""
@@ -89,8 +76,8 @@ class ScoreComparison(Comparison):
         self.groups = len(self.sizes)
         self.of_topic = clusters
         self.clusters = None if clusters is None else self.groups
-        self._paired: dict[tuple[int, int], Paired] = {}
-        self.flips = Flips(self.groups, trials=options.resamples, seed=options.seed)
+        self._paired: dict[tuple[int, int], hypotheses.Paired] = {}
+        self.flips = hypotheses.Flips(self.groups, trials=options.resamples, seed=options.seed)
         if options.test in ("randomisation", "bootstrap") or options.method in RESAMPLED:
             options.check_held(len(scores))
 
@@ -103,7 +90,7 @@ class ScoreComparison(Comparison):
     def resampled(self) -> Array:
         """Means of all runs (resamples, runs) in each resample of topics or clusters."""
         table = np.vstack([self.totals, self.sizes]).T
-        return resampled(
+        return intervals.resampled(
             lambda sums: sums[:, :-1] / sums[:, -1:],
             table.sum(axis=0),
             table,
@@ -136,18 +123,20 @@ class ScoreComparison(Comparison):
         if method == "bca":
             left = (totals.sum() - totals) / (self.sizes.sum() - self.sizes)
             ones = np.ones(self.groups)
-            tails = levels_from_jackknife(whole.value, values, left, ones, level=level)
-        return between(values, tails, method), whole.error
+            tails = intervals.levels_from_jackknife(whole.value, values, left, ones, level=level)
+        return intervals.between(values, tails, method), whole.error
 
-    def paired(self, i: int, j: int | None) -> Paired:
+    def paired(self, i: int, j: int | None) -> hypotheses.Paired:
         """The mean of a pair's differences, over all topics and over those that differ."""
         if j is None:
-            return Paired.of(self.totals[i], self.sizes, np.ones(self.groups, np.bool_))
+            return hypotheses.Paired.of(self.totals[i], self.sizes, np.ones(self.groups, np.bool_))
         if (i, j) not in self._paired:
-            differs = signed_gaps(self.each[i] - self.each[j]) != 0
+            differs = hypotheses.signed_gaps(self.each[i] - self.each[j]) != 0
             if self.of_topic is not None:
                 differs = np.bincount(self.of_topic, differs) > 0
-            self._paired[i, j] = Paired.of(self.totals[i] - self.totals[j], self.sizes, differs)
+            self._paired[i, j] = hypotheses.Paired.of(
+                self.totals[i] - self.totals[j], self.sizes, differs
+            )
         return self._paired[i, j]
 
     def tested(self) -> list[PValue]:
@@ -158,18 +147,18 @@ class ScoreComparison(Comparison):
         gaps = self.each[i] - self.each[j]
         match self.options.test:
             case "sign":
-                return PValue(sign_test(gaps), exact=True)
+                return PValue(hypotheses.sign_test(gaps), exact=True)
             case "wilcoxon":
-                return wilcoxon(gaps)
+                return hypotheses.wilcoxon(gaps)
             case "randomisation":
                 drawn = self.flipped[:, i] - self.flipped[:, j]
                 totals = self.totals[i] - self.totals[j]
-                return counted_scores(drawn, totals, exact=self.flips.exact)
+                return hypotheses.counted_scores(drawn, totals, exact=self.flips.exact)
         why_not, by_t = self._too_few(i, j), self.paired(i, j).p()
         if self.options.test == "t":
             return PValue(by_t, exact=False, why_not=why_not)
         # where most topics tie, or differences are skewed, resamples alone err too often
-        p = bootstrap_p(self.resampled[:, i] - self.resampled[:, j])
+        p = hypotheses.bootstrap_p(self.resampled[:, i] - self.resampled[:, j])
         by_interval = p <= self.options.alpha and by_t > max(p, self.aim)
         p = by_t if by_interval else p
         return PValue(p, exact=False, of_interval=by_interval, why_not=why_not)
@@ -182,13 +171,15 @@ class ScoreComparison(Comparison):
             return "the differences are all equal: use the randomisation test" if equal else ""
         what = units_text(2, self.unit if self.clusters is None else "cluster")[2:]
         seen = f"the scores differ on too few {what} to show whether differences are skewed"
-        return too_few("a test of means", seen, pair.differing, LEAST_DIFFERING)
+        return too_few("a test of means", seen, pair.differing, hypotheses.LEAST_DIFFERING)
 
     def effect(self, i: int, j: int) -> Effect:
         gaps = self.each[i] - self.each[j]
-        signed = signed_gaps(gaps) if self.higher_is_better else -signed_gaps(gaps)
+        signed = (
+            hypotheses.signed_gaps(gaps) if self.higher_is_better else -hypotheses.signed_gaps(gaps)
+        )
         wins, losses = int((signed > 0).sum()), int((signed < 0).sum())
-        mean, root = Mean.of(gaps, np.ones(len(gaps))), math.sqrt(len(gaps))
+        mean, root = hypotheses.Mean.of(gaps, np.ones(len(gaps))), math.sqrt(len(gaps))
         distinct = len(np.unique(signed))
         varies = distinct > 1 and mean.error > 0
         return Effect(

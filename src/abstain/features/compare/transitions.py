@@ -11,23 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from abstain.features.compare.result import Move, Origin, SliceShare
 from abstain.measures import Measure
+from abstain.measures.definition import Array, Codes
 from abstain.report.result import finite
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Slices
 from abstain.stats.delta_method import FIVE, THREE, influence, one_run
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.outcomes import Array
-
-    Codes = npt.NDArray[np.uint8]
 
 NODES = 12
 FINEST = 30
@@ -41,10 +35,9 @@ RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
 
 
 class Moves(NamedTuple):
-    """What a difference is made of; each sum of contributions is the difference."""
+    """As `Origin`, in arrays; the rows of a table are the outcomes of the other run."""
 
     transitions: Array
-    """Questions by outcome of the other run (rows) and of the run itself: right, wrong, blank."""
     worth: Array
     """The contribution of each cell."""
     contributions: Array
@@ -52,7 +45,6 @@ class Moves(NamedTuple):
     knowing: float
     abstaining: float
     without_candidate: int
-    """Questions whose outcomes differ, one of them a blank without a candidate."""
 
 
 def origin_of(
@@ -108,8 +100,8 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
 
 def _graded_nodes() -> tuple[Array, Array]:
     """Gauss–Legendre nodes and weights on [0, 1], in panels that halve towards both ends."""
-    half = np.concatenate([[0.0], 0.5 ** np.arange(FINEST, 0, -1.0)])
-    edges = np.concatenate([half, 1 - half[-2::-1]])
+    half = np.append(0.0, 0.5 ** np.arange(FINEST, 0, -1.0))
+    edges = np.append(half, 1 - half[-2::-1])
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     width = np.diff(edges)[:, None]
     at = edges[:-1, None] + width * (nodes + 1) / 2
@@ -159,7 +151,7 @@ def in_slices(
     shares: list[SliceShare] = []
     reversed_by: list[str] = []
     for each in slices:
-        rows: list[SliceShare] = []
+        rows = []
         for place in np.unique(each.slice_of[each.slice_of >= 0]).tolist():
             inside = each.slice_of == place
             score, against = _value(measure, ours[inside]), _value(measure, other[inside])

@@ -9,29 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.compare.result import (
-    OF_SLICES,
-    CompareResult,
-    Effect,
-    Origin,
-    Pair,
-    RunRow,
-    SliceShare,
-    p_text,
-    units_text,
-)
+from abstain.features.compare import result as kinds
+from abstain.features.compare.result import CompareResult, Origin, Pair, p_text, units_text
 from abstain.report import view
 from abstain.report.charts import chart, coloured, points
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure, measure_facts
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.view import (
-    first_few,
-    known_measure,
-    policy_words,
-    sentence,
-    undefined_sentences,
-)
+from abstain.report.view import first_few, known_measure, sentence
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.intervals import DRAWS, METHODS, RANDOM
 from abstain.stats.planning import least_units
@@ -42,7 +27,7 @@ SAME = 1e-12
 """Contributions nearer than this are equal."""
 MOST_PAIRS = 60
 """Pairs that a chart holds."""
-RARE, SEEN = 20, 60
+SEEN = 60
 """What one topic in 20 decides is seen in 95 % of samples of 60."""
 TESTS = {
     "randomisation": "paired randomisation",
@@ -55,11 +40,6 @@ TESTS = {
 OF_SCORES = METHODS | {
     "delta": "Student's t",
     "hall": "Student's t, widened where scores are skewed",
-}
-DRAWN = {
-    "random": "drawn at random",
-    "truth": "a fixed number of each true outcome",
-    "verdict": "a fixed number of each verdict",
 }
 
 
@@ -91,21 +71,23 @@ class View(view.View[CompareResult]):
             *plan_words(c),
             *method_words(c),
             *(sentence(note, names) for note in notes(c)),
-            *policy_words(c.policy, c.touched),
+            *view.policy_words(c.policy, c.touched),
         ]
 
     def _runs(self, *, bars: bool = False) -> Grid:
         """The runs with their intervals and groups; a page has bars of outcomes."""
         c, rows = self.result, self.result.rows
-        counted, names = bool(rows[0].numbers), ["run", "scores"]
-        names += ["bar"] if bars and counted else []
-        names += ["interval"] if c.interval_method is not None else []
-        names += ["group"] if c.grouped else []
-        names += ["outcomes"] if counted else []
-        names += ["unknown"] if any(row.bounds for row in rows) else []
-        names += ["bounds", "corrected", "corrected_intervals"]
+        shown = {
+            "bar": bars and rows[0].numbers,
+            "interval": c.interval_method is not None,
+            "group": c.grouped,
+            "outcomes": rows[0].numbers,
+            "unknown": any(row.bounds for row in rows),
+        }
+        names = [name for name, there in shown.items() if there]
+        names = ["run", "scores", *names, "bounds", "corrected", "corrected_intervals"]
         low, high = ("worst", "best") if c.higher_is_better else ("best", "worst")
-        return Grid.of_rows(RunRow, rows, *names, level=100 * c.level, low=low, high=high)
+        return Grid.of_rows(kinds.RunRow, rows, *names, level=100 * c.level, low=low, high=high)
 
     def _pairs(self, pairs: Sequence[Pair], *, full: bool = False, verdicts: bool = False) -> Grid:
         """Differences with intervals and p; `full` keeps every digit."""
@@ -116,9 +98,9 @@ class View(view.View[CompareResult]):
         p_values = ("p", "p_adjusted") if full else ("shown_p", "shown_p_adjusted")
         columns = columns_of(Pair, pairs, *names, *p_values[: 1 + many], level=100 * c.level)
         if c.of_scores:
-            effects = [p.effect for p in pairs if p.effect is not None]
             counts = ("wins", "ties", "losses") if full else ("record",)
-            columns += columns_of(Effect, effects, "standardised", *counts)
+            effects = [p.effect for p in pairs]
+            columns += columns_of(kinds.Effect, effects, "standardised", *counts)
         title = "" if full or verdicts or not many or c.against else "Neighbours"
         return Grid.of(columns, title=title)
 
@@ -141,18 +123,20 @@ class View(view.View[CompareResult]):
             if most is not None and len(slices) > most:
                 title += f"; {most} of {len(slices)} parts by {attribute}"
         words = {"run": pair.run, "against": pair.against, "measure": self.result.measure}
-        grid = Grid.of_rows(SliceShare, shown, "attribute", "name", *OF_SLICES, **words)
-        return replace(grid, title=title)
+        names = ("attribute", "name", *kinds.OF_SLICES)
+        return replace(Grid.of_rows(kinds.SliceShare, shown, *names, **words), title=title)
 
-    def charts(self) -> dict[str, dict[str, Any]]:
+    def charts(self) -> view.Charts:
         c = self.result
-        rows = [(row.run, row.score, *row.interval) for row in c.rows]
-        dots = list(dot_figure("scores", rows, c.measure, most=len(rows)))
+        dots = self._dots(most=len(c.rows))
         for figure in dots:
             spanned = f" with {100 * c.level:g} % intervals" if c.interval_method else ""
             figure.spec["title"] = c.measure + spanned
-        figures = [*dots, *differences_figure(c)]
-        return coloured({figure.name: figure.spec for figure in figures})
+        return coloured({each.name: each.spec for each in (*dots, *differences_figure(c))})
+
+    def _dots(self, **most: int) -> list[Figure]:
+        rows = [(row.run, row.score, *row.interval) for row in self.result.rows]
+        return dot_figure("scores", rows, self.result.measure, **most)
 
     def page(self) -> Page:
         c = self.result
@@ -177,11 +161,9 @@ class View(view.View[CompareResult]):
 
     def _sections(self, sentences: list[str]) -> Iterator[Section]:
         c = self.result
-        runs = PageTable("runs", "Runs", "", self._runs(bars=True))
-        dots = dot_figure("scores", [(r.run, r.score, *r.interval) for r in c.rows], c.measure)
-        yield Section(
-            "leaderboard", "Runs", sentences=sentences, key=True, tables=[runs], figures=dots
-        )
+        runs = [PageTable("runs", "Runs", "", self._runs(bars=True))]
+        more: dict[str, Any] = {"key": True, "tables": runs, "figures": self._dots()}
+        yield Section("leaderboard", "Runs", sentences, **more)
         pairs = PageTable(
             "pairs",
             "All pairs",
@@ -206,57 +188,48 @@ class View(view.View[CompareResult]):
             yield Section("measure", "What is rewarded", facts=measure_facts(item))
 
 
-# ----------------------------------------------------------------------------------------- charts
-
-
 def differences_figure(c: CompareResult) -> Iterator[Figure]:
     """Every pair with its interval, unless there are too many to read."""
+    names = ("pair", "difference", "low", "high", "p")
     data = [
-        {
-            "pair": f"{p.run} − {p.against}",
-            "difference": p.difference,
-            "low": p.interval[0],
-            "high": p.interval[1],
-            "p": p.p_adjusted,
-        }
+        dict(
+            zip(
+                names,
+                (f"{p.run} − {p.against}", p.difference, *p.interval, p.p_adjusted),
+                strict=True,
+            )
+        )
         for p in c.pairs
         if p.difference is not None
     ]
     if not 0 < len(data) <= MOST_PAIRS:
         return
-    axis = {"y_type": "nominal", "y_title": " ", "x_title": "difference"}
     pairs = [str(row["pair"]) for row in data]
-    dots = points("difference", "pair", sort=pairs, **axis)
+    axis: Any = {"sort": pairs, "y_type": "nominal", "y_title": " ", "x_title": "difference"}
+    dots = points("difference", "pair", **axis)
     dots["mark"] |= {"size": 55, "opacity": 1}
-    span = points("low", "pair", sort=pairs, **axis)
+    span = points("low", "pair", **axis)
     span["mark"] = {"type": "rule", "strokeWidth": 3, "color": "#56b4e9"}
     span["encoding"]["x2"] = {"field": "high"}
     dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
-    zero = {
-        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
-        "encoding": {"x": {"datum": 0}},
-    }
+    dashed = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
+    zero = {"mark": dashed, "encoding": {"x": {"datum": 0}}}
     spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
     caption = f"{plural(len(data), 'difference')}, with intervals where there are some."
     yield Figure("differences", caption, spec, title=f"Differences in {c.measure}")
 
 
-# ------------------------------------------------------------------------------------ the finding
-
-
 def compared(c: CompareResult) -> list[str]:
-    text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on "
-    if c.questions == c.questions_in_all:
-        text += units_text(c.questions, c.unit)
-    else:
+    on = units_text(c.questions_in_all, c.unit)
+    if c.questions < c.questions_in_all:
         why = [f"{run} lacks {gone:,}" for run, gone in c.absent.items()]
         name = c.measure.removeprefix("mean ")
         why += [f"{name} is undefined for {run} on {n:,}" for run, n in c.undefined_on.items()]
-        every = units_text(c.questions_in_all, c.unit)
-        text += f"the {c.questions:,} of {every} that all of them have ({first_few(why)})"
+        on = f"the {c.questions:,} of {on} that all of them have ({first_few(why)})"
     if c.clusters is not None:
-        text += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
-    return [f"{text}.", *undefined_sentences((row.run, row.undefined) for row in c.rows)]
+        on += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
+    text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on {on}."
+    return [text, *view.undefined_sentences((row.run, row.undefined) for row in c.rows)]
 
 
 def _independent(c: CompareResult) -> tuple[int, str]:
@@ -284,16 +257,14 @@ def verdict(c: CompareResult) -> list[str]:
 
 def _two(c: CompareResult) -> str:
     (pair,) = c.pairs
-    p = f"p = {p_text(pair.p)}".replace("= <", "< ")
-    difference = pair.difference or 0.0
+    p, difference = f"p = {p_text(pair.p)}".replace("= <", "< "), pair.difference or 0.0
     if difference == 0:
         return f"{pair.run} and {pair.against} have the same {c.measure} ({p})."
     ahead = "ahead of" if (difference > 0) == c.higher_is_better else "behind"
-    kind = "a significant difference" + (" in right answers" if c.test == "mcnemar" else "")
-    return (
-        f"{pair.run} is {ahead} {pair.against} by {abs(difference):.4f} ({p}): "
-        f"{'' if pair.differs else 'not '}{kind} {_at_level(c)}."
-    )
+    kind = f"{'' if pair.differs else 'not '}a significant difference"
+    kind += " in right answers" if c.test == "mcnemar" else ""
+    by = f"{abs(difference):.4f} ({p})"
+    return f"{pair.run} is {ahead} {pair.against} by {by}: {kind} {_at_level(c)}."
 
 
 def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
@@ -304,11 +275,9 @@ def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
     ]
     listed = {"Separated from all others": c.separated()}
     if c.against:
-        signs = [(p.run, p.difference or 0) for p in differ]
-        listed = {
-            f"Above {c.against}": [run for run, sign in signs if sign > 0],
-            f"Below {c.against}": [run for run, sign in signs if sign < 0],
-        }
+        above = [p.run for p in differ if (p.difference or 0) > 0]
+        below = [p.run for p in differ if (p.difference or 0) < 0]
+        listed = {f"Above {c.against}": above, f"Below {c.against}": below}
     sentences += [f"{what}: {first_few(runs, most=5)}." for what, runs in listed.items() if runs]
     if c.grouped:
         sentences.append("Runs that share a letter (group) cannot be told apart.")
@@ -345,17 +314,13 @@ def distinct_from(c: CompareResult, run: str) -> str:
     return f", told apart from {sum(verdicts)} of {plural(len(verdicts), 'other')} {_at_level(c)}"
 
 
-# ---------------------------------------------------------- where it comes from, what is unknown
-
-
 def origin_words(c: CompareResult) -> list[str]:
     o, difference = c.origin, signed(c.pairs[0].difference)
     if o is None or not o.contributions:
         return []
-    sentences = [
-        f"Of the difference of {difference}, {signed(o.knowing)} comes from knowing more or fewer "
-        f"answers and {signed(o.abstaining)} from the choice of when to abstain."
-    ]
+    knowing = f"{signed(o.knowing)} comes from knowing more or fewer answers"
+    abstaining = f"{signed(o.abstaining)} from the choice of when to abstain"
+    sentences = [f"Of the difference of {difference}, {knowing} and {abstaining}."]
     if o.knowing is None:
         blanks = plural(o.without_candidate, "blank has", "blanks have")
         sentences = [f"{blanks} no candidate (column candidate) to tell knowing from abstaining."]
@@ -375,12 +340,10 @@ def signed(value: float | None) -> str:
 
 def unknown_words(c: CompareResult) -> list[str]:
     total = sum(row.unknown for row in c.rows)
-    if not total:
-        return []
     responses = plural(total, "response is", "responses are")
     text = f"{responses} unknown (unparseable, failed or missing)"
-    if not all(row.bounds for row in c.rows):
-        return [f"{text}."]
+    if not total or not all(row.bounds for row in c.rows):
+        return [f"{text}."] if total else []
     above, below = (c.rows if c.higher_is_better else c.rows[::-1])[:: len(c.rows) - 1]
     low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
     reverse = len(c.rows) == 2 and (low is None or high is None or low <= high)
@@ -391,8 +354,9 @@ def unknown_words(c: CompareResult) -> list[str]:
 def judge_words(c: CompareResult) -> list[str]:
     if not c.judge_sample:
         return []
-    checked, drawn = plural(c.judge_sample, "checked response"), DRAWN.get(c.judge_drawn, "")
-    text = f"Corrected scores remove the judge's errors, estimated from {checked} ({drawn})."
+    checked = plural(c.judge_sample, "checked response")
+    drawn = "at random" if c.judge_drawn == "random" else f"by {c.judge_drawn}"
+    text = f"Corrected scores remove the judge's errors, estimated from {checked} (drawn {drawn})."
     if c.never_checked:
         text += f" Never checked, so taken as right: {', '.join(c.never_checked)}."
     return [text]
@@ -407,21 +371,16 @@ def plan_words(c: CompareResult) -> list[str]:
             return ["This test set is too small to show any difference reliably."]
         span = "" if p.visible_range is None else " ({:.3f} to {:.3f})".format(*p.visible_range)
         one = "" if len(c.pairs) == 1 else ", median pair, not corrected"
+        power = f"power {100 * p.power_asked:g} %{one}"
         sentences.append(
-            f"This test set could detect a difference of {p.visible:.3g}{span} (power "
-            f"{100 * p.power_asked:g} %{one})."
+            f"This test set could detect a difference of {p.visible:.3g}{span} ({power})."
         )
     if p.detect is not None and p.power is not None and p.needed is not None:
         span = "" if p.needed_range is None else " ({:,} to {:,})".format(*p.needed_range)
-        sentences.append(
-            f"This test set has a power of {100 * p.power:.0f} % to find a difference of "
-            f"{p.detect:g}; a power of {100 * p.power_asked:g} % needs "
-            f"{units_text(p.needed, c.unit)}{span}."
-        )
+        has = f"a power of {100 * p.power:.0f} % to find a difference of {p.detect:g}"
+        needs = f"a power of {100 * p.power_asked:g} % needs {units_text(p.needed, c.unit)}{span}"
+        sentences.append(f"This test set has {has}; {needs}.")
     return sentences
-
-
-# ------------------------------------------------------------------------------- how it was made
 
 
 def method_words(c: CompareResult) -> list[str]:
@@ -429,21 +388,22 @@ def method_words(c: CompareResult) -> list[str]:
     if (method := c.interval_method) is not None:
         by = (OF_SCORES if c.of_scores else METHODS).get(method, method)
         draws = f"{DRAWS:,} draws, seed {c.seed}" if method == "jeffreys" else drawn
-        random = f"; {draws}" if method in RANDOM else ""
-        other = c.interval_method_of_differences
-        of_pairs = f"; of differences: {other}" if other else ""
-        sentences.append(f"Intervals: {100 * c.level:g} %, {by} ({method}{random}){of_pairs}.")
+        by += f" ({method}; {draws})" if method in RANDOM else f" ({method})"
+        if c.interval_method_of_differences:
+            by += f"; of differences: {c.interval_method_of_differences}"
+        sentences.append(f"Intervals: {100 * c.level:g} %, {by}.")
     if any(p.p is not None for p in c.pairs):
-        test, (many, unit) = TESTS.get(c.test, c.test), _independent(c)
+        test = TESTS.get(c.test, c.test)
         if c.test == "randomisation":
             test += " (not of means alone)" if c.of_scores else ""
             test += " of the studentised difference" if c.studentised else ""
         if c.test in ("randomisation", "wilcoxon") and all(p.exact for p in c.pairs if p.p):
             test += ", exact"
         sentences.append(f"Test: {test}{f'; {drawn}' if _is_random(c) else ''}.")
+        many, unit = _independent(c)
         if c.of_scores and c.test in ("t", "bootstrap") and many < SEEN:
             few = units_text(SEEN, unit)
-            sentences.append(f"Fewer than {few} may not show a large difference on 1 in {RARE}.")
+            sentences.append(f"Fewer than {few} may not show a large difference on 1 in 20.")
     return [" ".join(sentences)] if sentences else []
 
 

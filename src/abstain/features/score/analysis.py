@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import structs
 
+from abstain import outcomes
 from abstain.errors import InputError, UsageError, option
 from abstain.features.score.result import Reference, Row, ScoreResult
 from abstain.measures import Measure, count_measure, measure
 from abstain.measures.registry import set_named
-from abstain.outcomes import (
-    EXCLUDED,
-    WRONG,
-    Counts,
-    CountsArray,
-    blanked_at_best,
-    blanked_at_random,
-    reasons_named,
-)
+from abstain.outcomes import EXCLUDED, WRONG, Counts, CountsArray, reasons_named
 from abstain.report.result import defined, number, ranked, read_as
 from abstain.runs.gold import numbered_slices
 
@@ -30,13 +23,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
+    from abstain.measures.definition import Array, IntArray
+    from abstain.report.result import Ends
     from abstain.runs.evaluation import Counted, Evaluation
+    from abstain.stats.confidence_intervals import Sample
     from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
 
 Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
 """Run and slice to scores that counts alone do not give."""
+Clusters: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
+"""Run and slice to the counts of its clusters."""
 
 
 def score(
@@ -60,18 +58,17 @@ def score(
         raise UsageError(
             f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"
         )
-    known: Known = {}
-    if "confidence" in [item.definition.takes for item in chosen]:
-        known = _by_confidence(evaluation, chosen, by)
+    known = _beyond_counts(evaluation, [m for m in chosen if m.definition.takes != "counts"], by)
     matches = evaluation.data.counted(by)
-    if of_columns:
-        for key, scores in _by_columns(evaluation, of_columns, by).items():
-            known.setdefault(key, {}).update(scores)
     rows = rows_of(matches, by, chosen, known)
     if references:
         rows += [_reference(by, chosen, *one) for one in reference_counts(rows)]
     if break_even:
-        rows = [structs.replace(row, break_even=_break_even(row, chosen)) for row in rows]
+        paying = {str(m): m.break_even for m in chosen if m.definition.break_even is not None}
+        rows = [
+            structs.replace(row, break_even={k: number(of(row.counts)) for k, of in paying.items()})
+            for row in rows
+        ]
     slices: dict[tuple[str | None, ...], list[Row]] = {}
     for row in rows:
         slices.setdefault(tuple(row.slice.values()), []).append(row)
@@ -87,8 +84,6 @@ def score(
     )
     if not interval:
         return result
-    from abstain.features.score.intervals import with_intervals
-
     method = "" if interval is True else interval
     return with_intervals(result, evaluation, chosen, method, level=level, seed=seed)
 
@@ -148,32 +143,27 @@ def rows_of(
     return built
 
 
-def _by_confidence(evaluation: Evaluation, measures: Sequence[Measure], by: Sequence[str]) -> Known:
-    """The score of every run in every slice, for those measures that take a confidence."""
+def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequence[str]) -> Known:
+    """The score of every run in every slice by measures that take a confidence or columns."""
+    if not measures:
+        return {}
+    from abstain.measures.evaluators import Columns
     from abstain.runs.matrix import answers_of
 
-    chosen = [m for m in measures if m.definition.takes == "confidence"]
-    confidence, codes = evaluation.data.confidence, evaluation.data.codes
-    result = {}
-    for part, where in slices_by(evaluation.data.with_attributes(by), by):
-        for run, one, sure in zip(evaluation.runs, codes, confidence, strict=True):
-            answers = answers_of(one, sure, where if by else None)
-            result[run, part] = {str(item): item(answers) for item in chosen}
-    return result
-
-
-def _by_columns(evaluation: Evaluation, measures: Sequence[Measure], by: Sequence[str]) -> Known:
-    """The score of every run in every slice, for those measures that take columns."""
-    from abstain.measures.evaluators import Columns
-
-    texts = _texts(evaluation, measures)
-    result = {}
-    for part, where in slices_by(evaluation.data.with_attributes(by), by):
-        for run, codes in zip(evaluation.runs, evaluation.data.codes, strict=True):
-            inside = where & (codes < EXCLUDED)
-            some = {name: values[inside] for name, values in texts[run].items()}
-            columns: Any = Columns(codes[inside] < WRONG, codes[inside] > WRONG, some)
-            result[run, part] = {str(item): item(columns) for item in measures}
+    of_columns = [item for item in measures if item.definition.takes == "columns"]
+    data, texts = evaluation.data, _texts(evaluation, of_columns) if of_columns else {}
+    result: Known = {}
+    for part, where in slices_by(data.with_attributes(by), by):
+        for at, (run, codes) in enumerate(zip(evaluation.runs, data.codes, strict=True)):
+            taken: dict[str, Any] = {}
+            if of_columns:
+                inside = where & (codes < EXCLUDED)
+                some = {name: values[inside] for name, values in texts[run].items()}
+                taken["columns"] = Columns(codes[inside] < WRONG, codes[inside] > WRONG, some)
+            if len(of_columns) < len(measures):
+                sure = data.confidence[at]
+                taken["confidence"] = answers_of(codes, sure, where if by else None)
+            result[run, part] = {str(m): m(taken[m.definition.takes]) for m in measures}
     return result
 
 
@@ -226,11 +216,6 @@ def slices_by(
         yield part, places == at
 
 
-def _break_even(row: Row, measures: Sequence[Measure]) -> dict[str, float | None]:
-    chosen = [m for m in measures if m.definition.break_even is not None]
-    return {str(m): number(m.break_even(row.counts)) for m in chosen}
-
-
 def reference_counts(rows: Sequence[Row]) -> Iterator[tuple[Row, str, Reference, Counts]]:
     """For each slice "answer nothing"; for each run its blanks drawn at random, and the best.
 
@@ -245,8 +230,8 @@ def reference_counts(rows: Sequence[Row]) -> Iterator[tuple[Row, str, Reference,
         if k.n == 0:
             continue
         if k.unanswered and not k.unsplit and not k.unanswered_empty:
-            yield row, row.run, "random blanking", blanked_at_random(k)
-        yield row, row.run, "best blanking", blanked_at_best(k)
+            yield row, row.run, "random blanking", outcomes.blanked_at_random(k)
+        yield row, row.run, "best blanking", outcomes.blanked_at_best(k)
 
 
 def _reference(
@@ -261,3 +246,116 @@ def _reference(
 
     one = Counted([run], [tuple(like.slice.values())], CountsArray.of([counts]), None)
     return structs.replace(rows_of(one, by, measures, {})[0], reference=reference)
+
+
+def with_intervals(
+    result: ScoreResult,
+    evaluation: Evaluation,
+    measures: Sequence[Measure],
+    method: str,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> ScoreResult:
+    """The result with an interval for every score, by question or by cluster."""
+    from abstain.stats.confidence_intervals import TRIALS, method_of
+    from abstain.stats.delta_method import effective_clusters, few_clusters
+    from abstain.stats.intervals import RANDOM, check_level, check_method
+
+    method, level = check_method(method), check_level(level)
+    confident = [m for m in measures if m.definition.takes == "confidence"]
+    resampled = method_of(confident[0], method) if confident else None
+    made = {"method": method, "level": level, "seed": seed}
+    groups, note = _cluster_counts(evaluation, result.by), ""
+    if groups is not None:
+        sizes = [count.sum(axis=-1) for count in groups.values()]
+        note = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
+    return structs.replace(
+        result,
+        notes=(*result.notes, *filter(None, [note])),
+        rows=tuple(interval_rows(result.rows, evaluation, result.by, measures, **made)),
+        interval_method=resampled if resampled and len(confident) == len(measures) else method,
+        resampled_method=resampled,
+        trials=TRIALS if confident else None,
+        level=level,
+        cluster=None if groups is None else evaluation.data.cluster,
+        seed=seed if method in RANDOM or confident else None,
+    )
+
+
+def interval_rows(
+    rows: Iterable[Row],
+    evaluation: Evaluation,
+    by: Sequence[str],
+    measures: Sequence[Measure],
+    **made: Any,
+) -> Iterator[Row]:
+    """Rows with intervals, which are `made` by a method, at a level, from a seed."""
+    from abstain.stats.confidence_intervals import confidence_interval
+    from abstain.stats.intervals import interval
+
+    groups = _cluster_counts(evaluation, by)
+    confident = any(m.definition.takes == "confidence" for m in measures)
+    for row in rows:
+        if row.reference is not None:
+            yield row
+            continue
+        one = None if groups is None else groups[row.run, tuple(row.slice.values())]
+        sample = _sample(evaluation, row, by) if confident else None
+        ends: dict[str, Ends] = {}
+        reasons: dict[str, str] = {}
+        for item in measures:
+            name = str(item)
+            if item.definition.takes == "columns":
+                ends[name] = (None, None)
+                reasons[name] = "figures of other evaluators have none"
+                continue
+            if sample is not None and item.definition.takes == "confidence":
+                result = confidence_interval(item, sample, clustered=groups is not None, **made)
+            else:
+                result = interval(item, row.counts, clusters=one, **made)
+            ends[name] = number(result.low), number(result.high)
+            if result.why_not and name not in row.undefined:
+                reasons[name] = result.why_not
+        yield structs.replace(row, intervals=ends, no_interval=reasons)
+
+
+def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | None:
+    """For each run and slice the counts of its clusters; no value makes a cluster of one.
+
+    None where questions are not clustered; counts alone know of no clusters.
+    """
+    import numpy as np
+
+    cluster = evaluation.data.cluster
+    if cluster is None or evaluation.data.kind == "counts":
+        return None
+    grouped = tuple(dict.fromkeys((*by, cluster)))
+    fine = evaluation.data.kind_counts(grouped)
+    at = grouped.index(cluster)
+    result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
+    for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
+        item = result.setdefault((run, values[: len(by)]), [])
+        if values[at] is None:
+            item.append(np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0))
+        else:
+            item.append(row[None])
+    policy = evaluation.policy
+    return {
+        key: policy.apply(np.concatenate(rows)).astype(np.float64) for key, rows in result.items()
+    }
+
+
+def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
+    """The questions of a row of scores: those of its slice that the policy does not exclude."""
+    import numpy as np
+
+    from abstain.io.tables import cells
+    from abstain.stats.confidence_intervals import sample_of
+
+    data, run = evaluation.data, evaluation.runs.index(row.run)
+    questions, codes = data.with_attributes(by), data.codes[run]
+    usable = codes < EXCLUDED
+    for name in by:
+        usable = usable & cells(questions, name).eq_missing(row.slice[name]).to_numpy()
+    return sample_of(np.where(usable, codes, EXCLUDED), data.confidence[run], data.clusters())

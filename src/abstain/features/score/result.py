@@ -15,17 +15,6 @@ from abstain.outcomes import OUTCOMES, Counts, Undefined
 from abstain.report import view
 from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
-from abstain.report.view import (
-    count_text,
-    known_measure,
-    label,
-    listed,
-    measure_summary,
-    policy_words,
-    sentence,
-    slice_text,
-    undefined_words,
-)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +29,12 @@ SLICE = Column(empty="–", means="an attribute of the questions", plain=True)
 RIGHT = Column("right", "count", means="answered right", plain=True)
 WRONG = Column("wrong", "count", joined=True, means="answered wrong", plain=True)
 BLANK = Column("blank", "count", joined=True, means="left without an answer")
+SHARES = "the shares right, wrong and blank"
+BAR = Column("outcomes", "bar", short="right▕wrong▕blank", means=SHARES)
+BLANKS = tuple(
+    Column(f"blank, {kind}", "count", joined=kind != "right")
+    for kind in ("right", "wrong", "empty")
+)
 
 
 class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,7 +46,7 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
         name="counts", default_factory=written
     )
     """The counts by outcome; where the split of the blanks is unknown, nulls and their sum."""
-    scores: Annotated[dict[str, float | None], Column(kind="score", means=measure_summary)]
+    scores: Annotated[dict[str, float | None], Column(kind="score", means=view.measure_summary)]
     undefined: dict[str, str] = msgspec.field(default_factory=written)
     """Why the scores that do not exist do not."""
     rank: Annotated[str, RANK] = ""
@@ -78,7 +73,7 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def label(self) -> Annotated[str, Column("run", means="the run or reference", plain=True)]:
-        return label(self.run, self.reference)
+        return view.label(self.run, self.reference)
 
     @property
     def outcomes(self) -> Annotated[tuple[float, float, float], RIGHT, WRONG, BLANK]:
@@ -86,32 +81,14 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return k.right, k.wrong, k.unanswered
 
     @property
-    def bar(
-        self,
-    ) -> Annotated[
-        tuple[float, float, float],
-        Column(
-            "outcomes",
-            "bar",
-            short="right▕wrong▕blank",
-            means="the shares right, wrong and blank",
-        ),
-    ]:
+    def bar(self) -> Annotated[tuple[float, float, float], BAR]:
         return self.outcomes
 
     @property
-    def candidates(
-        self,
-    ) -> Annotated[
-        tuple[float | None, float | None, float | None],
-        Column("blank, right", "count"),
-        Column("blank, wrong", "count", joined=True),
-        Column("blank, empty", "count", joined=True),
-    ]:
-        k = self.counts
-        if k.unsplit:
-            return None, None, None
-        return k.unanswered_right, k.unanswered_wrong, k.unanswered_empty
+    def candidates(self) -> Annotated[tuple[Number | None, Number | None, Number | None], *BLANKS]:
+        names = ("unanswered_right", "unanswered_wrong", "unanswered_empty")
+        right, wrong, empty = (None if self.counts.unsplit else self.numbers[k] for k in names)
+        return right, wrong, empty
 
     def score(self, name: str) -> float:
         """A score; where it does not exist a NaN that knows why."""
@@ -170,6 +147,10 @@ class View(view.View[ScoreResult]):
     def _runs(self) -> str:
         return plural(len({row.run for row in self._real}), "run")
 
+    @property
+    def _measures(self) -> list[Measure]:
+        return [m for name in self.result.measures if (m := view.known_measure(name))]
+
     def tables(self, *, candidates: bool = False, **options: Any) -> list[Grid]:
         """One table; `candidates` shows what the blanks would have been."""
         grid = self._grid("candidates") if candidates else self._grid()
@@ -183,34 +164,34 @@ class View(view.View[ScoreResult]):
         grid = Grid.of_rows(Row, rows, *head, *more, "bar", level=result.percent)
         grid.dim = {n for n, row in enumerate(rows) if row.reference}
         slices = [row.slice for row in rows]
-        if len(rows) > len(set(map(slice_text, rows))):
+        if len(rows) > len(set(map(view.slice_text, rows))):
             grid.breaks = {n for n in range(1, len(rows)) if slices[n] != slices[n - 1]}
         return grid
 
     def _notes(self) -> list[str]:
         """What it takes to read the scores: what was counted, the policy, what is undefined."""
-        result = self.result
-        names = {row.run for row in result.rows}
-        sentences = [sentence(note, names) for note in result.notes]
+        result, sizes = self.result, [row.counts.n for row in self._real]
+        names, counted = {row.run for row in result.rows}, []
         if result.questions is not None:
-            sentences.insert(0, f"{self._runs}, {plural(result.questions, 'question')}.")
+            counted = [f"{self._runs}, {plural(result.questions, 'question')}."]
         elif not result.by:
-            sizes = [row.counts.n for row in self._real]
-            covered = f"from {min(sizes):,.0f} to {max(sizes):,.0f} questions"
-            sentences.append(f"The runs cover {covered}.")
-        sentences += self._disagreeing()
-        sentences += self._interval_words()
-        sentences += policy_words(result.policy, result.touched)
-        return [*sentences, *undefined_words(result.rows)]
+            counted = [f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions."]
+        return [
+            *counted,
+            *(view.sentence(note, names) for note in result.notes),
+            *self._disagreeing(),
+            *self._interval_words(),
+            *view.policy_words(result.policy, result.touched),
+            *view.undefined_words(result.rows),
+        ]
 
     def _disagreeing(self) -> list[str]:
         """Where measures put different runs first, and why."""
         if self.result.by or len(self._real) < 2:
             return []
-        known = [m for name in self.result.measures if (m := known_measure(name))]
-        credits = [m for m in known if m.definition.kappa is not None]
+        credits = [m for m in self._measures if m.definition.kappa is not None]
         names = {row.run for row in self.result.rows}
-        return [sentence(text, names) for text in _disagreements(self._real, credits)]
+        return [view.sentence(text, names) for text in _disagreements(self._real, credits)]
 
     def _interval_words(self) -> list[str]:
         """How the intervals were made, and why some do not exist."""
@@ -219,18 +200,17 @@ class View(view.View[ScoreResult]):
             return []
         from abstain.stats.intervals import METHODS
 
-        parts = [f"Intervals: {result.percent:g} %, {METHODS.get(used, used)} ({used})"]
-        if result.cluster is not None:
-            parts.append(f"questions clustered by {result.cluster}")
-        if result.resampled_method not in (None, used):
-            parts.append(f"for measures of confidence {result.resampled_method}")
-        if result.trials is not None:
-            parts.append(f"{result.trials:,} trials")
-        if result.seed is not None:
-            parts.append(f"seed {result.seed}")
+        other = result.resampled_method if result.resampled_method != used else None
+        parts: list[Any] = [
+            f"Intervals: {result.percent:g} %, {METHODS.get(used, used)} ({used})",
+            result.cluster and f"questions clustered by {result.cluster}",
+            other and f"for measures of confidence {other}",
+            result.trials and f"{result.trials:,} trials",
+            "" if result.seed is None else f"seed {result.seed}",
+        ]
         reasons = Counter(why for row in result.rows for why in row.no_interval.values())
         missing = (f"{plural(n, 'interval')}: {why}." for why, n in reasons.items())
-        return [f"{', '.join(parts)}.", *missing]
+        return [f"{', '.join(filter(None, parts))}.", *missing]
 
     def line(self) -> str:
         return f"<ScoreResult: {self._runs}, {', '.join(self.result.measures)}>"
@@ -270,17 +250,16 @@ class View(view.View[ScoreResult]):
             "leaderboard",
             "Leaderboard",
             key=True,
-            sentences=[*self._disagreeing(), *undefined_words(self.result.rows)],
+            sentences=[*self._disagreeing(), *view.undefined_words(self.result.rows)],
             tables=[self._page_table()],
             figures=self._figures(),
         )
-        known = [m for name in self.result.measures if (m := known_measure(name))]
-        if known:
+        if known := self._measures:
             whole = [row for row in self._real if not row.slice and row.counts.n]
             yield rewards_section([row.run for row in whole], [row.counts for row in whole], known)
 
     def _page_table(self) -> PageTable:
-        """The first measure and the outcomes first; the others and their intervals when asked."""
+        """The first measure and the outcomes first; intervals of the others when asked."""
         from abstain.report.page import PageTable
 
         first, *others = self.result.measures
@@ -288,36 +267,33 @@ class View(view.View[ScoreResult]):
         names = [column.name for column in grid.columns]
         slices = tuple(names[2 : 2 + len(self.result.by)])
         late = [f"{name} {end}" for name in others for end in ("low", "high")]
-        late += [f"p* {name}" for name in self.result.measures]
-        head = ["#", "run", *slices, first, "outcomes", f"{first} low", f"{first} high", *others]
+        late = [name for name in names if name in late or name.startswith("p* ")]
+        head = ["#", "run", *slices, first, "outcomes"]
+        about = "Rows in italics are reference runs for comparison." if grid.dim else ""
+        grid = grid.in_order(
+            [*head, *(name for name in names if name not in (*head, *late)), *late]
+        )
         return PageTable(
-            "runs",
-            "Runs",
-            "Rows in italics are reference runs for comparison." if grid.dim else "",
-            grid.in_order([*head, *(name for name in names if name not in (*head, *late)), *late]),
-            filters=slices,
-            late=tuple(name for name in late if name in names),
-            beneath=slices,
+            "runs", "Runs", about, grid, filters=slices, late=tuple(late), beneath=slices
         )
 
 
 def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> Iterator[str]:
     """A sentence for each run that some measure puts first where the first measure does not."""
-    winner, *firsts = [_winner(rows, item) for item in measures] or [None]
+    winners = [_winner(rows, item) for item in measures]
     rivals: dict[str, tuple[Row, list[Measure]]] = {}
-    for other, rival in zip(measures[1:], firsts, strict=True):
-        if winner and rival and not _tied(rival, winner, (measures[0], other)):
+    for other, rival in zip(measures[1:], winners[1:], strict=True):
+        if winners[0] and rival and not _tied(rival, winners[0], (measures[0], other)):
             rivals.setdefault(rival.run, (rival, []))[1].append(other)
     for rival, others in rivals.values():
-        if winner and _blank_share(rival) != _blank_share(winner):
-            yield _disagreement(measures[0], winner, others, rival)
+        if winners[0] and _blank_share(rival) != _blank_share(winners[0]):
+            yield _disagreement(measures[0], winners[0], others, rival)
 
 
 def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
-    name = str(item)
-    scored = [row for row in rows if row.scores[name] is not None]
+    scored = [row for row in rows if row.scores[str(item)] is not None]
     best = max if item.higher_is_better else min
-    return best(scored, key=lambda row: row.score(name), default=None)
+    return best(scored, key=lambda row: row.score(str(item)), default=None)
 
 
 def _tied(a: Row, b: Row, measures: Sequence[Measure]) -> bool:
@@ -337,9 +313,9 @@ def _disagreement(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> 
     more = ""
     if k.n == s.n:
         right, few = k.right - s.right, "fewer" if k.right >= s.right else "more"
-        blanks = count_text(s.unanswered - k.unanswered)
-        more = f"has {blanks} more blank and {count_text(abs(right))} {few} right, so it "
-    put = f"{listed([str(m) for m in others])} {'puts' if len(others) == 1 else 'put'}"
+        blanks = view.count_text(s.unanswered - k.unanswered)
+        more = f"has {blanks} more blank and {view.count_text(abs(right))} {few} right, so it "
+    put = f"{view.listed([str(m) for m in others])} {'puts' if len(others) == 1 else 'put'}"
     values = ", ".join(f"{m} at {_range(m, a, b)}" for m in others)
     return (
         f"{first} puts {a.run} first, {put} {b.run} first: {silent.run} {more}"

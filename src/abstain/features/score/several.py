@@ -37,6 +37,11 @@ from abstain.runs.sources import GoldRuns, JudgedRows, Source
 MEASURES = ("K", "MRR")
 KNOWN = "known"
 ORDERS = ("confidence", "rank")
+ANSWERS = (
+    Column("answers", "count", means="all answers"),
+    Column("right", "count", means="right answers"),
+    Column("repeated", "count", means="answers that repeat a surer one"),
+)
 
 
 class AnswerCounts(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,14 +67,7 @@ class SeveralRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Why the scores that do not exist do not."""
 
     @property
-    def answered(
-        self,
-    ) -> Annotated[
-        tuple[int, int, int],
-        Column("answers", "count", means="all answers"),
-        Column("right", "count", means="right answers"),
-        Column("repeated", "count", means="answers that repeat a surer one"),
-    ]:
+    def answered(self) -> Annotated[tuple[int, int, int], *ANSWERS]:
         return self.answers.total, self.answers.right, self.answers.repeated
 
 
@@ -95,19 +93,16 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 class View(view.View[SeveralResult]):
     """Place, run, slice, scores, answers."""
 
-    @property
-    def _runs(self) -> str:
-        return plural(len({row.run for row in self.result.rows}), "run")
-
     def title(self) -> str:
-        return f"{self.result.measures[0]} of {self._runs}"
+        return f"{self.result.measures[0]} of several answers"
 
     def tables(self, **options: Any) -> list[Grid]:
         result, rows = self.result, self.result.rows
+        runs = plural(len({row.run for row in rows}), "run")
         grid = Grid.of_rows(SeveralRow, rows, *COLUMNS)
         grid.breaks = {n for n in range(1, len(rows)) if rows[n].slice != rows[n - 1].slice}
         grid.notes = [
-            f"{self._runs}, {plural(result.questions, 'question')}.",
+            f"{runs}, {plural(result.questions, 'question')}.",
             *map(sentence, result.notes),
             *(f"{name}: {text}." for name, text in result.conventions.items()),
             *policy_words(result.policy, result.touched),

@@ -133,9 +133,9 @@ class Comparing:
                         wins[m].add(won)
                     if swapped is not None:
                         swaps[m].add(swapped)
-            for won_by, swapped_by in zip(wins, swaps, strict=True):
-                won_by.close()
-                swapped_by.close()
+            for one, two in zip(wins, swaps, strict=True):
+                for ratio in (one.upsets, one.ties, two.rate, two.tail):
+                    ratio.close()
         return wins, swaps
 
     def compared(
@@ -149,7 +149,7 @@ class Comparing:
             if stable:
                 reached = _reached(x, y, gap, self.levels, same)
                 upset = (gap.sign < 0) == self.leads[m, pairs][:, None]
-                won = _wins(pairs, reached, upset, gap.missing, len(self.levels))
+                won = _wins(pairs, reached, upset, gap.missing, len(self.levels) + 1)
             if swapping:
                 other = Gap.of(disjoint[0], disjoint[1], same)
                 highest = np.fmax.reduce([np.fmax.reduce(part[m], axis=None) for part in scores])
@@ -175,13 +175,9 @@ def _reached(x: Array, y: Array, gap: Gap, levels: Array, same: float) -> npt.ND
 
 
 def _wins(
-    pairs: slice,
-    reached: npt.NDArray[Any],
-    upset: BoolArray,
-    missing: BoolArray | None,
-    levels: int,
+    pairs: slice, reached: npt.NDArray[Any], upset: BoolArray, missing: BoolArray | None, steps: int
 ) -> Wins:
-    steps, (count, trials) = levels + 1, reached.shape
+    count, trials = reached.shape
     batch = batches(trials)
     keys = reached + upset * reached.dtype.type(steps)
     of_pair = np.arange(count, dtype=np.int32)[:, None] * (2 * steps)
@@ -191,12 +187,9 @@ def _wins(
     if missing is not None:
         defined -= np.bincount(batch, weights=missing.sum(axis=0)).astype(np.int64)
         undefined = int(missing.sum())
-    return Wins(pairs, _at_least(by_pair), _at_least(by_batch), defined, undefined)
-
-
-def _at_least(counts: IntArray) -> IntArray:
-    """From counts that reach exactly k levels to those that reach the k-th."""
-    return counts[..., :0:-1].cumsum(axis=-1)[..., ::-1]
+    # from counts that reach exactly k levels to those that reach the k-th
+    both = _cumulated(by_pair[..., 1:]), _cumulated(by_batch[..., 1:])
+    return Wins(pairs, *both, defined, undefined)
 
 
 def _swaps(gap: Gap, other: Gap, width: float, bins: int, highest: float) -> Swaps:
@@ -233,11 +226,6 @@ class StabilityCounts:
         self.ties.add(defined - wins.by_batch.sum(axis=1), defined)
         self.undefined += wins.undefined
 
-    def close(self) -> None:
-        """All pairs of the chunk are in."""
-        self.upsets.close()
-        self.ties.close()
-
     @property
     def comparisons(self) -> int:
         return int(self.ties.below[0])
@@ -268,11 +256,6 @@ class SwapCounts:
         self.tail.add(_cumulated(swapped), _cumulated(counts - swaps.by_batch[:, TIED]))
         self.undefined += swaps.undefined
         self.highest = np.fmax(self.highest, swaps.highest)
-
-    def close(self) -> None:
-        """All pairs of the chunk are in."""
-        self.rate.close()
-        self.tail.close()
 
     def by_listed_bin(self) -> tuple[IntArray, Array, Array]:
         """Comparisons, swap rates and their Monte Carlo errors by listed bin; the last is open.
