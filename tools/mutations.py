@@ -92,7 +92,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "any number that is no kind": ("runs.MET: 1",),
     "only a quicker way to what the other branch says": (
-        "measures.Pool.total_of_first: <",
+        "measures.DocumentRows.total_of_first: >",
         "runs._again: *",
         "runs.by_engine: >",
         "runs.repeats: > <",

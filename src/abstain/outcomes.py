@@ -205,6 +205,10 @@ class CountsArray(_Sums["Array"]):
     unanswered_empty = _column(4)
     unsplit = _column(5)
 
+    @property
+    def unanswered(self) -> Any:
+        return self.table[..., 2:].sum(axis=-1)
+
 
 class Undefined(float):
     """A score that does not exist: a NaN that knows why.
@@ -246,9 +250,7 @@ KIND_OF_WORD: Mapping[str, int] = MappingProxyType(
         "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
         "unanswered_empty": blank_kind(Why.DECLINED),
         "unanswered": blank_kind(Why.DECLINED),
-        **dict(
-            zip(map(str, Why), range(blank_kind(Why.DECLINED), KINDS, len(CANDIDATES)), strict=True)
-        ),
+        **{why.value: blank_kind(why) for why in Why},
     }
 )
 """The kind that each word of ours stands for."""

@@ -51,7 +51,7 @@ def _confusion(a: Columns) -> tuple[int, ...]:
     """True and false positives, false negatives and blanks, which are neither."""
     same, value = _verified(a)
     yes, no = value > 0.5, value < 0.5
-    return tuple(np.count_nonzero(x) for x in (same & yes, ~same & yes, same & no, value == 0.5))
+    return tuple(int(x.sum()) for x in (same & yes, ~same & yes, same & no, value == 0.5))
 
 
 def _no_positive(a: Columns) -> bool:

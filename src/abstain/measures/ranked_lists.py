@@ -70,6 +70,12 @@ class DocumentRows:
         """Product of the weights of a document and of those before it in its row."""
         return _accumulated(np.multiply, weights, self.offsets)
 
+    def total_of_first(self, weights: Floats, row: Ints, length: Ints) -> Floats:
+        """Sum of the weights of the first documents of some rows, added in order."""
+        length = np.minimum(length, np.diff(self.offsets)[row])
+        sums = np.append(self.running(weights), 0.0)  # the last is of rows without documents
+        return np.where(length > 0, sums[self.offsets[row] + length - 1], 0.0)
+
     def highest_from(self, weights: Floats) -> Floats:
         """The highest of the weights of a document and of those after it in its row."""
         ends = offsets_of(np.diff(self.offsets)[::-1])
@@ -94,19 +100,6 @@ class Pool(DocumentRows):
         """Queries without a relevant document: one of this grade or above, or of any above 0."""
         relevant = self.grade > 0 if lowest is None else self.grade >= lowest
         return np.equal(self.count(relevant), 0)
-
-    def total_of_first(self, weights: Floats, query: Ints, length: Ints) -> Floats:
-        """Sum of the weights of the first grades of some queries.
-
-        It adds the numbers of each query in order: the rounding of a difference of running sums
-        would depend on the other queries.
-        """
-        sums = self.total(weights)[query]
-        part = np.flatnonzero(length < np.diff(self.offsets)[query])
-        owner, place = spread(length[part])
-        picked = weights[self.offsets[query[part]][owner] + place]
-        sums[part] = _sums(owner, picked, len(part))
-        return sums
 
 
 @dataclass(frozen=True)

@@ -233,10 +233,8 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     chosen = found_relevant(rankings, rel)
     hits = rankings.running(chosen)
     gained = rankings.running(np.where(chosen, rankings.grade, 0.0))
-    ideal = pool.running(np.where(pool.grade >= rel, pool.grade, 0.0))
-    query = rankings.query[rankings.row]
-    place = np.minimum(rankings.rank, np.diff(pool.offsets)[query])
-    best = ideal[pool.offsets[query] + place - 1]  # who is listed here is in the pool
+    ideal = np.where(pool.grade >= rel, pool.grade, 0.0)
+    best = pool.total_of_first(ideal, rankings.query[rankings.row], rankings.rank)
     blended = (hits + beta * gained) / (rankings.rank + beta * best)
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 

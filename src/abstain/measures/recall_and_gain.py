@@ -9,7 +9,7 @@ from functools import partial
 from abstain.measures.definition import Parameter, TrecName
 from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import ranked
-from abstain.measures.ranked_lists import Floats, Ints, Pool, RankedLists
+from abstain.measures.ranked_lists import Floats, Pool, RankedLists
 from abstain.measures.ranking import (
     LONGER_IS_FREE,
     NO_GAIN,
@@ -215,8 +215,9 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
     by 1 per rank after the list has ended.
     """
     listed, ideal = listed_and_ideal(rankings, gains)
-    place, at = _places(ideal, rankings)
-    cost = _picked(ideal.running(np.maximum(ideal.grade, 1.0)), at) + (rankings.rank - place)
+    query = rankings.query[rankings.row]
+    cost = ideal.total_of_first(np.maximum(ideal.grade, 1.0), query, rankings.rank)
+    cost += np.maximum(rankings.rank - np.diff(ideal.offsets)[query], 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         each = listed / log2(2 + cost - rankings.running(listed))
     total = rankings.total(np.where(listed != 0, each, 0.0))
@@ -236,7 +237,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
     listed, ideal, discounted, best = _discounted(rankings, gains)
     lengths = np.diff(ideal.offsets)[rankings.query]
     hit = listed > 0
-    ideal_dcg = _picked(ideal.running(best), _places(ideal, rankings)[1])
+    ideal_dcg = ideal.total_of_first(best, rankings.query[rankings.row], rankings.rank)
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(hit, rankings.running(discounted) / ideal_dcg, 0.0)
         missed = lengths - rankings.count(hit)
@@ -262,7 +263,6 @@ def r_ndcg(
     The run's end counts only if its list has at least two documents more than the ideal list.
     """
     _, ideal, discounted, best = _discounted(rankings, gains)
-    dcg, best_dcg = rankings.running(discounted), ideal.running(best)
     lengths = np.diff(ideal.offsets)
     falls = np.ones(len(ideal.grade), bool)
     falls[:-1] = (np.diff(ideal.row) > 0) | (np.diff(ideal.grade) != 0)
@@ -270,9 +270,8 @@ def r_ndcg(
     runs = len(rankings.runs)
     row = (np.arange(runs)[:, None] * ideal.size + ideal.row[points]).ravel()
     at = np.tile(ideal.place[points], runs)
-    above = rankings.before(row, at + 1)
-    listed = np.where(above > 0, _picked(dcg, rankings.offsets[row] + above - 1), 0.0)
-    ratios = listed / np.tile(best_dcg[points], runs)
+    dcg = rankings.total_of_first(discounted, row, rankings.before(row, at + 1))
+    ratios = dcg / np.tile(ideal.running(best)[points], runs)
     total = np.bincount(row, ratios, minlength=rankings.size).astype(np.float64, copy=False)
     count = np.bincount(row, minlength=rankings.size)
     goes_on = rankings.depth > lengths[rankings.query] + 1
@@ -290,15 +289,3 @@ def _discounted(
     listed, ideal = listed_and_ideal(rankings, gains)
     discounted = listed / log2(rankings.rank + 1)
     return listed, ideal, discounted, ideal.grade / log2(ideal.place + 1)
-
-
-def _places(ideal: Pool, rankings: RankedLists) -> tuple[Ints, Ints]:
-    """The place in its ideal list that each document's rank has, or the last, and where that is."""
-    query = rankings.query[rankings.row]
-    place = np.minimum(rankings.rank, np.diff(ideal.offsets)[query])
-    return place, ideal.offsets[query] + place - 1
-
-
-def _picked(values: Floats, at: Ints) -> Floats:
-    """The values at some places; any number where there are none."""
-    return values[at] if len(values) else np.zeros(len(at))

@@ -35,7 +35,7 @@ from abstain.measures.ranking import (
     ratio,
     with_first_rank,
 )
-from abstain.measures.user_models import P
+from abstain.measures.user_models import P, rbp
 
 PAPER = "Liu, Moffat, Baldwin & Zhang 2016, Quit While Ahead: Evaluating Truncated Rankings"
 STOP = (
@@ -122,9 +122,8 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
 def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """Rank-biased precision with the list's end as one more document."""
     gain = _gains(rankings, rel)
-    listed = (1 - p) * rankings.total(gain.listed * np.power(p, rankings.rank - 1.0))
     terminal = gain.terminal * np.power(p, rankings.depth.astype(np.float64))
-    return listed + np.where(rankings.stopped, terminal, 0.0)
+    return rbp(rankings, p=p, rel=rel) + np.where(rankings.stopped, terminal, 0.0)
 
 
 @primed(
@@ -414,6 +413,5 @@ def rbp_effort(
     rankings: RankedLists, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
 ) -> Floats:
     """Rank-biased precision less the effort of reading each document."""
-    gain = gains(rankings.grade, rankings.pool, rel)
-    listed = (1 - p) * rankings.total(gain * np.power(p, rankings.rank - 1.0))
-    return listed - e * (1 - np.power(p, rankings.depth.astype(np.float64)))
+    effort = e * (1 - np.power(p, rankings.depth.astype(np.float64)))
+    return rbp(rankings, p=p, rel=rel) - effort

@@ -262,9 +262,9 @@ def _at_best(rankings: RankedLists, t: float, rel: float | None) -> Floats:
     onward, onward_before = ((x - 1) ** 2 / x**2 for x in (level, level - (1 - gain)))
     gap = rank.astype(np.float64).copy()
     gap[1:] -= np.where(row[1:] == row[:-1], rank[:-1], 0)
-    reach = rankings.product(onward_before**gap)
-    previous = np.ones(len(reach))
-    previous[1:] = np.where(row[1:] == row[:-1], reach[:-1], 1.0)
+    stretch = onward_before**gap
+    previous = _reached(rankings, stretch)
+    reach = previous * stretch
     between = previous * onward_before * (1 - onward_before ** (gap - 1)) / (1 - onward_before)
     last = np.diff(row, append=rankings.size) > 0
     between[last] += (reach * onward / (1 - onward))[last]
