@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
 from abstain.errors import Place, UsageError
 from abstain.measures.definition import Array, BoolArray, IntArray
@@ -31,6 +31,8 @@ EXACT = 2.0**53
 class DocumentRows:
     """Documents by row, stored contiguously."""
 
+    PER_DOCUMENT: ClassVar[tuple[str, ...]] = ()
+    """The fields that have an entry for each document."""
     offsets: Ints
     """Row i's documents are ``offsets[i]:offsets[i + 1]``."""
 
@@ -48,9 +50,19 @@ class DocumentRows:
         """How many of the chosen documents each row has."""
         return np.bincount(self.row[chosen], minlength=self.size)
 
-    def offsets_with(self, chosen: Bools) -> Ints:
-        """The offsets of the rows if only the chosen documents are kept."""
-        return offsets_of(self.count(chosen))
+    def where(self, chosen: Bools) -> Self:
+        """The same rows with the chosen documents alone."""
+        return self._with(offsets_of(self.count(chosen)), chosen)
+
+    def of_rows(self, rows: Ints) -> Self:
+        """Some rows' documents, by position."""
+        lengths = np.diff(self.offsets)[rows]
+        owner, place = spread(lengths)
+        return self._with(offsets_of(lengths), self.offsets[rows][owner] + place)
+
+    def _with(self, offsets: Ints, documents: Ints | Bools) -> Self:
+        kept = {name: getattr(self, name)[documents] for name in self.PER_DOCUMENT}
+        return replace(self, offsets=offsets, **kept)
 
     def total(self, weights: Floats) -> Floats:
         """Sum of the weights of each row's documents, added in order."""
@@ -86,6 +98,7 @@ class DocumentRows:
 class Pool(DocumentRows):
     """What is known to be relevant: a row a query, its judged grades, highest first."""
 
+    PER_DOCUMENT = ("grade",)
     grade: Floats
     """0 is judged and not relevant; what is not judged is not here."""
     top: float
@@ -106,6 +119,7 @@ class Pool(DocumentRows):
 class Listed(DocumentRows):
     """Documents of lists with their ranks, ascending in each row: a row a run and query."""
 
+    PER_DOCUMENT: ClassVar[tuple[str, ...]] = ("rank",)
     rank: Ints
     """From 1."""
 
@@ -115,6 +129,10 @@ class Listed(DocumentRows):
             return np.zeros(len(row), np.int64)
         step = int(max(self.rank.max(), rank.max(initial=0))) + 1
         return np.searchsorted(self.row * step + self.rank, row * step + rank) - self.offsets[row]
+
+    def up_to(self, depth: Ints) -> Self:
+        """Those up to some depths."""
+        return self.where(self.rank <= depth[self.row])
 
 
 @dataclass(frozen=True)
@@ -126,21 +144,12 @@ class Sampled(Listed):
         """Of a pool that was judged whole."""
         return cls(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
 
-    def up_to(self, depth: Ints) -> Sampled:
-        """Those up to some depths."""
-        kept = self.rank <= depth[self.row]
-        return Sampled(self.offsets_with(kept), self.rank[kept])
-
-    def of_rows(self, rows: Ints) -> Sampled:
-        """Those of some rows."""
-        offsets, documents = _picked(self.offsets, rows)
-        return Sampled(offsets, self.rank[documents])
-
 
 @dataclass(frozen=True)
 class RankedLists(Listed):
     """The judged documents of the rankings of some runs for the same queries, run by run."""
 
+    PER_DOCUMENT = ("rank", "grade")
     runs: tuple[str, ...]
     queries: tuple[str, ...]
     pool: Pool
@@ -182,15 +191,8 @@ class RankedLists(Listed):
 
     def first(self, depth: Ints) -> RankedLists:
         """The same lists, cut at some depths."""
-        kept = self.rank <= depth[self.row]
-        return replace(
-            self,
-            depth=np.minimum(self.depth, depth),
-            offsets=self.offsets_with(kept),
-            rank=self.rank[kept],
-            grade=self.grade[kept],
-            sampled=self.sampled.up_to(depth),
-        )
+        depth, sampled = np.minimum(self.depth, depth), self.sampled.up_to(depth)
+        return replace(self.up_to(depth), depth=depth, sampled=sampled)
 
     def judged_only(self) -> RankedLists:
         """The same lists without the documents that nobody judged: the others move up."""
@@ -203,17 +205,12 @@ class RankedLists(Listed):
         """The lists of some runs for some queries, by position; a gain of 1 stays what it is."""
         columns, whole = np.array(queries, np.int64), len(queries) == len(self.queries)
         rows = (np.array(runs, np.int64)[:, None] * len(self.queries) + columns).ravel()
-        offsets, documents = _picked(self.offsets, rows)
-        of_pool, judged = _picked(self.pool.offsets, columns)
         unjudged = tuple(self.unjudged[i] if whole else () for i in runs if self.unjudged)
         return replace(
-            self,
+            self.of_rows(rows),
             runs=tuple(self.runs[i] for i in runs),
             queries=tuple(self.queries[i] for i in queries),
-            pool=Pool(of_pool, self.pool.grade[judged], self.pool.top),
-            offsets=offsets,
-            rank=self.rank[documents],
-            grade=self.grade[documents],
+            pool=self.pool.of_rows(columns),
             depth=self.depth[rows],
             missing=self.missing[rows],
             stopped=self.stopped[rows],
@@ -258,8 +255,7 @@ class Prefixes:
         """The cumulative gain at each depth."""
         if self.best is not None:
             return running(self.gain)
-        counts = np.zeros((*self.gain.shape[:-1], self.gain.shape[-1] + 1), np.int32)
-        np.cumsum(self.gain > 0, axis=-1, out=counts[..., 1:])  # far quicker than of floats
+        counts = running(self.gain > 0, np.int32)  # far quicker than of floats
         return np.asarray(counts * self.each[..., None])
 
     @property
@@ -301,19 +297,11 @@ class ByDepth(NamedTuple):
         return np.asarray(self.ended if self.added is None else running(self.added) + self.ended)
 
 
-def running(weights: Floats) -> Floats:
+def running(weights: NDArray[np.generic], dtype: Any = float) -> Floats:
     """Sums of the weights up to each depth, 0 for none."""
-    sums = np.empty((*weights.shape[:-1], weights.shape[-1] + 1))
-    sums[..., 0] = 0.0
+    sums = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1), dtype)
     np.cumsum(weights, axis=-1, out=sums[..., 1:])
     return sums
-
-
-def _picked(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Of some rows where their documents begin, and which these are among all."""
-    lengths = np.diff(offsets)[rows]
-    owner, place = spread(lengths)
-    return offsets_of(lengths), offsets[rows][owner] + place
 
 
 def _sums(index: Ints, weights: Floats, size: int) -> Floats:

@@ -223,9 +223,7 @@ def listed_and_ideal(
     """The gain of each listed document, and the gains above 0 of each query's ideal list."""
     pool = rankings.pool
     if gains is None:
-        kept = pool.grade > 0
-        ideal = replace(pool, offsets=pool.offsets_with(kept), grade=pool.grade[kept])
-        return rankings.grade, ideal
+        return rankings.grade, pool.where(pool.grade > 0)
     tops = pool.grade[pool.offsets[pool.row]]
     place, begins = np.zeros(len(tops)), np.zeros(len(tops), bool)
     for top in np.unique(tops).tolist():
@@ -236,8 +234,7 @@ def listed_and_ideal(
     order = np.lexsort((place, pool.row))
     best = _gains_of(pool.grade[order], gains)
     kept = begins & (pool.running(best <= 0) == 0)  # it ends at its first gain not above 0
-    ideal = replace(pool, offsets=pool.offsets_with(kept), grade=best[kept])
-    return _gains_of(rankings.grade, gains), ideal
+    return _gains_of(rankings.grade, gains), replace(pool, grade=best).where(kept)
 
 
 def _gains_of(grades: Floats, gains: Mapping[int, float]) -> Floats:
