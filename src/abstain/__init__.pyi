@@ -13,8 +13,8 @@ from abstain.features.campaign.analysis import campaign_of_files as campaign_of_
 from abstain.features.campaign.result import CampaignResult as CampaignResult
 from abstain.features.compare.result import CompareResult as CompareResult
 from abstain.features.convert.analysis import convert as convert
-from abstain.features.curve.histogram import HistogramResult as HistogramResult
 from abstain.features.curve.result import CurveResult as CurveResult
+from abstain.features.curve.result import HistogramResult as HistogramResult
 from abstain.features.cut.result import CutResult as CutResult
 from abstain.features.demo.analysis import demo as demo
 from abstain.features.editions.analysis import editions as editions

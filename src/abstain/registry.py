@@ -112,12 +112,12 @@ FEATURES = (
         command="command:curve",
         methods={
             "Evaluation.curve": "analysis:curve",
-            "Evaluation.histogram": "histogram:histogram",
+            "Evaluation.histogram": "analysis:histogram",
         },
         shortcuts={"curve": "Evaluation.curve", "histogram": "Evaluation.histogram"},
         results={
             "curve": ("result:CurveResult", "view:View"),
-            "histogram": ("histogram:HistogramResult", "view:HistogramView"),
+            "histogram": ("result:HistogramResult", "view:HistogramView"),
         },
     ),
     Feature(

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from abstain.features.campaign.analysis import campaign as _campaign
     from abstain.features.compare.analysis import compare as _compare
     from abstain.features.curve.analysis import curve as _curve
-    from abstain.features.curve.histogram import histogram as _histogram
+    from abstain.features.curve.analysis import histogram as _histogram
     from abstain.features.meta.analysis import meta as _meta
     from abstain.features.score.analysis import score as _score
     from abstain.features.score.several import several as _several

@@ -1,4 +1,9 @@
-"""`curve`: runs over all thresholds of their confidence."""
+"""`curve`: runs over all thresholds of their confidence.
+
+Of runs that no memory holds `histogram` counts confidences into bins. At the edge of a bin every
+count is that of the exact curve. Inside a bin nobody knows the order; the area under the curve lies
+between its best and its worst.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +19,31 @@ from abstain.features.curve.decision import decision as decision_curves
 from abstain.features.curve.result import (
     PENALISED_AT,
     Bin,
+    BinnedRun,
     Blanks,
     CurveResult,
+    HistogramResult,
     Parts,
     Points,
     RunCurve,
     Way,
     Where,
+    check_bins,
 )
-from abstain.measures import Measure, measure
-from abstain.measures.definition import Array, BoolArray, Codes
-from abstain.outcomes import EXCLUDED, OUTCOMES, Counts, blanked_at_best, blanked_at_random
+from abstain.measures import Measure, count_measure, measure
+from abstain.measures.answers import Groups
+from abstain.measures.definition import Array, BoolArray, Codes, IntArray
+from abstain.outcomes import (
+    EXCLUDED,
+    OUTCOMES,
+    Counts,
+    Policy,
+    blanked_at_best,
+    blanked_at_random,
+    reasons_named,
+)
 from abstain.report.result import defined, finite, number, read_as
-from abstain.runs.judge import NO, YES
+from abstain.runs.judge import KIND, NO, YES
 from abstain.runs.matrix import EMPTY, answers_of
 from abstain.stats.curves import Curve, evenly, top
 from abstain.stats.intervals import check_level
@@ -39,6 +56,7 @@ DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 WITHOUT_ANSWER = "questions without a right answer"
 SHOWN = (21, 101, 500)
 """Points that tables, pages and charts show: a result holds these, whatever else it holds."""
+BINS = 1024
 
 
 def curve(
@@ -70,7 +88,6 @@ def curve(
     """
     if not 1 <= bins <= 10_000:
         raise UsageError(f"{option('bins')} is from 1 to 10,000 (got {bins})")
-    check_points(points)
     check_level(level)
     summed, along = split_measures([measures] if isinstance(measures, (str, Measure)) else measures)
     data = evaluation.data
@@ -83,17 +100,29 @@ def curve(
     for run, of_run, sure in zip(evaluation.runs, codes, confidence, strict=True):
         answers = answers_of(of_run, sure)
         scores, undefined = defined({str(item): item(answers) for item in summed})
-        counts = np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist()
+        counts = Counts(*np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist())
+        stated = int(np.count_nonzero(answers.stated))
+        line = Curve.of(answers) if stated else None
+        points_and_best, at = followed(line, along, points)
+        parts = [decompose("as submitted", counts, along)]
+        if line is not None and at is not None:
+            parts.append(decompose("best in hindsight", line.counts[at], along))
         runs.append(
             RunCurve(
                 run=run,
-                numbers=dict(zip(OUTCOMES, counts, strict=True)),
+                numbers={name: getattr(counts, name) for name in OUTCOMES},
                 answers=int(answers.size),
+                stated=stated,
                 scores=scores,
                 undefined=undefined,
+                as_submitted=number(along(counts)),
+                penalised=()
+                if line is None
+                else tuple(line.penalised(np.array(PENALISED_AT)).tolist()),
                 reliability=tuple(reliability(answers, bins, mass=equal_mass)),
+                parts=tuple(parts),
                 blanks=tuple(_blanks(of_run, should)),
-                **_followed(answers, Counts(*counts), along, points),
+                **points_and_best,
             )
         )
     sign = -1 if along.higher_is_better else 1
@@ -146,24 +175,20 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
     return answers.is_in(YES).to_numpy()
 
 
-def _followed(answers: Answers, submitted: Counts, measure: Measure, points: int) -> dict[str, Any]:
-    """A measure of counts along a run's curve, with its best point: fields of `RunCurve`."""
+def followed(
+    curve: Curve | None, measure: Measure, points: int
+) -> tuple[dict[str, Any], int | None]:
+    """The points of a run's curve and the best of them, fields of `Followed`; the place of it."""
     facts: dict[str, Any] = dict.fromkeys(("best", "threshold", "coverage"))
-    facts["as_submitted"] = number(measure(submitted))
-    facts["stated"] = int(np.count_nonzero(answers.stated))
-    parts = [decompose("as submitted", submitted, measure)]
-    if facts["stated"]:
-        curve = Curve.of(answers)
-        counts = curve.counts
-        scores = measure(counts)
-        facts["points"] = held_points(curve, scores, points)
-        facts["penalised"] = tuple(curve.penalised(np.array(PENALISED_AT)).tolist())
-        if (at := top(scores, measure)) is not None:
-            facts |= {"best": float(scores[at]), "coverage": float(curve.coverage[at])}
-            facts["threshold"] = finite(curve.thresholds[at])
-            facts["even_without_confidence"] = math.isnan(curve.thresholds[at])
-            parts.append(decompose("best in hindsight", counts[at], measure))
-    return facts | {"parts": tuple(parts)}
+    if curve is None:
+        return facts, None
+    scores = measure(curve.counts)
+    facts["points"] = held_points(curve, scores, points)
+    if (at := top(scores, measure)) is not None:
+        facts |= {"best": float(scores[at]), "coverage": float(curve.coverage[at])}
+        facts["threshold"] = finite(curve.thresholds[at])
+        facts["even_without_confidence"] = math.isnan(curve.thresholds[at])
+    return facts, at
 
 
 def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> list[Blanks]:
@@ -175,14 +200,10 @@ def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> list[Blanks]:
     return [blank_quality(name, blank, kept & due, kept) for name, due in labels.items()]
 
 
-def check_points(points: int) -> None:
-    """Refuse fewer points than none."""
-    if points < 0:
-        raise UsageError(f"{option('points')} is 0 or more (got {points})")
-
-
 def held_points(curve: Curve, scores: Array, points: int) -> Points:
     """Points enough to show and to draw, and so many evenly over coverage; 0: all."""
+    if points < 0:
+        raise UsageError(f"{option('points')} is 0 or more (got {points})")
     at = np.unique(np.concatenate([evenly(curve.answered, size) for size in (*SHOWN, points)]))
     return Points(
         threshold=tuple(finite(value) for value in curve.thresholds[at].tolist()),
@@ -270,3 +291,94 @@ def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list
             )
         )
     return full
+
+
+def histogram(
+    evaluation: Evaluation, measure: str | Measure = "c@1", *, bins: int = BINS, points: int = 500
+) -> HistogramResult:
+    """Risk, coverage and a measure over the thresholds k/bins, counted by the engine of the runs.
+
+    Args:
+        evaluation: What was read.
+        measure: Of counts, to follow along the curve.
+        bins: A power of two: only then are the edges exact.
+        points: So many points of each curve are in the result, evenly over coverage, besides those
+            that tables and charts show; 0: all.
+    """
+    along = count_measure(measure)
+    check_bins(bins)
+    evaluation.data.require_confidence()
+    counted = evaluation.data.counted()
+    binned = evaluation.data.binned(bins)
+    runs = []
+    for run, outcomes in zip(counted.runs, counted.counts.table.tolist(), strict=True):
+        table = _table(binned.filter(pl.col("run") == run), evaluation.policy, bins)
+        runs.append(_binned(run, outcomes[: len(OUTCOMES)], table, along, points))
+    return HistogramResult(
+        **read_as(evaluation, clusters=False),
+        policy=evaluation.policy.to_dict(),
+        touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
+        questions=counted.questions or 0,
+        bins=bins,
+        along=str(along),
+        runs=tuple(runs),
+    )
+
+
+def _table(counted: pl.DataFrame, policy: Policy, bins: int) -> IntArray:
+    """Wrong and right answers by bin, from the surest down, those without a confidence last.
+
+    Candidates behind blanks are answers, as in every curve.
+    """
+    table = np.zeros((bins + 2, 2), np.int64)
+    for kind, end in enumerate(policy.outcomes(excluded=-1).tolist()):
+        if 0 <= end <= 3:
+            part = counted.filter(pl.col(KIND) == kind)
+            np.add.at(table[:, 1 - end % 2], bins - part["bin"].to_numpy(), part["n"].to_numpy())
+    return table
+
+
+def _binned(
+    run: str, numbers: list[int], table: IntArray, along: Measure, points: int
+) -> BinnedRun:
+    """The curve of a run, and the area under it."""
+    bins = len(table) - 2
+    filled = np.flatnonzero(table.sum(axis=1))
+    wrong, right = table[filled].T
+    stated = int(table[:-1].sum())
+    areas: list[float | None] = [None, None, None]
+    curve = None
+    if stated:
+        level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
+        groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
+        curve = Curve.from_groups(groups, sum(numbers))
+        turns = (_in_turn(wrong, right, slice(None, None, step)) for step in (-1, 1))
+        areas = [_aurc(*both) for both in ((wrong, right), *turns)]
+    return BinnedRun(
+        run=run,
+        numbers=dict(zip(OUTCOMES, numbers, strict=True)),
+        answers=int(table.sum()),
+        stated=stated,
+        **dict(zip(("aurc", "aurc_at_best", "aurc_at_worst"), areas, strict=True)),
+        **followed(curve, along, points)[0],
+    )
+
+
+def _in_turn(wrong: IntArray, right: IntArray, order: slice) -> IntArray:
+    """Wrong and right answers of each bin as two bins, the wrong ones first unless reversed."""
+    nothing = np.zeros_like(wrong)
+    both = np.stack([[wrong, nothing], [nothing, right]], axis=2)[:, :, order]
+    return both.reshape(2, -1)
+
+
+def _aurc(wrong: IntArray, right: IntArray) -> float:
+    """(1/N) Σ_i E[wrong(i)]/i, as `Groups.mean_share` has it but with H(b) − H(a) from digamma."""
+    from scipy.special import digamma
+
+    some = wrong + right > 0
+    added, sizes = wrong[some], (wrong + right)[some]
+    after = np.cumsum(sizes)
+    start, before = after - sizes, np.cumsum(added) - added
+    slope = added / sizes
+    spread = digamma(after + 1) - digamma(start + 1)
+    return float((added + (before - start * slope) * spread).sum() / after[-1])

@@ -26,6 +26,7 @@ Column: TypeAlias = "tuple[float | None, ...]"
 
 PENALISED_AT = tuple(i / 50 for i in range(41))
 """The t at which a run's `penalised` scores are."""
+MOST_BINS = 1 << 20
 
 
 class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,16 +41,6 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The measure of counts that is followed along the curve."""
     even_without_confidence: bool = False
     """Whether the last point answers even what has no confidence."""
-
-    def check(self, run: str, questions: float) -> None:
-        """Refuse no questions, points without all their numbers, and right ones beyond answers."""
-        columns = (self.threshold, self.answered, self.right, self.score)
-        if (
-            {len(column) for column in columns} != {len(self.right) or 1}
-            or not questions > 0
-            or not all(0 <= r <= n for r, n in zip(self.right, self.answered, strict=True))
-        ):
-            raise ValueError(f"the curve of run {run!r} lacks points or numbers")
 
     @property
     def thresholds(self) -> list[float | None]:
@@ -92,8 +83,8 @@ class Blanks(Facts, frozen=True, kw_only=True, omit_defaults=True):
     under_abstention: float | None
 
 
-class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """One run over all its thresholds."""
+class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run, and the best point of its curve."""
 
     run: str
     numbers: dict[str, int] = msgspec.field(name="counts")
@@ -102,25 +93,27 @@ class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Answers, and candidates behind blanks."""
     stated: int
     """How many of them have a confidence. Where none has, there is no curve."""
-    scores: dict[str, float | None]
-    undefined: dict[str, str] = {}
-    """Why the scores that do not exist do not."""
     best: float | None
     """The best score along the curve."""
     threshold: float | None
     """Of the best point. Null where that answers nothing, or even what has no confidence."""
-    coverage: float | None
+    coverage: float | None = msgspec.field(default_factory=lambda: None)  # written if null too
     """Of the best point."""
     even_without_confidence: bool = False
     """Whether the best point answers even what has no confidence."""
-    as_submitted: float | None
-    """The score of the run as submitted."""
     points: Points | None = None
-    penalised: tuple[float, ...] = ()
-    """S = c − t/(1−t)·w at t = 0, 0.02, …, 0.8, answering where at least t sure."""
-    reliability: tuple[Bin, ...] = ()
-    parts: tuple[Parts, ...] = ()
-    blanks: tuple[Blanks, ...] = ()
+
+    def check(self) -> None:
+        """Refuse points without all their numbers, and right answers beyond all answers."""
+        if (points := self.points) is None:
+            return
+        columns = (points.threshold, points.answered, points.right, points.score)
+        if (
+            {len(column) for column in columns} != {len(points.right) or 1}
+            or not self.counts.n > 0
+            or not all(0 <= r <= n for r, n in zip(points.right, points.answered, strict=True))
+        ):
+            raise ValueError(f"the curve of run {self.run!r} lacks points or numbers")
 
     @property
     def counts(self) -> Counts:
@@ -132,6 +125,31 @@ class RunCurve(Facts, frozen=True, kw_only=True, omit_defaults=True):
         """The best threshold to hold a confidence against: ∞ answers nothing."""
         nothing = self.coverage is not None and not self.even_without_confidence
         return math.inf if self.threshold is None and nothing else self.threshold
+
+
+class RunCurve(Followed, frozen=True, kw_only=True, omit_defaults=True):
+    """One run over all its thresholds."""
+
+    scores: dict[str, float | None]
+    """By the measures of confidence."""
+    undefined: dict[str, str] = {}
+    """Measure to the reason why it has no score."""
+    as_submitted: float | None
+    """The score of the run as submitted."""
+    penalised: tuple[float, ...] = ()
+    """S = c − t/(1−t)·w at t = 0, 0.02, …, 0.8, answering where at least t sure."""
+    reliability: tuple[Bin, ...] = ()
+    parts: tuple[Parts, ...] = ()
+    blanks: tuple[Blanks, ...] = ()
+
+
+class BinnedRun(Followed, frozen=True, kw_only=True, omit_defaults=True):
+    """A run over the edges of the bins, as far as these hold answers."""
+
+    aurc: float | None
+    """With the answers of a bin tied."""
+    aurc_at_best: float | None
+    aurc_at_worst: float | None
 
 
 class Band(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -192,8 +210,7 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     def check(self) -> None:
         """Every point has all its numbers, every run all scores."""
         for run in self.runs:
-            if run.points is not None:
-                run.points.check(run.run, run.counts.n)
+            run.check()
             if [*run.scores] != [*self.measures]:
                 raise ValueError(f"the scores of run {run.run!r} are others than the measures")
 
@@ -231,11 +248,9 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
                 for values in [*zip(decision.t, band.S, band.low, band.high, strict=False)][::step]
             ]
             return numbers_of_runs(rows, "t", "S", "low", "high")
-        curves = [(run.run, run.points, run.counts.n) for run in self.by_name]
-        frame = curve_frame(curves, self.along, points)
         if table != "roc":
-            last = "risk" if table == "risk" else self.along
-            return pl.DataFrame([frame[name] for name in dict.fromkeys((*POINT, last))])
+            return curve_frame(self.by_name, points, "risk" if table == "risk" else self.along)
+        frame = curve_frame(self.by_name, points)
         wrong, right = pl.col("wrong"), pl.col("right")
         both = (right.last() > 0) & (wrong.last() > 0)
         return frame.filter(both.over("run")).select(
@@ -267,32 +282,71 @@ POINT = ("run", "threshold", "coverage", "answered", "right", "wrong")
 """What is known of a point whatever is followed along a curve."""
 
 
-def curve_frame(
-    curves: Iterable[tuple[str, Points | None, float]], along: str, most: int
-) -> pl.DataFrame:
-    """At most so many points of curves (run, points, questions), evenly over coverage; 0: all.
+def curve_frame(runs: Iterable[Followed], most: int, *names: str) -> pl.DataFrame:
+    """At most so many points of each curve, evenly over coverage; 0: all.
 
     A threshold of ∞ answers nothing; without a threshold even what has no confidence is answered.
-    `along` is the measure that is followed.
+    After what every point has come its risk, or the score under the name of its measure.
     """
     answered, right = pl.col("answered"), pl.col("right")
     schema: dict[str, Any] = {"run": pl.String, "threshold": pl.Float64, "answered": pl.Int64}
     schema |= {"right": pl.Int64, "score": pl.Float64, "coverage": pl.Float64}
     frames = [pl.DataFrame(schema=schema)]
-    for run, points, questions in curves:
-        if points is not None:
+    for run in runs:
+        if (points := run.points) is not None:
             columns = {
+                "run": [run.run] * len(points.right),
                 "threshold": points.thresholds,
                 "answered": points.answered,
                 "right": points.right,
                 "score": points.score,
-                "coverage": np.array(points.answered) / questions,
+                "coverage": np.array(points.answered) / run.counts.n,
             }
             kept = evenly(np.array(points.answered), most)
-            frame = pl.DataFrame(columns, schema_overrides=schema)[kept]
-            frames.append(frame.select(pl.lit(run).alias("run"), pl.all()))
+            frames.append(pl.DataFrame(columns, schema=schema)[kept])
     known = pl.concat(frames).with_columns(wrong=answered - right)
     known = known.with_columns(risk=pl.when(answered > 0).then(pl.col("wrong") / answered))
-    known = known.with_columns(pl.col("score").alias(along))
-    names = dict.fromkeys((*POINT, "risk", along))
-    return pl.DataFrame([known[name] for name in names])  # `select` takes * for all columns
+    shown = {
+        name: known[name if name in (*POINT, "risk") else "score"] for name in (*POINT, *names)
+    }
+    return pl.DataFrame([column.alias(name) for name, column in shown.items()])
+
+
+class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="histogram"):
+    """Curves counted in bins, with all that it takes to read them."""
+
+    questions: int
+    bins: int
+    along: str
+    runs: Annotated[tuple[BinnedRun, ...], Meta(min_length=1)] = msgspec.field(name="results")
+
+    TABLES = ("main", "points")
+
+    def check(self) -> None:
+        """Bins have exact edges, and every point has all its numbers."""
+        check_bins(self.bins)
+        for run in self.runs:
+            run.check()
+
+    def _frame(self, table: str) -> pl.DataFrame:
+        return self.thinned(table)
+
+    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
+        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+        if table != "main":
+            names = {"risk": ("risk",), "measure": (self.along,)}
+            return curve_frame(self.runs, points, *names.get(table, ("risk", self.along)))
+        areas = ("AURC", "at best", "at worst")
+        rows: list[tuple[Any, ...]] = [
+            (r.run, r.aurc, r.aurc_at_best, r.aurc_at_worst, r.best, r.best_threshold)
+            for r in self.runs
+        ]
+        return numbers_of_runs(rows, *areas, f"best {self.along}", "threshold")
+
+
+def check_bins(bins: int) -> None:
+    """Bins are a power of two: only then are their edges exact."""
+    if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
+        raise UsageError(
+            f"{option('histogram')} is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
+        )

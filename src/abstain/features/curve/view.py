@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -18,8 +18,7 @@ from abstain.features.curve.charts import (
     over_coverage,
     risk_chart,
 )
-from abstain.features.curve.histogram import HistogramResult
-from abstain.features.curve.result import CurveResult
+from abstain.features.curve.result import CurveResult, HistogramResult
 from abstain.report import view
 from abstain.report.charts import chart, coloured
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
@@ -91,18 +90,9 @@ class View(view.View[CurveResult]):
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: the summary, or what `show` names, with so many points of each curve."""
         result = self.result
-        frame = result.thinned("main" if show == "summary" else show, points)
-        grid = frame_grid(frame, apart=show != "summary")
-        together = TOGETHER.get(show, ())
-        grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
-        missing = missing_notes((run.run, run.stated, run.answers) for run in result.by_name)
-        grid.notes = [
-            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
-            *map(view.sentence, view.few([*result.notes, *missing])),
-            *([NOTES[show].format(along=result.along)] if show in NOTES else []),
-            *self._notes(show, grid),
-            *view.policy_words(result.policy, result.touched),
-        ]
+        grid = shown_grid(result, show, points)
+        notes = [NOTES[show].format(along=result.along)] if show in NOTES else []
+        grid.notes = notes_of(result, *notes, *self._notes(show, grid))
         return [grid]
 
     def _notes(self, show: str, grid: Grid) -> list[str]:
@@ -218,21 +208,14 @@ class HistogramView(view.View[HistogramResult]):
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: a summary, or the points of risk or of a measure."""
-        result = self.result
-        frame = result.thinned("main" if show == "summary" else "points", points)
-        if show != "summary":
-            frame = frame.drop(result.along if show == "risk" else "risk")
-        grid = frame_grid(frame, apart=show != "summary")
-        missing = missing_notes((run.run, run.stated, run.answers) for run in result.runs)
         tied = "AURC: the answers in a bin are tied, or in their best or worst order."
-        grid.notes = [
-            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
-            *map(view.sentence, (*result.notes, *missing)),
-            f"Confidences were counted in bins of 1/{result.bins:,}: counts at their edges are "
-            "exact, thresholds between them are not shown.",
+        grid = shown_grid(self.result, show, points)
+        grid.notes = notes_of(
+            self.result,
+            f"Confidences were counted in bins of 1/{self.result.bins:,}: counts at their edges "
+            "are exact, thresholds between them are not shown.",
             *([tied] if show == "summary" else []),
-            *view.policy_words(result.policy, result.touched),
-        ]
+        )
         return [grid]
 
     def charts(self) -> dict[str, dict[str, Any]]:
@@ -245,6 +228,34 @@ class HistogramView(view.View[HistogramResult]):
             "risk": risk_chart(rows, "Risk and coverage"),
             "measure": chart(f"{along} and coverage", rows, [over_coverage(along, along)]),
         }
+
+
+def shown_grid(result: CurveResult | HistogramResult, show: str, points: int) -> Grid:
+    """What a command shows: a line for each run, or a block of points for each."""
+    frame = result.thinned("main" if show == "summary" else show, points)
+    grid = frame_grid(frame, apart=show != "summary")
+    together = TOGETHER.get(show, ())
+    grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
+    return grid
+
+
+def notes_of(result: CurveResult | HistogramResult, *notes: str) -> list[str]:
+    """What stands below a table: what was read, answers without a confidence, the policy."""
+    reading = []
+    for run in sorted(result.runs, key=lambda run: run.run):
+        if not run.stated:
+            what = "confidence" if run.answers else "answer"
+            reading.append(f"run '{run.run}' has no {what}, so it has no curve")
+        elif run.stated < run.answers:
+            without = plural(run.answers - run.stated, "answer")
+            lacks = f"{without} without a confidence, taken as the least sure"
+            reading.append(f"run '{run.run}': {lacks}")
+    return [
+        f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+        *map(view.sentence, view.few([*result.notes, *reading])),
+        *notes,
+        *view.policy_words(result.policy, result.touched),
+    ]
 
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
@@ -269,20 +280,3 @@ def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
             row["threshold"] = UNDEFINED if no_curve else cell
         grid.rows.append(list(row.values()))
     return grid
-
-
-def missing_notes(stated: Iterable[tuple[str, int, int]]) -> list[str]:
-    """What to know of answers without a confidence: run, how many have one, how many there are.
-
-    >>> missing_notes([("a", 2, 2), ("b", 1, 2), ("c", 0, 2)])[1]
-    "run 'c' has no confidence, so it has no curve"
-    """
-    notes = []
-    for run, some, have in stated:
-        if not some:
-            what = "confidence" if have else "answer"
-            notes.append(f"run '{run}' has no {what}, so it has no curve")
-        elif some < have:
-            without = plural(have - some, "answer")
-            notes.append(f"run '{run}': {without} without a confidence, taken as the least sure")
-    return notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -20,21 +20,16 @@ from abstain.features.meta.parts import (
 )
 from abstain.features.meta.result import (
     PARTS,
-    Agreement,
     MetaResult,
     Part,
-    Power,
     Requirement,
-    Sensitivity,
-    Stability,
 )
 from abstain.io.frames import require_all
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import EXCLUDED, Why, blanks_by_reason
+from abstain.outcomes import EXCLUDED
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.report.result import number, read_as
-from abstain.report.view import first_few
 from abstain.runs.counts_table import CountsTable
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.intervals import check_level
@@ -126,20 +121,17 @@ def meta(
     _check_source(source, chosen, plan.size, tried)
 
     full, limit = source.full(), 1 - float(level)
-    stability, sensitivity, curve = Compared()
     if {"stability", "sensitivity"} & set(chosen):
         widths = [width or natural_width(span) for span in source.spans]
         comparing = Comparing(
             source, full, fuzziness=levels, widths=widths, listed=bins, limit=limit
         )
-        stability, sensitivity, curve = _compared(comparing, chosen, plan, tried)
-    power: Sequence[Power] = ()
+        facts |= _compared(comparing, chosen, plan, tried, difference)
     if "power" in chosen:
         again = replace(plan, trials=int(resamples))
-        power = powers(source, again, full, alpha=round(limit, 12))
-    agreement: Sequence[Agreement] = ()
+        facts["power"] = tuple(powers(source, again, full, alpha=round(limit, 12)))
     if "agreement" in chosen:
-        agreement = agreements(source.measures, full, source.directions)
+        facts["agreement"] = tuple(agreements(source.measures, full, source.directions))
     spans = zip(source.measures, map(float, source.spans), strict=True)
     return MetaResult(
         **facts,
@@ -160,12 +152,6 @@ def meta(
             name: dict(zip(source.runs, map(number, scores), strict=True))
             for name, scores in zip(source.measures, full, strict=True)
         },
-        stability=tuple(stability),
-        sensitivity=tuple(sensitivity),
-        required_by_questions=tuple(curve),
-        questions_needed=tuple(needs_of(sensitivity, curve, difference)),
-        power=tuple(power),
-        agreement=tuple(agreement),
     )
 
 
@@ -194,24 +180,22 @@ def _check_count(name: str, value: int, low: int, high: int) -> None:
         raise UsageError(f"{name} must be from {low} to {high:,} (got {value:,})")
 
 
-class Compared(NamedTuple):
-    """What comparisons on random subsets show."""
-
-    stability: Sequence[Stability] = ()
-    sensitivity: Sequence[Sensitivity] = ()
-    required: Sequence[Requirement] = ()
-    """The difference required, by the number of questions."""
-
-
 def _compared(
-    comparing: Comparing, parts: Sequence[Part], plan: Plan, sizes: Sequence[int]
-) -> Compared:
+    comparing: Comparing,
+    parts: Sequence[Part],
+    plan: Plan,
+    sizes: Sequence[int],
+    difference: float | None,
+) -> dict[str, Any]:
+    """What comparisons on random subsets show: stability and sensitivity."""
     stable, swapping = (part in parts for part in ("stability", "sensitivity"))
     names = comparing.source.measures
     wins, swaps = comparing.drawn(plan, path=0, stable=stable, swapping=swapping)
-    stability = [stability_of(*item) for item in zip(names, wins, strict=True)] if stable else []
+    facts: dict[str, Any] = {}
+    if stable:
+        facts["stability"] = tuple(map(stability_of, names, wins))
     if not swapping:
-        return Compared(stability)
+        return facts
     sensitivity = [sensitivity_of(m, plan.size, k) for m, k in zip(names, swaps, strict=True)]
     curve = []
     for path, size in enumerate(sizes, CURVE):
@@ -223,7 +207,11 @@ def _compared(
             Requirement(measure=measure, questions=size, required=counts.edge(counts.required()))
             for measure, counts in zip(names, at_size, strict=True)
         ]
-    return Compared(stability, sensitivity, curve)
+    return facts | {
+        "sensitivity": tuple(sensitivity),
+        "required_by_questions": tuple(curve),
+        "questions_needed": tuple(needs_of(sensitivity, curve, difference)),
+    }
 
 
 def _source(
@@ -235,28 +223,23 @@ def _source(
         return asked, {}
     if isinstance(asked, Rankings):
         asked, measures = asked.scores(measures), ()
-    source, notes = source_of(asked, measures)
-    facts = read_as(asked, *notes, clusters=False)
-    if isinstance(asked, Evaluation) and asked.data.kind != "counts":
-        facts |= {"policy": asked.policy.to_dict(), "touched": asked.data.touched}
-    return source, facts
-
-
-def source_of(
-    asked: Evaluation | ScoreMatrix, measures: Sequence[str | Measure] | str | Measure
-) -> tuple[Source, tuple[str, ...]]:
-    """What can be scored on any draw of the questions, and notes on it."""
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     if isinstance(asked, ScoreMatrix):
         some = asked.only(measures=[str(name) for name in listed]) if listed else asked
         matrix = some.complete()
         scores = dict(zip(matrix.measures, matrix.values, strict=True))
         directions = [1 if higher else -1 for higher in matrix.higher_is_better]
-        return of_scores(matrix.runs, scores, directions), matrix.notes[len(asked.notes) :]
+        notes = matrix.notes[len(asked.notes) :]
+        facts = read_as(asked, *notes, clusters=False)
+        return of_scores(matrix.runs, scores, directions), facts
     chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
-    if asked.data.kind == "counts":
-        return _of_counts(asked, chosen)
-    return of_outcomes(asked.runs, asked.data.codes, chosen), tuple(_missing_note(asked))
+    data = asked.data
+    if data.kind == "counts":
+        source, notes = _of_counts(asked, chosen)
+        return source, read_as(asked, *notes, clusters=False)
+    facts = read_as(asked, clusters=False)
+    facts |= {"policy": asked.policy.to_dict(), "touched": data.touched}
+    return of_outcomes(asked.runs, data.codes, chosen), facts
 
 
 def _of_counts(
@@ -288,16 +271,3 @@ def _of_counts(
     outcomes = table.argmax(axis=-1).astype(np.uint8)  # resampled quicker than counts
     outcomes[outcomes == EXCLUDED] = BLANK
     return of_outcomes(runs.tolist(), outcomes, measures), notes
-
-
-def _missing_note(evaluation: Evaluation) -> list[str]:
-    kinds = evaluation.data.kind_counts(())
-    missing = blanks_by_reason(kinds.table)[:, list(Why).index(Why.MISSING)]
-    short = [run for run, count in zip(kinds.runs, missing, strict=True) if count]
-    if not short:
-        return []
-    return [
-        f"{plural(int(missing.sum()), 'response is', 'responses are')} missing in "
-        f"{plural(len(short), 'run')} ({first_few(short)}): the runs do not cover the same "
-        "questions"
-    ]

@@ -87,16 +87,24 @@ class View(view.View[MetaResult]):
         return [Grid.of(columns, title=title, notes=notes)]
 
     def _sensitivity(self) -> list[Grid]:
-        result, rows = self.result, self.result.sensitivity
-        columns: list[tuple[Column, list[Cell]]] = [
-            (Column("measure"), [row.measure for row in rows]),
-            (Column("required", "score"), [in_bins(row.required, row.width) for row in rows]),
-            (Column("range", "score"), [_range(row.required_range, row.width) for row in rows]),
-            (Column("highest", "score"), [in_bins(row.highest, row.width) for row in rows]),
-            (Column("relative %", "percent"), [_in_100(row.relative) for row in rows]),
-            (Column("sensitivity %", "percent"), [_in_100(row.sensitivity) for row in rows]),
+        result = self.result
+        columns = [
+            Column("measure"),
+            *(Column(name, "score") for name in ("required", "range", "highest")),
+            *(Column(f"{name} %", "percent") for name in ("relative", "sensitivity")),
         ]
-        notes = [f"{row.measure}: {row.reason}." for row in rows if row.reason]
+        rows: list[list[Cell]] = [
+            [
+                row.measure,
+                in_bins(row.required, row.width),
+                _range(row.required_range, row.width),
+                in_bins(row.highest, row.width),
+                _in_100(row.relative),
+                _in_100(row.sensitivity),
+            ]
+            for row in result.sensitivity
+        ]
+        notes = [f"{row.measure}: {row.reason}." for row in result.sensitivity if row.reason]
         notes.append(
             f"{how_drawn(result)}; from the required difference on, at most "
             f"{percent(1 - result.level)} % of the comparisons swap on a disjoint subset; "
@@ -104,7 +112,7 @@ class View(view.View[MetaResult]):
             "Sensitivity: the share of the comparisons that reach it."
         )
         title = f"Sensitivity: the difference required at {percent(result.level)} %"
-        return [Grid.of(columns, title=title, notes=notes), self._required()]
+        return [Grid(columns, rows, title=title, notes=notes), self._required()]
 
     def _required(self) -> Grid:
         points = self.result.required_by_questions
@@ -115,31 +123,30 @@ class View(view.View[MetaResult]):
             [size, *(known[size, name] for name in widths)]
             for size in sorted({s for s, _ in known})
         ]
-        gaps = ["–: no required difference could be determined."] if None in known.values() else []
-        title = "The difference required, by the number of questions"
-        return Grid(columns, rows, title=title, notes=gaps)
+        return Grid(columns, rows, title="The difference required, by the number of questions")
 
     def _power(self) -> list[Grid]:
-        result, rows = self.result, self.result.power
-        columns: list[tuple[Column, list[Cell]]] = [
-            (Column("measure"), [row.measure for row in rows]),
-            (Column("pairs", "count"), [row.pairs for row in rows]),
-            (Column("bootstrap", "count"), [row.bootstrap for row in rows]),
-            (Column("power %", "percent"), [_in_100(row.discriminative_power) for row in rows]),
-            (Column("Tukey HSD", "count"), [row.tukey for row in rows]),
+        result = self.result
+        columns = [
+            *(Column("measure"), Column("pairs", "count"), Column("bootstrap", "count")),
+            *(Column("power %", "percent"), Column("Tukey HSD", "count")),
+            Column("honest difference", "score"),
         ]
-        if not result.given_scores:
-            honest: list[Cell] = [row.honest_difference for row in rows]
-            columns.append((Column("honest difference", "score"), honest))
-        note = (
+        rows: list[list[Cell]] = [
+            [
+                *(row.measure, row.pairs, row.bootstrap, _in_100(row.discriminative_power)),
+                *(row.tukey, row.honest_difference),
+            ]
+            for row in result.power
+        ]
+        notes = [*dict.fromkeys(f"–: {row.reason}." for row in result.power if row.reason)]
+        notes.append(
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap tests each pair separately, Tukey's HSD all together."
         )
-        if not result.given_scores:
-            note += " Honest difference –: differences are divided by their standard errors."
-        reasons = dict.fromkeys(f"–: {row.reason}." for row in rows if row.reason)
-        title = f"Power: pairs of runs told apart at {percent(rows[0].alpha)} %"
-        return [Grid.of(columns, title=title, notes=[*reasons, note])]
+        title = f"Power: pairs of runs told apart at {percent(result.power[0].alpha)} %"
+        grid = Grid(columns, rows, title=title, notes=notes)
+        return [grid.chosen(range(5)) if result.given_scores else grid]
 
     def _agreement(self) -> list[Grid]:
         pairs = self.result.agreement
@@ -149,28 +156,20 @@ class View(view.View[MetaResult]):
             [*pair.measures, pair.runs, *(getattr(pair, name) for name in COEFFICIENT)]
             for pair in pairs
         ]
+        title = "Agreement: how far two measures order the runs alike"
         notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
-        return [
-            Grid(
-                columns,
-                rows,
-                title="Agreement: how far two measures order the runs alike",
-                notes=notes,
-            )
-        ]
+        return [Grid(columns, rows, title=title, notes=notes)]
 
     def page(self) -> Page:
         """Would another sample of questions lead to the same conclusions?"""
         result = self.result
         notes = [sentence(note, result.measures) for note in notes_of(result)]
         runs, questions = plural(len(result.runs), "run"), plural(result.questions, "question")
-        lead = f"{listed(result.parts).capitalize()} of {listed(result.measures)} on {questions}."
-        if advice := advice_of(result):
-            lead = advice[0]
+        parts = f"{listed(result.parts).capitalize()} of {listed(result.measures)} on {questions}."
         return page_of(
             result,
             f"{', '.join(result.measures)} judged over {runs}",
-            lead,
+            next(iter(advice_of(result)), parts),
             self._sections(),
             ("questions", f"{result.questions:,}"),
             ("subsets", f"{result.subsets:,} of {result.size:,}, draws {result.draws}"),
@@ -188,12 +187,11 @@ class View(view.View[MetaResult]):
                 for n, grid in enumerate(grids)
                 if grid.rows
             ]
-            figures = []
-            for name, spec in charts.items():
-                kind = name.split("_")[0]
-                if PART_OF.get(kind, kind) == part and spec["data"]["values"]:
-                    title = spec["title"]["text"]
-                    figures.append(Figure(f"chart_{name}", CAPTIONS[kind], spec, title=title))
+            figures = [
+                Figure(f"chart_{name}", CAPTIONS[kind], spec, title=spec["title"]["text"])
+                for name, spec in charts.items()
+                if PART_OF.get(kind := name.split("_")[0], kind) == part and spec["data"]["values"]
+            ]
             advice = advice_of(result)[1:] if part == "sensitivity" else []
             yield Section(part, part.capitalize(), sentences=advice, figures=figures, tables=tables)
         for n, item in enumerate(map(known_measure, result.measures)):
@@ -234,13 +232,13 @@ def in_bins(value: float | None, width: float) -> str | None:
 
 
 def notes_of(result: MetaResult) -> list[str]:
-    """What limits the conclusions, in the order of the parts."""
+    """What limits the conclusions: scores that do not exist, bins, what was left out."""
     few = "agreement" in result.parts and len(result.measures) < 2
-    return [*_undefined(result), *_bins(result), *_power(result), *([TWO_MEASURES] if few else [])]
+    return [*_scores(result), *_bins(result), *_left_out(result), *([TWO_MEASURES] if few else [])]
 
 
-def _undefined(result: MetaResult) -> Iterator[str]:
-    """Measures that are undefined, or equal for all runs, on all questions or on some subsets."""
+def _scores(result: MetaResult) -> Iterator[str]:
+    """Measures that are undefined, or equal for all runs, on all questions."""
     for name, scores in result.scores.items():
         known = [score for score in scores.values() if score is not None]
         undefined = [run for run, score in scores.items() if score is None]
@@ -248,10 +246,6 @@ def _undefined(result: MetaResult) -> Iterator[str]:
             yield f"{name} is undefined for {first_few(undefined)} on all questions"
         elif max(known) - min(known) <= SAME * max(map(abs, known)):
             yield f"all runs have the same {name}"
-    for item in result.sensitivity or result.stability:
-        if item.undefined:
-            total = item.comparisons + item.undefined
-            yield f"left out: {item.undefined:,} of {total:,} comparisons, without {item.measure}"
 
 
 def _bins(result: MetaResult) -> Iterator[str]:
@@ -269,18 +263,20 @@ def _bins(result: MetaResult) -> Iterator[str]:
             )
 
 
-def _power(result: MetaResult) -> Iterator[str]:
-    """Resamples, pairs and permutations that the tests of power leave out."""
-    for item in result.power:
-        pairs = f"{item.undefined_resamples:,} of {item.resamples:,} resamples of pairs"
-        lost = [pairs] if item.undefined_resamples else []
-        for number, what in (
-            (item.undefined, "pair"),
-            (item.undefined_permutations, "permutation"),
-        ):
-            lost += [plural(number, what)] if number else []
-        if lost:
-            yield f"left out of the tests of power, without {item.measure}: {listed(lost)}"
+def _left_out(result: MetaResult) -> Iterator[str]:
+    """Comparisons, resamples, pairs and permutations in which a measure does not exist."""
+    for row in result.sensitivity or result.stability:
+        if row.undefined:
+            total = row.comparisons + row.undefined
+            yield f"left out, without {row.measure}: {row.undefined:,} of {total:,} comparisons"
+    for power in result.power:
+        lost = [
+            (power.undefined_resamples, f"of {power.resamples:,} resamples"),
+            (power.undefined, "pairs"),
+            (power.undefined_permutations, "permutations"),
+        ]
+        if texts := [f"{number:,} {what}" for number, what in lost if number]:
+            yield f"left out of the tests of power, without {power.measure}: {listed(texts)}"
 
 
 def advice_of(result: MetaResult) -> list[str]:
@@ -297,10 +293,6 @@ def advice_of(result: MetaResult) -> list[str]:
             f"On {plural(known[0].size, 'question')}, other questions reverse two runs in at most "
             f"{percent(1 - result.level)} % of cases if they differ by {listed(amounts)}."
         )
-    spans = {row.measure: result.spans[row.measure] for row in known}
-    if not result.given_scores and len(set(spans.values())) > 1:
-        shares = [f"{row.measure} {(row.required or 0) / spans[row.measure]:.3g}" for row in known]
-        sentences.append(f"As a share of the measure's range: {', '.join(shares)}.")
     needs = sorted(result.questions_needed, key=lambda need: need.difference)
     for difference, group in groupby(needs, key=lambda need: need.difference):
         texts = [
