@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 
 Chooser = Maximise | KeepRisk
 GAIN_LEVEL = 0.95
-JUDGED = ("tuned", "judged", "everything", "submitted")
-"""What is counted of each part: the first on the questions tuned on, the others on those judged."""
 
 
 def tune_files(
@@ -77,19 +75,11 @@ def tune_files(
     gold.
     """
     reading = {name: options.pop(name) for name in Reading.__struct_fields__ if name in options}
-    golds = both_golds(gold, test_gold, tune_on, folds)
-    evaluation = evaluate(golds, runs, Reading.of(**reading))
+    if test_gold is not None:
+        exclude("test_gold", tune_on=tune_on, folds=folds)
+        gold = [gold, test_gold]
+    evaluation = evaluate(gold, runs, Reading.of(**reading))
     return tune(evaluation, tune_on=tune_on, folds=folds, **options)
-
-
-def both_golds(
-    gold: Any, test_gold: Any, tune_on: Mapping[str, str] | None, folds: int | None
-) -> Any:
-    """The golds to read: that to tune on, and that to judge on where there is one."""
-    if test_gold is None:
-        return gold
-    _exclude("test_gold", tune_on=tune_on, folds=folds)
-    return [gold, test_gold]
 
 
 def tune(
@@ -134,7 +124,7 @@ def tune(
     chooser: Chooser = Maximise(measure)
     aim = Aim(maximise=str(measure))
     if risk is not None:
-        _exclude("risk", maximise=maximise, by=by)
+        exclude("risk", maximise=maximise, by=by)
         if next and evaluation.reading.cluster is not None:
             raise UsageError(f"{option('next')} and {option('cluster')} exclude each other")
         keep = KeepNext if next else KeepRisk if data.cluster is None else KeepClusters
@@ -188,7 +178,7 @@ def tune(
     )
 
 
-def _exclude(name: str, **others: Any) -> None:
+def exclude(name: str, **others: Any) -> None:
     """Refuse options that cannot be combined with another one."""
     for other, value in others.items():
         if value is not None:
@@ -201,7 +191,7 @@ def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequ
         tune_on, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
     if tune_on:
         name = "tune_on" if judged_on is None else "test_gold"
-        _exclude(name, folds=folds, repeats=repeats if repeats > 1 else None)
+        exclude(name, folds=folds, repeats=repeats if repeats > 1 else None)
         return Split(tuned_on=tune_on, judged_on=judged_on)
     if folds is not None and folds < 2:
         raise UsageError(f"{option('folds')} must be 2 or more (got {folds})")
@@ -317,24 +307,24 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
         raise UntunableError(f"run '{run.name}' has no {what}: there is no threshold to tune")
     everything = thresholded(codes, np.ones(len(codes), bool))
     parts: list[Part] = []
-    pooled: list[dict[str, IntArray]] = []
+    pooled: list[list[IntArray]] = []
     paired: list[Array] = []
     against: list[bool] = []
     for halves in repeats:
-        sums: dict[str, IntArray] = dict.fromkeys(JUDGED, np.zeros(WIDTH, np.int64))
+        sums = np.zeros((4, WIDTH), np.int64)  # tuned, and judged: now, everything, as submitted
         for tune, judge in halves:
             threshold = run.threshold(tune, judge)
             decided = run.decided(threshold)
             taken = (decided[tune], decided[judge], everything[judge], codes[judge])
-            counts = dict(zip(JUDGED, map(counted, taken), strict=True))
-            sums = {name: sums[name] + counts[name] for name in JUDGED}
-            right, wrong = (counts["tuned"] + counts["judged"])[:2].tolist()
+            counts = np.stack([counted(each) for each in taken])
+            sums += counts
+            right, wrong = (counts[0] + counts[1])[:2].tolist()
             parts.append(
                 Part(
                     **threshold.facts,
                     tuned_on=int(tune.sum()),
-                    judged=mean_standing([counts["judged"]], measure),
-                    answer_everything=mean_standing([counts["everything"]], measure),
+                    judged=mean_standing([counts[1]], measure),
+                    answer_everything=mean_standing([counts[2]], measure),
                     risk_over_all=wrong / (right + wrong) if right + wrong else 0.0,
                 )
             )
@@ -344,24 +334,26 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 against.append(chooser.spoken_against(run.clustered(judge), threshold.value))
         judged = np.any([judge for _, judge in halves], axis=0)
         best = Threshold(chooser.hindsight(run.curve(judged)))
-        pooled.append(sums | {"hindsight": counted(run.decided(best)[judged])})
+        pooled.append([*sums, counted(run.decided(best)[judged])])
     if len(parts) > 1:  # to use from now on: tuned on every question, for as many as a part judges
         threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
-    mean = {key: mean_standing([p[key] for p in pooled], measure) for key in pooled[0]}
+    tuned_on, now, before_it, submitted, hindsight = (
+        mean_standing(tables, measure) for tables in zip(*pooled, strict=True)
+    )
     sign = 1 if measure.higher_is_better else -1
-    gain = _above(mean["judged"].score, mean["everything"].score, sign)
+    gain = _above(now.score, before_it.score, sign)
     joint = np.add.reduce(paired) / len(repeats)
     return Tuned(
         run=run.name,
         **threshold.facts,
-        judged=mean["judged"],
-        answer_everything=mean["everything"],
-        as_submitted=mean["submitted"],
-        best_in_hindsight=mean["hindsight"],
+        judged=now,
+        answer_everything=before_it,
+        as_submitted=submitted,
+        best_in_hindsight=hindsight,
         gain=gain,
         gain_interval=gain_interval(measure, joint, gain, clustered=run.clusters is not None),
-        optimism_avoided=_above(mean["tuned"].score, mean["judged"].score, sign),
-        risk_optimism_avoided=_above(mean["judged"].risk, mean["tuned"].risk),
+        optimism_avoided=_above(tuned_on.score, now.score, sign),
+        risk_optimism_avoided=_above(now.risk, tuned_on.risk),
         parts=tuple(parts),
         without_confidence=have - some,
         kept=kept(parts, chooser, against) if isinstance(chooser, KeepRisk) else None,

@@ -1,20 +1,9 @@
 """A threshold, and the ways to choose one: the best score, or a risk that is kept surely enough.
 
 To keep a risk thresholds are tried from the surest down, in an order fixed before any verdict is
-looked at; each passes with few enough wrong answers, the first that fails ends it (fixed-sequence
-testing).
-
-Where to begin is a matter of power alone. Few answers must all be right to pass, so a sequence
-begins with three times the fewest that could, with a tenth of all answers if these are more, and
-with half of them at most. Where there are few answers that may be deep in the wrong ones, so a
-tenth of δ goes to a second sequence that begins as early as it can; with both the chance of a
-broken promise is at most δ.
-
-Clustered answers count for as many independent ones as they are worth: their number over the design
-effect 1 + (Σa²/Σa − 1)·ρ, where a are the answers of each cluster and ρ is the correlation within
-clusters. ρ is the larger of that at the threshold and that of all answers, with a standard error
-added, and drawn towards 1 where few clusters have a wrong answer: what is not seen is taken for the
-worst. Few clusters count for less still, by the quantiles of t.
+looked at, until one fails (fixed-sequence testing). Where to begin is a matter of power alone; with
+two sequences the chance of a broken promise is at most δ still. Clustered answers count for as many
+independent ones as they are worth. The manual has the reasons: docs/background/confidence.md.
 """
 
 from __future__ import annotations
@@ -96,12 +85,9 @@ class Maximise:
     def choose(self, curve: Curve, ahead: Any = 0) -> float:
         """The best threshold of a curve, in hindsight; what is ahead has no say."""
         reached = curve.reached()
-        best = top(self.measure(reached.counts), self.measure)
-        return SILENCE if best is None else _midway(reached.thresholds, best)
+        return self._best(reached.thresholds, reached.counts)
 
-    def hindsight(self, curve: Curve) -> float:
-        """The best threshold, verdicts known."""
-        return self.choose(curve)
+    hindsight = choose
 
     def choose_with(self, part: Curve, everything: Curve, shrink: float) -> float:
         """The best threshold for a slice that borrows `shrink` questions' worth from the whole.
@@ -111,41 +97,27 @@ class Maximise:
         """
         part, everything = part.reached(), everything.reached()
         levels = np.unique(np.concatenate([part.thresholds, everything.thresholds]))[::-1]
-        weight = shrink / everything.questions
-        table = _at(part, levels) + weight * _at(everything, levels)
-        best = top(self.measure(CountsArray(table)), self.measure)
-        return SILENCE if best is None else _midway(levels, best)
+        own, whole = (c.counts.table[c.points_at(levels)] for c in (part, everything))
+        return self._best(levels, CountsArray(own + shrink / everything.questions * whole))
 
-
-def _midway(levels: Array, at: int) -> float:
-    """Between a level and the next lower one; silence stays silence.
-
-    >>> _midway(np.array([math.inf, 0.9, 0.5]), 1), _midway(np.array([math.inf, 0.9]), 1)
-    (0.7, 0.0)
-    """
-    if math.isinf(levels[at]):
-        return SILENCE
-    return float((levels[at] + levels[at + 1]) / 2) if at + 1 < len(levels) else 0.0
-
-
-def _at(curve: Curve, levels: Array) -> Array:
-    return curve.counts.table[curve.points_at(levels)].astype(np.float64)
+    def _best(self, levels: Array, counts: CountsArray) -> float:
+        best = top(self.measure(counts), self.measure)
+        if best is None or math.isinf(levels[best]):
+            return SILENCE
+        return float(levels[best : best + 2].mean()) if best + 1 < len(levels) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class KeepRisk:
     """The smallest threshold, of those tried until one fails, whose risk is surely at most α.
 
-    The risk is what the share of wrong answers tends to over more and more questions of the same
-    kind. A threshold passes while the exact binomial test says that a risk above α would have
-    shown no more than so many wrong answers with a chance of at most δ. Of the thresholds with a
-    risk above α the first to be tried passes with a chance of at most δ, and those behind it are
-    reached only if it does: so the chosen one has a risk above α with a chance of at most δ.
+    A threshold passes while the exact binomial test says that a risk above α would have shown no
+    more than so many wrong answers with a chance of at most δ. Of the thresholds with a risk above
+    α the first to be tried passes with a chance of at most δ; those behind it need it to pass.
     """
 
     alpha: float
     delta: float = 0.1
-    """What is left of the level: δ = 1 − level."""
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -198,7 +170,9 @@ class KeepRisk:
             begins = [(EARLY * self.delta, early), ((1 - EARLY) * self.delta, start)]
         if units is not None:
             begins = [(d, int(curve.answered[np.searchsorted(units, k)])) for d, k in begins]
-        return [(delta, _evenly(curve, first)) for delta, first in begins]
+        evenly = [np.linspace(first, curve.answered[-1], STEPS).astype(int) for _, first in begins]
+        tried = [np.unique(np.searchsorted(curve.answered, wanted)) for wanted in evenly]
+        return [(delta, points) for (delta, _), points in zip(begins, tried, strict=True)]
 
     def hindsight(self, curve: Curve) -> float:
         """The threshold that answers most with a share wrong of at most α, verdicts known."""
@@ -212,9 +186,7 @@ class KeepRisk:
 
     def chance(self, wrong: float, answered: float) -> float:
         """The chance of so many wrong answers or more where the risk is α."""
-        below = chance_of_at_most(
-            np.array([wrong - 1]), np.array([answered]), np.asarray(self.alpha)
-        )
+        below = chance_of_at_most(*np.array([[wrong - 1], [answered]]), np.asarray(self.alpha))
         return 1 - float(below[0])
 
 
@@ -240,12 +212,6 @@ class KeepNext(KeepRisk):
         return np.asarray(wrong <= allowed_wrong(answered, coming, self.alpha, self.delta))
 
 
-def _evenly(curve: Curve, start: int) -> IntArray:
-    """Points of a curve from so many answers up to all of them."""
-    wanted = np.unique(np.linspace(start, int(curve.answered[-1]), STEPS).astype(np.int64))
-    return np.unique(np.searchsorted(curve.answered, wanted))
-
-
 def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: float) -> IntArray:
     """How many of `answered` may be wrong so that at most a share α of `coming` will be.
 
@@ -255,13 +221,9 @@ def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: flo
     its risk is p. For every x the first threshold with X_j < x at its true risk passes with a
     chance below x, so the one that is chosen in the end has X < x with a chance of at most x. The
     questions to come are others: where the risk is p they break the bound with a chance g_j(p).
-    The bound is then broken with a chance of
-
-        ∫ P(g > y) dy  ≤  ∫ max_j X_j(p_j(y)) dy,   p_j(y) the risk at which g_j is y,
-
-    and the m_j are the largest for which that is at most δ. For one threshold it is the exact
-    prediction bound of the binomial (a beta-binomial, hence hypergeometric tail). The integral is
-    bounded from above by a sum.
+    The bound is then broken with a chance of at most ∫ max_j X_j(p_j(y)) dy, where p_j(y) is the
+    risk at which g_j is y, and the m_j are the largest for which that, bounded by a sum, is at most
+    δ. For one threshold it is the exact prediction bound of the binomial.
     """
     from scipy.special import betaincinv
 
@@ -305,10 +267,7 @@ def chance_of_at_most(wrong: Array | IntArray, answered: Array | IntArray, risk:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustered:
-    """Sums over the clusters of the answers at each point of a curve, the surest answers first.
-
-    Each array has an entry for every number of answers, from none on.
-    """
+    """Sums over the clusters of so many of the surest answers, from none on."""
 
     confidence: Array
     """Falling."""
@@ -324,7 +283,6 @@ class Clustered:
 
     @classmethod
     def of(cls, confidence: Array, wrong: BoolArray, cluster: IntArray) -> Clustered:
-        """The sums of answers, each with its confidence and its cluster."""
         order = np.argsort(-confidence, kind="stable")
         y = wrong[order].astype(np.int64)
         before = _before(cluster[order], np.ones_like(y))

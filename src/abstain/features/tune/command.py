@@ -127,13 +127,13 @@ def tune(
 
 
 def _two_golds(inputs: Input, test_gold: str, how: dict[str, Any]) -> Evaluation:
-    from abstain.features.tune.analysis import both_golds
+    from abstain.features.tune.analysis import exclude
     from abstain.runs import evaluate
 
     if inputs.kind == "judged":
         raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-    golds = both_golds(inputs.gold, test_gold, how["tune_on"], how["folds"])
-    return evaluate(golds, inputs.runs, inputs.reading)
+    exclude("test_gold", tune_on=how["tune_on"], folds=how["folds"])
+    return evaluate([inputs.gold, test_gold], inputs.runs, inputs.reading)
 
 
 def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:

@@ -51,41 +51,38 @@ class View(view.View[TuneResult]):
 
     def _notes(self) -> list[str]:
         """How it was tuned and judged, what was gained or kept, what is promised."""
-        result, aim = self.result, self.result.aim
-        notes = [f"{self._judged_how()} Aim: {self._aim()}."]
+        result, risk = self.result, self.result.aim.risk
+        notes = [self._judged_how()]
         for tuned in result.runs:
-            text = self._gained(tuned) if aim.risk is None else self._kept(tuned)
+            text = self._gained(tuned) if risk is None else self._kept(tuned, risk)
             notes += [f"{tuned.run}: {text}"] if text else []
             if tuned.thresholds:
                 each = ", ".join(f"{k} {_text(v)}" for k, v in tuned.thresholds.items())
                 notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         answers = any(part.threshold is not None for tuned in result.runs for part in tuned.parts)
-        notes += [self._promise()] if answers and aim.risk is not None else []
+        notes += [self._promise(risk)] if answers and risk is not None else []
         notes += map(view.sentence, view.few([*result.notes, *self._warnings()]))
         return notes + view.policy_words(result.policy, result.touched)
 
-    def _aim(self) -> str:
-        aim = self.result.aim
-        if aim.risk is None:
-            return f"maximise {aim.maximise}"
-        what = "risk seen on the next questions" if aim.next_questions else "risk"
-        return f"{what} ≤ {aim.risk:g} with confidence {aim.level:g}"
-
     def _judged_how(self) -> str:
-        result, split = self.result, self.result.split
+        """Which questions were tuned on and judged, and for what."""
+        result, split, aim = self.result, self.result.split, self.result.aim
+        sought = f"maximise {aim.maximise}"
+        if aim.risk is not None:
+            what = "risk seen on the next questions" if aim.next_questions else "risk"
+            sought = f"{what} ≤ {aim.risk:g} with confidence {aim.level:g}"
         if split.tuned_on:
             on = result.runs[0].parts[0].tuned_on
             values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
             others = f" of {split.judged_on}" if split.judged_on else ""
-            return (
-                f"Tuned on {plural(on, 'question')} with {values}, judged on "
-                f"{plural(result.questions - on, 'question')}{others}."
-            )
+            how = f"Tuned on {plural(on, 'question')} with {values}, judged on "
+            return f"{how}{plural(result.questions - on, 'question')}{others}. Aim: {sought}."
         times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
         whole = f" that keep clusters ({result.cluster}) whole" if result.cluster else ""
         return (
             f"{plural(result.questions, 'question')} in {split.folds} folds{whole}{times} (seed "
-            f"{result.seed}): each fold is judged with a threshold tuned on the other folds."
+            f"{result.seed}): each fold is judged with a threshold tuned on the other folds. "
+            f"Aim: {sought}."
         )
 
     def _gained(self, tuned: Tuned) -> str:
@@ -102,59 +99,57 @@ class View(view.View[TuneResult]):
             "points."
         )
 
-    def _kept(self, tuned: Tuned) -> str:
+    def _kept(self, tuned: Tuned, risk: float) -> str:
         """What became of a bound, on questions that had no say; nothing where all is silence."""
-        kept, aim = tuned.kept, self.result.aim
+        kept, next_questions = tuned.kept, self.result.aim.next_questions
         if tuned.judged.risk is None or kept is None:
             return ""
-        text = (
+        held = kept.seen if next_questions else kept.over_all
+        silent = f", answering nothing in {kept.silent}" if kept.silent else ""
+        against = ""
+        if not next_questions:
+            test = "test by clusters" if self.result.cluster else "exact binomial test"
+            chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
+            against = f"; {kept.refuted} contradict the bound ({test}, 5 % level{chance})"
+        return (
             f"risk {tuned.judged.risk:.4f} on the judged questions (answering everything: "
             f"{tuned.answer_everything.risk or 0:.4f}). Optimism avoided: "
-            f"{_points(tuned.risk_optimism_avoided or 0.0)} points."
-        )
-        test = "test by clusters" if self.result.cluster else "exact binomial test"
-        if kept.parts == 1:
-            against = "contradict" if kept.refuted else "do not contradict"
-            chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
-            broken = f" The judged questions {against} the bound of {aim.risk:g} ({test}{chance})."
-            return text if kept.seen else text + broken
-        silent = f", answering nothing in {kept.silent}" if kept.silent else ""
-        if aim.next_questions:
-            return f"{text} At most {aim.risk:g} in {kept.seen} of {kept.parts} parts{silent}."
-        return (
-            f"{text} At most {aim.risk:g} on all questions in {kept.over_all} of {kept.parts} "
-            f"parts{silent}; {kept.refuted} contradict the bound ({test}, 5 % level)."
+            f"{_points(tuned.risk_optimism_avoided or 0.0)} points. At most {risk:g} on "
+            f"{'the judged' if next_questions else 'all'} questions in {held} of "
+            f"{plural(kept.parts, 'part')}{silent}{against}."
         )
 
-    def _promise(self) -> str:
+    def _promise(self, risk: float) -> str:
         """What a bound promises, and over what."""
         result, aim = self.result, self.result.aim
         units = f"clusters ({result.cluster})" if result.cluster else "questions"
-        bound = f"is at most {aim.risk:g}, with a probability of at least {aim.level:g}"
+        what, more, also = "The expected share of wrong answers", "", ""
         if aim.next_questions:
-            size = result.questions - result.runs[0].parts[0].tuned_on
-            return (
-                f"Of the answers to the next {plural(size, 'question')} of this kind, the share of "
-                f"wrong ones {bound} (over the {units} tuned on and the next)."
-            )
+            size = plural(result.questions - result.runs[0].parts[0].tuned_on, "question")
+            what = f"The share of wrong answers to the next {size} of this kind"
+            more = " and the next"
+        else:
+            also = "; the observed share varies around it, and `abstain tune --next` bounds that"
         return (
-            f"The expected share of wrong answers {bound} (over the {units} tuned on); the "
-            "observed share varies around it, and `abstain tune --next` bounds that."
+            f"{what} is at most {risk:g}, with a probability of at least {aim.level:g} (over the "
+            f"{units} tuned on{more}){also}."
         )
 
     def _warnings(self) -> list[str]:
         """Answers that no threshold gives, and runs that should answer nothing."""
-        warnings, risk = [], self.result.aim.risk
-        for tuned in self.result.runs:
+        result, warnings = self.result, []
+        why = "it scores best so"
+        if result.aim.risk is not None:
+            unit = "independent answer" if result.cluster else "answer"
+            least = plural(result.fewest or 0, unit)
+            why = (
+                f"no threshold surely keeps a risk of {result.aim.risk:g} (at least {least} needed)"
+            )
+        for tuned in result.runs:
             if tuned.without_confidence:
                 have = plural(tuned.without_confidence, "answer has", "answers have")
                 warnings.append(f"run '{tuned.run}': {have} no confidence and are left blank")
             if tuned.threshold is None:
-                unit = "independent answer" if self.result.cluster else "answer"
-                least = plural(self.result.fewest or 0, unit)
-                why = "it scores best so"
-                if risk is not None:
-                    why = f"no threshold surely keeps a risk of {risk:g} (at least {least} needed)"
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
         return warnings
 
@@ -167,7 +162,7 @@ class View(view.View[TuneResult]):
             for what, _, standing in self._standings(tuned)
             if standing.score is not None
         ]
-        names = list(dict.fromkeys(tuned.run for tuned in runs))
+        names = [tuned.run for tuned in runs]
         titles: dict[str, Any] = {"x_title": measure, "y_title": " "}
         dots = points(measure, "run", sort=names, y_type="nominal", colour="what", **titles)
         dots["mark"] |= {"size": 60, "opacity": 1}
