@@ -57,6 +57,14 @@ WITHOUT_ANSWER = "questions without a right answer"
 SHOWN = (21, 101, 500)
 """Points that tables, pages and charts show: a result holds these, whatever else it holds."""
 BINS = 1024
+QUALITY = {
+    "precision": "abstention-precision",
+    "recall": "abstention-recall",
+    "f1": "abstention-F",
+    "over_abstention": "over-abstention",
+    "under_abstention": "under-abstention",
+}
+"""What blanks are judged by: a fact and its measure."""
 
 
 def curve(
@@ -246,24 +254,12 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     )
 
 
-def share(part: int, whole: int) -> float | None:
-    """A part of a whole, where there is one."""
-    return part / whole if whole else None
-
-
 def blank_quality(against: str, blank: BoolArray, should: BoolArray, kept: BoolArray) -> Blanks:
     """How well blanks hit the questions that should be left blank."""
-    silent, due, both = int(blank.sum()), int(should.sum()), int((blank & should).sum())
-    answerable = int((kept & ~should).sum())
-    return Blanks(
-        judged_against=against,
-        blanks=silent,
-        precision=share(both, silent),
-        recall=share(both, due),
-        f1=share(2 * both, silent + due),
-        over_abstention=share(silent - both, answerable),
-        under_abstention=share(due - both, due),
-    )
+    judged = np.bincount((2 * blank + should)[kept], minlength=4)  # as if it said right and wrong
+    counts = Counts(*judged.tolist())
+    quality = {name: number(measure(of)(counts)) for name, of in QUALITY.items()}
+    return Blanks(judged_against=against, blanks=int(blank.sum()), **quality)
 
 
 def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
@@ -352,8 +348,9 @@ def _binned(
         level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
         groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
         curve = Curve.from_groups(groups, sum(numbers))
-        turns = (_in_turn(wrong, right, slice(None, None, step)) for step in (-1, 1))
-        areas = [_aurc(*both) for both in ((wrong, right), *turns)]
+        areas = [_aurc(wrong, right)]
+        for first, last in (((1, 0), (0, 1)), ((0, 1), (1, 0))):  # right ones first, then last
+            areas.append(_aurc(np.kron(wrong, last), np.kron(right, first)))
     return BinnedRun(
         run=run,
         numbers=dict(zip(OUTCOMES, numbers, strict=True)),
@@ -362,13 +359,6 @@ def _binned(
         **dict(zip(("aurc", "aurc_at_best", "aurc_at_worst"), areas, strict=True)),
         **followed(curve, along, points)[0],
     )
-
-
-def _in_turn(wrong: IntArray, right: IntArray, order: slice) -> IntArray:
-    """Wrong and right answers of each bin as two bins, the wrong ones first unless reversed."""
-    nothing = np.zeros_like(wrong)
-    both = np.stack([[wrong, nothing], [nothing, right]], axis=2)[:, :, order]
-    return both.reshape(2, -1)
 
 
 def _aurc(wrong: IntArray, right: IntArray) -> float:

@@ -116,11 +116,10 @@ def _rows(table: Table, only: str | None) -> pl.DataFrame:
     if kind.is_nested() or kind == pl.Binary:
         raise not_numbers(kind, table.name)
     lazy = nw.from_native(rows.lazy())
+    nothing = nw.lit(None, nw.String)
     for name, column in ((RUN, "run"), (QUESTION, "question")):
         there = column in rows.columns
-        text = (
-            text_column(lazy, column, table.name, trim=True) if there else nw.lit(None, nw.String)
-        )
+        text = text_column(lazy, column, table.name, trim=True) if there else nothing
         lazy = lazy.with_columns(text.alias(name))
     number = _text("confidence").cast(pl.Float64, strict=False).alias(CONFIDENCE)
     rows = lazy.to_native().with_columns(number).collect()
@@ -214,16 +213,11 @@ def _decided(rows: pl.DataFrame, answered: pl.Series) -> tuple[pl.DataFrame, lis
     before = (answer != "") & ~flag.str.to_lowercase().is_in(list(NO))
     best = pl.when(answer != "").then(answer).otherwise(candidate)
     kept = pl.lit(answered) & (best != "")
-    changed = rows.select(
-        left=(before & ~kept).sum(),
-        became=(kept & ~before).sum(),
-        silent=pl.col(CONFIDENCE).null_count(),
-    )
-    left, became, silent = changed.row(0)
+    left, became = rows.select(left=(before & ~kept).sum(), became=(kept & ~before).sum()).row(0)
     notes = [f"{plural(left, 'answer')} left blank"]
     if {"answered", "candidate"} & set(rows.columns):
         notes.append(f"{plural(became, 'candidate')} became the answer")
-    if silent:
+    if silent := rows[CONFIDENCE].null_count():
         have = plural(silent, "response has", "responses have")
         notes.append(f"{have} no confidence: left blank")
     decided = rows.with_columns(

@@ -43,17 +43,22 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
         return Counts.from_dict(self.numbers)
 
 
-class Part(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """One tuning and one judging."""
+class Judged(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """Thresholds, and what they are worth."""
 
     threshold: Confidence | None
     """Null: answer nothing."""
     thresholds: dict[str, Confidence | None] = {}
     """Of slices, where they have thresholds."""
-    tuned_on: int
-    """Questions."""
     judged: Standing
     answer_everything: Standing
+
+
+class Part(Judged, frozen=True, kw_only=True, omit_defaults=True):
+    """One tuning and one judging."""
+
+    tuned_on: int
+    """Questions."""
     risk_over_all: float
     """The share wrong of the answers to all questions, tuned on or judged; 0 of none."""
 
@@ -74,20 +79,14 @@ class Kept(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Of one part: the chance of so many wrong answers or more where the risk is at its bound."""
 
 
-class Tuned(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """A run with its threshold, judged on questions that had no say in it.
+class Tuned(Judged, frozen=True, kw_only=True, omit_defaults=True):
+    """A run with its threshold to use, tuned on every question that may be tuned on.
 
     Scores are means over repeats of the score over all questions judged in one. The score of the
     questions it was tuned on is no result: it appears as optimism alone.
     """
 
     run: str
-    threshold: Confidence | None
-    """To use from now on, tuned on every question that may be tuned on. Null: answer nothing."""
-    thresholds: dict[str, Confidence | None] = {}
-    """Of slices, where they have thresholds."""
-    judged: Standing
-    answer_everything: Standing
     as_submitted: Standing
     best_in_hindsight: Standing
     """The best one threshold for the judged questions themselves: out of reach."""
