@@ -127,7 +127,7 @@ FEATURES = (
         command="command:tune",
         methods={"Evaluation.tune": "analysis:tune"},
         functions={"tune": "analysis:tune_files"},
-        results={"tune": ("result:TuneResult", "view:View")},
+        results={"tune": ("result:TuneResult", "result:View")},
     ),
     Feature(
         name="compare",

@@ -80,14 +80,9 @@ def _reliability(rows: Rows) -> Figure:
     line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
     dots = _in_order(points("confidence", "accuracy", **titles))
     dots["encoding"]["tooltip"] = tips(("run",), ("confidence", "accuracy", "answers"))
-    perfect = {
-        "data": {"values": [{"p": 0, "q": 0}, {"p": 1, "q": 1}]},
-        "mark": {"type": "line", "strokeDash": [4, 4], "color": "#7f7f7f"},
-        "encoding": {
-            "x": {"field": "p", "type": "quantitative"},
-            "y": {"field": "q", "type": "quantitative"},
-        },
-    }
+    perfect = lines("p", "q", x_title="confidence", y_title="share right")
+    perfect["data"] = {"values": [{"p": 0, "q": 0}, {"p": 1, "q": 1}]}
+    perfect["mark"] = {"type": "line", "strokeDash": [4, 4], "color": "#7f7f7f"}
     caption = "The stated confidence and the share that is right; equal on the dashed line."
     spec = chart("", rows, [perfect, _in_order(line), dots], width=SQUARE, height=SQUARE)
     return Figure(

@@ -1,15 +1,13 @@
 """The decision curve: how runs compare as a wrong answer costs more and more.
 
 S_t = c − t/(1−t)·w: at t a wrong answer costs t/(1−t) right ones, so answering pays for a chance
-of being right above t. A run with confidence acts on it, answering where it is at least t sure;
-as submitted, its answers stay what they are. Inside, V_t = (1−t)·S_t = (1−t)·c − t·w is used: it is
-bounded, has the same sign of any difference, and is a mean over questions.
+of being right above t. Inside, V_t = (1−t)·S_t = (1−t)·c − t·w is used: it is bounded, has the same
+sign of any difference, and is a mean over questions.
 
-Bands are simultaneous: with about the confidence asked for, the whole curve lies inside (sup-t of
-the Gaussian limit: one covariance over t, then draws of its maximum). Where t is high few answers
-are left, which show too little of the variance; so its estimate has three right and three wrong
-answers more, given at every t, much as Agresti and Coull do for a proportion (for a difference:
-three questions that only the one run gets right, and three that only the other does).
+Bands are simultaneous (sup-t of the Gaussian limit: one covariance over t, then draws of its
+maximum). Where t is high few answers are left, which show too little of the variance; so its
+estimate has three right and three wrong answers more, given at every t, much as Agresti and Coull
+do for a proportion.
 """
 
 from __future__ import annotations

@@ -64,6 +64,7 @@ NOTES = {
     "summary": "best {along}: the best value in hindsight, if only answers with at least the "
     "confidence of the threshold are given; `abstain tune` estimates what holds on new questions.",
     "parts": "{along} = knowing + silence + choosing.",
+    "reliability": "Empty bins are left out.",
     **dict.fromkeys(("risk", "roc", "measure"), POINTS),
 }
 """What it takes to read a table, whatever is in it."""
@@ -101,16 +102,6 @@ class View(view.View[CurveResult]):
         match show:
             case "summary":
                 return self._undefined()
-            case "measure":
-                return [
-                    f"{run.run}: {result.along} is best, {run.best:.4f}, at coverage "
-                    f"{run.coverage:.3f} (threshold {view.threshold_text(run.best_threshold)})."
-                    for run in result.runs
-                    if run.best is not None
-                ]
-            case "reliability":
-                ece = f"ECE{'-mass' if result.equal_mass else ''}(bins={result.bins})"
-                return [f"Empty bins are left out; the weighted gaps add up to {ece}."]
             case "decision" if (decision := result.decision) is not None:
                 return [
                     f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that "
@@ -192,11 +183,9 @@ class View(view.View[CurveResult]):
         if top.best is None or top.coverage is None:
             return f"Summary of {plural(len(result.runs), 'run')}."
         return (
-            f"In hindsight the best run is {top.run}: if it answered only the "
-            f"{100 * top.coverage:.0f} % of the questions where it is surest, its "
-            f"{result.along} would be {view.number(top.best)} (as submitted: "
-            f"{view.number(top.as_submitted)}). `abstain tune` estimates what holds on new "
-            "questions."
+            f"In hindsight the best run is {top.run}: {result.along} {view.number(top.best)}, if "
+            f"it answered only the {100 * top.coverage:.0f} % of the questions where it is surest "
+            f"(as submitted: {view.number(top.as_submitted)})."
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from abstain.errors import plural
-from abstain.features.meta.result import MetaResult
+from abstain.features.meta.result import MetaResult, Sensitivity
 from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
 
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
@@ -36,14 +36,11 @@ def meta_charts(result: MetaResult) -> dict[str, dict[str, Any]]:
 
 def one_below_another(charts: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Several charts as one."""
-    bare = [
-        {key: value for key, value in spec.items() if key not in ("$schema", "config")}
-        for spec in charts
-    ]
-    if len(bare) == 1:
-        return {"$schema": SCHEMA, **bare[0], "config": CONFIG}
+    outside = ("$schema", "config")
+    bare = [{key: spec[key] for key in spec if key not in outside} for spec in charts]
     resolve = {"scale": {"color": "independent"}}
-    return {"$schema": SCHEMA, "vconcat": bare, "resolve": resolve, "config": CONFIG}
+    inside = bare[0] if len(bare) == 1 else {"vconcat": bare, "resolve": resolve}
+    return {"$schema": SCHEMA, **inside, "config": CONFIG}
 
 
 def _stability_chart(result: MetaResult) -> dict[str, Any]:
@@ -60,60 +57,44 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
         for point in item.curve
         if point.error is not None
     ]
-    titles = {"x_title": "proportion of ties", "y_title": "error rate"}
-    return chart(
-        "Stability",
-        rows,
-        [
-            bands("ties", "low", "high", colour="measure", **titles),
-            lines("ties", "error", colour="measure", **titles),
-        ],
-        subtitle=f"{how_drawn(result)}; one point per fuzziness, band: two Monte Carlo errors",
-    )
+    titles = {"colour": "measure", "x_title": "proportion of ties", "y_title": "error rate"}
+    layers = [bands("ties", "low", "high", **titles), lines("ties", "error", **titles)]
+    subtitle = f"{how_drawn(result)}; one point per fuzziness, band: two Monte Carlo errors"
+    return chart("Stability", rows, layers, subtitle=subtitle)
 
 
 def _swap_chart(result: MetaResult) -> dict[str, Any]:
     units, unit = _units(result)
     limit = round(1 - result.level, 12)
-    rows = [
-        {
-            "measure": row.measure,
-            "difference": each.start / units[row.measure],
-            "swap rate": each.swap_rate,
-        }
+
+    def dot(row: Sensitivity, difference: float, rate: float) -> dict[str, Any]:
+        at = difference / units[row.measure]
+        return {"measure": row.measure, "difference": at, "swap rate": rate}
+
+    rates = [
+        dot(row, each.start, each.swap_rate)
         for row in result.sensitivity
         for each in row.bins[:-1]  # the last one is open: no point of the curve
         if each.swap_rate is not None
     ]
-    required = [
-        {
-            "measure": row.measure,
-            "difference": row.required / units[row.measure],
-            "swap rate": limit,
-        }
-        for row in result.sensitivity
-        if row.required is not None
-    ]
-    dashed = {
-        "mark": {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"},
-        "encoding": {"y": {"datum": limit}},
-    }
+    known = [row for row in result.sensitivity if row.required is not None]
+    required = [dot(row, row.required or 0, limit) for row in known]
+    mark = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
+    layers: list[dict[str, Any]] = [{"mark": mark, "encoding": {"y": {"datum": limit}}}]
     titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
     diamonds = points("difference", "swap rate", **titles)
     diamonds["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
-    layers = [dashed]
-    layers += [lines("difference", "swap rate", **titles)] if rows else []
+    layers += [lines("difference", "swap rate", **titles)] if rates else []
     layers += [{"data": {"values": required}, **diamonds}] if required else []
     subtitle = f"dashed: {percent(1 - result.level)} %; diamond: the difference required"
-    return chart("Swap rates", rows, layers, subtitle=subtitle)
+    return chart("Swap rates", rates, layers, subtitle=subtitle)
 
 
 def _units(result: MetaResult) -> tuple[dict[str, float], str]:
     """What differences are counted in: themselves, or bins where the scales of measures differ."""
     widths = {row.measure: row.width for row in result.sensitivity}
-    if len(set(widths.values())) == 1:
-        return dict.fromkeys(widths, 1.0), ""
-    return widths, ", in bins"
+    alike = len(set(widths.values())) == 1
+    return (dict.fromkeys(widths, 1.0), "") if alike else (widths, ", in bins")
 
 
 def _required_chart(result: MetaResult) -> dict[str, Any]:
@@ -148,16 +129,11 @@ def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
     for axis in ("x", "y"):
         layer["encoding"][axis]["sort"] = list(result.measures)
     layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
+    shade = {"condition": {"test": "datum.value > 0.6", "value": "black"}, "value": "white"}
+    shown = {"field": "value", "type": "quantitative", "format": ".2f"}
     text = {
         "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},
-        "encoding": {
-            **{axis: dict(layer["encoding"][axis]) for axis in ("x", "y")},
-            "text": {"field": "value", "type": "quantitative", "format": ".2f"},
-            "color": {
-                "condition": {"test": "datum.value > 0.6", "value": "black"},
-                "value": "white",
-            },
-        },
+        "encoding": {**layer["encoding"], "text": shown, "color": shade},
     }
     side = max(160, 48 * len(result.measures))
     title = f"Agreement: {COEFFICIENT[name]}"
@@ -165,11 +141,7 @@ def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, without rounding error.
-
-    >>> percent(0.95), percent(1 - 0.95)
-    ('95', '5')
-    """
+    """A share as a percentage, without rounding error: 1 − 0.95 is 5 %."""
     return f"{100 * share:g}"
 
 

@@ -8,6 +8,7 @@ from itertools import combinations, takewhile
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import convert
 
 from abstain.features.meta.result import (
     Agreement,
@@ -21,7 +22,7 @@ from abstain.features.meta.result import (
 )
 from abstain.measures import count_measure
 from abstain.measures.definition import Array
-from abstain.report.result import number
+from abstain.report.result import finite, number
 from abstain.stats.orderings import COEFFICIENTS, rounded
 from abstain.stats.proportions import all_pairs as all_pairs_p
 from abstain.stats.resampling.draws import SAME, Plan, all_pairs
@@ -47,27 +48,24 @@ MANY = 10**15
 def stability_of(measure: str, counts: StabilityCounts) -> Stability:
     """The curve of one measure."""
     ties, upsets = counts.ties, counts.upsets
-    columns = (counts.error, upsets.errors(), ties.values(), ties.errors())
-    points = zip(counts.fuzziness, *(map(number, column) for column in columns), strict=True)
+    names = ("fuzziness", "error", "error_se", "ties", "ties_se")
+    columns = (counts.fuzziness, counts.error, upsets.errors(), ties.values(), ties.errors())
+    points = zip(*(map(number, column) for column in columns), strict=True)
     return Stability(
         measure=measure,
         comparisons=counts.comparisons,
         undefined=counts.undefined,
-        curve=tuple(
-            StabilityPoint(fuzziness=level, error=error, error_se=se, ties=ties, ties_se=ties_se)
-            for level, error, se, ties, ties_se in points
-        ),
+        curve=tuple(convert(dict(zip(names, p, strict=True)), StabilityPoint) for p in points),
     )
 
 
 def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> Sensitivity:
     """One row of the paper's Table 2, and the swap rates that it comes from."""
     at = counts.required()
-    required = counts.edge(at)
-    total = int(counts.table.sum())
+    required, total = counts.edge(at), int(counts.table.sum())
     reaching, tied = (0, 0) if at is None else counts.reaching(at)
-    highest = float(counts.highest) if np.isfinite(counts.highest) else None
     low, high = (None, None) if at is None else counts.required_range()
+    highest = finite(counts.highest)
     listed, *rates = counts.by_listed_bin()
     bins = enumerate(zip(listed.tolist(), *(map(number, each) for each in rates), strict=True))
     return Sensitivity(
@@ -167,7 +165,7 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
 class _Tukey(NamedTuple):
     """Tukey's test by one measure: p of all pairs, or None with a reason."""
 
-    p: Array | None
+    p: Array | None = None
     honest: float | None = None
     undefined: int = 0
     reason: str = ""
@@ -179,30 +177,27 @@ def _tukey_tests(
     """Of means by t, of proportions by standard errors, of other measures by their ranges."""
     pairs = all_pairs(len(source.runs))
     if isinstance(source, Scores):
-        if source.questions < LEAST_TOPICS:
-            few = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more"
-            return [_Tukey(None, reason=f"{few} (there are {source.questions:,})")] * len(gaps)
-        if plan.trials < enough:
-            return [_Tukey(None)] * len(gaps)
+        few = source.questions < LEAST_TOPICS
+        if few or plan.trials < enough:
+            why = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more"
+            reason = f"{why} (there are {source.questions:,})" if few else ""
+            return [_Tukey(reason=reason)] * len(gaps)
         return [_Tukey(p) for p in of_means(source, plan, pairs)]
     tests = []
     ranges, undefined = honest_ranges(source, plan)
     for m, (largest, lost) in enumerate(zip(ranges, undefined.tolist(), strict=True)):
-        formula = count_measure(source.measures[m])
-        known, test = formula.definition, _Tukey(None, undefined=lost)
+        formula, p, honest, reason = count_measure(source.measures[m]), None, None, ""
         shows = np.count_nonzero(~np.isnan(largest)) >= enough
-        if not known.studentised:
+        if not formula.definition.studentised:
             if shows:
                 p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
-                test = _Tukey(p, honest_difference(largest, alpha), lost)
-        elif not isinstance(source, Outcomes) or known.proportion is None:
-            why = f"Tukey's test of {formula} takes a proportion and the outcome of each question"
-            test = _Tukey(None, undefined=lost, reason=why)
+                honest = honest_difference(largest, alpha)
+        elif not isinstance(source, Outcomes) or formula.definition.proportion is None:
+            reason = f"Tukey's test of {formula} takes a proportion and each question's outcome"
         elif shows:
             tables = source.trials(pairs, formula)
             p = all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed)
-            test = _Tukey(p, undefined=lost)
-        tests.append(test)
+        tests.append(_Tukey(p, honest, lost, reason))
     return tests
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from abstain.errors import UnknownNameError, UsageError, option
 from abstain.features.tune.choose import (
@@ -50,7 +51,6 @@ from abstain.stats.intervals import cell_interval, check_level, check_repeats
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import polars as pl
 
     from abstain.runs.evaluation import Evaluation
 
@@ -232,15 +232,11 @@ def _named(tuned_on: Mapping[str, str], questions: pl.DataFrame) -> tuple[BoolAr
 
 def units_by_id(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
     """The number of each question, or of its cluster, whatever the order of rows."""
-    by_id = questions["question"].arg_sort().to_numpy()
-    unit = np.empty(len(by_id), np.int64)
-    unit[by_id] = np.arange(len(by_id))
-    if clusters is None:
-        return unit
-    _, cluster = np.unique(clusters, return_inverse=True)
-    first = np.full(int(cluster.max(initial=-1)) + 1, len(by_id))
-    np.minimum.at(first, cluster, unit)
-    return np.asarray(np.argsort(np.argsort(first))[cluster])
+    unit = pl.col("question").rank("ordinal")
+    if clusters is not None:
+        questions = questions.with_columns(cluster=pl.Series(clusters))
+        unit = unit.min().over("cluster").rank("dense")
+    return questions.select(unit.cast(pl.Int64) - 1).to_series().to_numpy()
 
 
 class UntunableError(UsageError):
