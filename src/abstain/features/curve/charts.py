@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from abstain.features.curve.result import PENALISED_AT, Comparison, CurveResult, RunCurve
+from abstain.features.curve.result import (
+    PENALISED_AT,
+    Comparison,
+    CurveResult,
+    Followed,
+    HistogramResult,
+    RunCurve,
+)
 from abstain.report.charts import bands, chart, lines, points, tips
 from abstain.report.page import Figure
 from abstain.report.view import listed
@@ -22,45 +30,47 @@ Rows = list[dict[str, Any]]
 Layer = dict[str, Any]
 
 
-def drawn(result: CurveResult, most: int, most_runs: int | None = None) -> dict[str, Figure]:
+def drawn(
+    result: CurveResult | HistogramResult, most: int, most_runs: int | None = None
+) -> dict[str, Figure]:
     """Every chart that there is something to draw for, by the name of what it shows.
 
     Of so many points and so many runs each.
     """
-    runs = [run for run in result.runs if run.points is not None][:most_runs]
-    place = {run.run: n for n, run in enumerate(runs)}
+    with_curve = [run for run in result.runs if run.points is not None][:most_runs]
+    place = {run.run: n for n, run in enumerate(with_curve)}
 
     def rows(table: str) -> Rows:
         """The rows of a table of curves, those of the first run first."""
         every = result.thinned(table, most).rows(named=True)
         return sorted((r for r in every if r["run"] in place), key=lambda r: place[r["run"]])
 
-    made = {
-        "risk": _risk(rows("risk")),
-        "measure": _along(result.along, runs, rows("measure")),
-        "reliability": _reliability(rows("reliability")),
-        "roc": _roc(rows("roc")),
-        "penalised": _penalised(runs),
-        "decision": _decision(result, most_runs),
-    }
+    made = {"risk": _risk(rows("risk")), "measure": _along(result.along, with_curve, rows)}
+    if isinstance(result, CurveResult):
+        made |= {
+            "reliability": _reliability(rows("reliability")),
+            "roc": _roc(rows("roc")),
+            "penalised": _penalised(result.runs[:most_runs]),
+            "decision": _decision(result, most_runs),
+        }
     return {name: figure for name, figure in made.items() if figure.spec["data"]["values"]}
 
 
 def _risk(rows: Rows) -> Figure:
-    caption = "Lower is better: a run that answers only where it is sure should err seldom."
-    return Figure("risk", caption, risk_chart(rows), title="Risk and coverage")
-
-
-def risk_chart(rows: Rows, title: str = "") -> dict[str, Any]:
-    """Risk over coverage, where something is answered."""
     layer = over_coverage("risk", "share of the given answers that are wrong", zero=True)
-    return chart(title, [row for row in rows if row["answered"]], [layer])
+    caption = "Lower is better: a run that answers only where it is sure should err seldom."
+    spec = chart("", [row for row in rows if row["answered"]], [layer])
+    return Figure("risk", caption, spec, title="Risk and coverage")
 
 
-def _along(name: str, runs: list[RunCurve], rows: Rows) -> Figure:
+def _along(name: str, runs: Sequence[Followed], rows: Callable[[str], Rows]) -> Figure:
     """The measure over coverage; a dot at the top, a cross at the run as submitted."""
     tops = [(run.run, run.coverage, run.best) for run in runs if run.best is not None]
-    submitted = [(r.run, r.counts.answered / r.counts.n, r.as_submitted) for r in runs]
+    submitted = [
+        (run.run, run.counts.answered / run.counts.n, run.as_submitted)
+        for run in runs
+        if isinstance(run, RunCurve)
+    ]
     layers = [over_coverage(name, name)]
     for shape, places in (({}, tops), ({"shape": "cross", "filled": False}, submitted)):
         values = [dict(zip(("run", "coverage", name), place, strict=True)) for place in places]
@@ -71,7 +81,7 @@ def _along(name: str, runs: list[RunCurve], rows: Rows) -> Figure:
         f"{name} as more questions are answered, the surest first; a dot at the best value, a "
         "cross at the run as submitted."
     )
-    spec = chart("", [row for row in rows if row[name] is not None], layers)
+    spec = chart("", [row for row in rows("measure") if row[name] is not None], layers)
     return Figure("along", caption, spec, title=f"{name} and coverage")
 
 
@@ -101,7 +111,7 @@ def _roc(rows: Rows) -> Figure:
     return Figure("roc", caption, chart("", rows, [_in_order(layer)]), title=title)
 
 
-def _penalised(runs: list[RunCurve]) -> Figure:
+def _penalised(runs: Sequence[RunCurve]) -> Figure:
     rows = [
         {"run": run.run, "t": t, "S": value}
         for run in runs

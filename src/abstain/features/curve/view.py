@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.curve.charts import (
-    IN_FILE,
-    ON_PAGE,
-    acts,
-    decision_words,
-    drawn,
-    over_coverage,
-    risk_chart,
-)
+from abstain.features.curve.charts import IN_FILE, ON_PAGE, acts, decision_words, drawn
 from abstain.features.curve.result import CurveResult, HistogramResult
 from abstain.report import view
-from abstain.report.charts import chart, coloured
+from abstain.report.charts import coloured
 from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
 from abstain.report.page import Page, PageTable, Section, page_of
 
@@ -83,17 +75,53 @@ TABLES = {
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 """Runs that a page draws."""
+C = TypeVar("C", CurveResult, HistogramResult)
 
 
-class View(view.View[CurveResult]):
+class Curves(view.View[C]):
+    """What is alike for exact curves and for those at the edges of bins."""
+
+    def charts(self) -> dict[str, dict[str, Any]]:
+        """Risk and coverage, the measure, calibration, decisions."""
+        figures = drawn(self.result, IN_FILE).items()
+        return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
+
+    def grid(self, show: str, points: int) -> Grid:
+        """What a command shows: a line for each run, or a block of points for each."""
+        frame = self.result.thinned("main" if show == "summary" else show, points)
+        grid = frame_grid(frame, apart=show != "summary")
+        together = TOGETHER.get(show, ())
+        grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
+        return grid
+
+    def notes(self, *notes: str) -> list[str]:
+        """What stands below: what was read, answers without a confidence, notes, the policy."""
+        result, reading = self.result, []
+        for run in sorted(result.runs, key=lambda run: run.run):
+            if not run.stated:
+                what = "confidence" if run.answers else "answer"
+                reading.append(f"run '{run.run}' has no {what}, so it has no curve")
+            elif run.stated < run.answers:
+                without = plural(run.answers - run.stated, "answer")
+                lacks = f"{without} without a confidence, taken as the least sure"
+                reading.append(f"run '{run.run}': {lacks}")
+        return [
+            f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
+            *map(view.sentence, view.few([*result.notes, *reading])),
+            *notes,
+            *view.policy_words(result.policy, result.touched),
+        ]
+
+
+class View(Curves[CurveResult]):
     """A line for each run, or the points of its curves."""
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: the summary, or what `show` names, with so many points of each curve."""
         result = self.result
-        grid = shown_grid(result, show, points)
+        grid = self.grid(show, points)
         notes = [NOTES[show].format(along=result.along)] if show in NOTES else []
-        grid.notes = notes_of(result, *notes, *self._notes(show, grid))
+        grid.notes = self.notes(*notes, *self._notes(show, grid))
         return [grid]
 
     def _notes(self, show: str, grid: Grid) -> list[str]:
@@ -121,11 +149,6 @@ class View(view.View[CurveResult]):
         """Who is better where, as a wrong answer costs more."""
         decision = self.result.decision
         return [] if decision is None else [decision_words(c) for c in decision.comparisons]
-
-    def charts(self) -> dict[str, dict[str, Any]]:
-        """Risk and coverage, the measure, calibration, decisions."""
-        figures = drawn(self.result, IN_FILE).items()
-        return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
 
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
@@ -189,7 +212,7 @@ class View(view.View[CurveResult]):
         )
 
 
-class HistogramView(view.View[HistogramResult]):
+class HistogramView(Curves[HistogramResult]):
     """The area under each curve, or its points."""
 
     def title(self) -> str:
@@ -198,53 +221,13 @@ class HistogramView(view.View[HistogramResult]):
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: a summary, or the points of risk or of a measure."""
         tied = "AURC: the answers in a bin are tied, or in their best or worst order."
-        grid = shown_grid(self.result, show, points)
-        grid.notes = notes_of(
-            self.result,
+        grid = self.grid(show, points)
+        grid.notes = self.notes(
             f"Confidences were counted in bins of 1/{self.result.bins:,}: counts at their edges "
             "are exact, thresholds between them are not shown.",
             *([tied] if show == "summary" else []),
         )
         return [grid]
-
-    def charts(self) -> dict[str, dict[str, Any]]:
-        """Risk over coverage, and the measure over it."""
-        along = self.result.along
-        rows = self.result.thinned("points", IN_FILE).rows(named=True)
-        if not rows:
-            return {}
-        return {
-            "risk": risk_chart(rows, "Risk and coverage"),
-            "measure": chart(f"{along} and coverage", rows, [over_coverage(along, along)]),
-        }
-
-
-def shown_grid(result: CurveResult | HistogramResult, show: str, points: int) -> Grid:
-    """What a command shows: a line for each run, or a block of points for each."""
-    frame = result.thinned("main" if show == "summary" else show, points)
-    grid = frame_grid(frame, apart=show != "summary")
-    together = TOGETHER.get(show, ())
-    grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
-    return grid
-
-
-def notes_of(result: CurveResult | HistogramResult, *notes: str) -> list[str]:
-    """What stands below a table: what was read, answers without a confidence, the policy."""
-    reading = []
-    for run in sorted(result.runs, key=lambda run: run.run):
-        if not run.stated:
-            what = "confidence" if run.answers else "answer"
-            reading.append(f"run '{run.run}' has no {what}, so it has no curve")
-        elif run.stated < run.answers:
-            without = plural(run.answers - run.stated, "answer")
-            lacks = f"{without} without a confidence, taken as the least sure"
-            reading.append(f"run '{run.run}': {lacks}")
-    return [
-        f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
-        *map(view.sentence, view.few([*result.notes, *reading])),
-        *notes,
-        *view.policy_words(result.policy, result.touched),
-    ]
 
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:

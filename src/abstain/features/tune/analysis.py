@@ -232,11 +232,11 @@ def _named(tuned_on: Mapping[str, str], questions: pl.DataFrame) -> tuple[BoolAr
 
 def units_by_id(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
     """The number of each question, or of its cluster, whatever the order of rows."""
-    unit = pl.col("question").rank("ordinal")
+    units = questions.select(unit=pl.col("question").rank("ordinal").cast(pl.Int64))
     if clusters is not None:
-        questions = questions.with_columns(cluster=pl.Series(clusters))
-        unit = unit.min().over("cluster").rank("dense")
-    return questions.select(unit.cast(pl.Int64) - 1).to_series().to_numpy()
+        first = units.select(pl.col("unit").min().over(pl.lit(pl.Series(clusters))))
+        units = first.select(pl.col("unit").rank("dense").cast(pl.Int64))
+    return units["unit"].to_numpy() - 1
 
 
 class UntunableError(UsageError):
