@@ -342,21 +342,22 @@ def _binned(
     filled = np.flatnonzero(table.sum(axis=1))
     wrong, right = table[filled].T
     stated = int(table[:-1].sum())
-    areas: list[float | None] = [None, None, None]
+    areas: dict[str, Any] = dict.fromkeys(("aurc", "aurc_at_best", "aurc_at_worst"))
     curve = None
     if stated:
         level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
         groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
         curve = Curve.from_groups(groups, sum(numbers))
-        areas = [_aurc(wrong, right)]
-        for first, last in (((1, 0), (0, 1)), ((0, 1), (1, 0))):  # right ones first, then last
-            areas.append(_aurc(np.kron(wrong, last), np.kron(right, first)))
+        first, last = (1, 0), (0, 1)
+        areas["aurc"] = _aurc(wrong, right)
+        areas["aurc_at_best"] = _aurc(np.kron(wrong, last), np.kron(right, first))
+        areas["aurc_at_worst"] = _aurc(np.kron(wrong, first), np.kron(right, last))
     return BinnedRun(
         run=run,
         numbers=dict(zip(OUTCOMES, numbers, strict=True)),
         answers=int(table.sum()),
         stated=stated,
-        **dict(zip(("aurc", "aurc_at_best", "aurc_at_worst"), areas, strict=True)),
+        **areas,
         **followed(curve, along, points)[0],
     )
 

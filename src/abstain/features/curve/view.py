@@ -96,7 +96,8 @@ class Curves(view.View[C]):
 
     def notes(self, *notes: str) -> list[str]:
         """What stands below: what was read, answers without a confidence, notes, the policy."""
-        result, reading = self.result, []
+        result: CurveResult | HistogramResult = self.result
+        reading: list[str] = []
         for run in sorted(result.runs, key=lambda run: run.run):
             if not run.stated:
                 what = "confidence" if run.answers else "answer"

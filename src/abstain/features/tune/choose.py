@@ -186,8 +186,8 @@ class KeepRisk:
 
     def chance(self, wrong: float, answered: float) -> float:
         """The chance of so many wrong answers or more where the risk is α."""
-        below = chance_of_at_most(*np.array([[wrong - 1], [answered]]), np.asarray(self.alpha))
-        return 1 - float(below[0])
+        alpha, fewer = np.asarray(self.alpha), np.array([wrong - 1])
+        return 1 - float(chance_of_at_most(fewer, np.array([answered]), alpha)[0])
 
 
 @dataclass(frozen=True, slots=True)
