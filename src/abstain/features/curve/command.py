@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from abstain.cli import options
 from abstain.cli.command import Showing, Words, command, option, shows, working
 from abstain.cli.options import Input, reads
@@ -34,12 +32,7 @@ COUNTED = SHOWN[:3]
     type=Words(SHOWN),
     default="summary",
 )
-@option(
-    "--points N",
-    "The maximum number of points of a curve (0: all).",
-    type=click.IntRange(min=0),
-    default=21,
-)
+@option("--points N", "The maximum number of points of a curve (0: all).", default=21)
 @option(
     "--histogram BINS",
     "For runs that do not fit in memory: count confidences in this many bins (a power of two, "

@@ -88,13 +88,11 @@ class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     run: str
     numbers: dict[str, int] = msgspec.field(name="counts")
-    """The counts of the run as submitted."""
     answers: int
     """Answers, and candidates behind blanks."""
     stated: int
     """How many of them have a confidence. Where none has, there is no curve."""
     best: float | None
-    """The best score along the curve."""
     threshold: float | None
     """Of the best point. Null where that answers nothing, or even what has no confidence."""
     coverage: float | None = msgspec.field(default_factory=lambda: None)  # written if null too
@@ -131,11 +129,8 @@ class RunCurve(Followed, frozen=True, kw_only=True, omit_defaults=True):
     """One run over all its thresholds."""
 
     scores: dict[str, float | None]
-    """By the measures of confidence."""
     undefined: dict[str, str] = {}
-    """Measure to the reason why it has no score."""
     as_submitted: float | None
-    """The score of the run as submitted."""
     penalised: tuple[float, ...] = ()
     """S = c − t/(1−t)·w at t = 0, 0.02, …, 0.8, answering where at least t sure."""
     reliability: tuple[Bin, ...] = ()
@@ -176,7 +171,6 @@ class Decision(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     way: Way
     level: float
-    """Of the bands."""
     seed: int
     t: tuple[float, ...]
     curves: dict[str, Band]
@@ -198,12 +192,10 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     conventions: dict[str, str] = {}
     """How each measure treats ties and answers without a confidence."""
     bins: int
-    """Of the reliability diagrams."""
     equal_mass: bool = False
     runs: Annotated[tuple[RunCurve, ...], Meta(min_length=1)] = msgspec.field(name="results")
     """The best score along the curve first."""
     decision: Decision | None = None
-    """Where it was asked for."""
 
     TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
 

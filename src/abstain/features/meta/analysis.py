@@ -98,14 +98,8 @@ def meta(
     chosen = tuple(part for part in PARTS if part in named or not named)
     levels = sorted({float(f) for f in fuzziness})
     half = source.questions // 2
-    plan = Plan(
-        trials=int(subsets),
-        size=half if size is None else int(size),
-        draws=draws,
-        seed=int(seed),
-        threads=int(threads),
-        progress=progress,
-    )
+    drawn = half if size is None else int(size)
+    plan = Plan(int(subsets), drawn, draws, int(seed), int(threads), progress)
     even = {max(1, round(half * k / CURVE_POINTS)) for k in range(1, CURVE_POINTS + 1)}
     tried = sorted({plan.size, *even} if sizes is None else {int(each) for each in sizes})
     check_level(level)

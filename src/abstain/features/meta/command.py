@@ -41,29 +41,16 @@ from abstain.cli.options import Input, reads
     default="paired",
 )
 @options.level("The confidence level of conclusions.")
-@option(
-    "--bins N", "How many bins of the difference to list; the last one is open-ended.", default=21
-)
-@option(
-    "--width W",
-    "The width of a bin (default: 0.01; for scores on another scale, a hundredth of their range).",
-    type=float,
-)
+@option("--bins N", "Bins of the difference to list; the last one is open-ended.", default=21)
+@option("--width W", "The width of a bin (default: 0.01, or a hundredth of the range).", type=float)
 @option(
     "--sizes C",
     "A number of questions for the curve of required differences. Repeatable.",
     type=int,
     multiple=True,
 )
-@option(
-    "--difference X",
-    "Report how many questions are needed for this difference (default: five times the width of a "
-    "bin).",
-    type=float,
-)
-@option(
-    "--resamples N", "How many resamples and permutations the tests of power use.", default=1000
-)
+@option("--difference X", "Say how many questions X needs (default: five bins).", type=float)
+@option("--resamples N", "Resamples and permutations of the tests of power.", default=1000)
 @options.seed("The seed of all draws.")
 @option(
     "--threads N",

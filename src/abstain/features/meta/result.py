@@ -26,7 +26,6 @@ class StabilityPoint(Facts, frozen=True, kw_only=True):
     error: float | None
     """The share of comparisons that the minority direction of each pair wins."""
     error_se: float | None
-    """Its Monte Carlo error."""
     ties: float | None
     ties_se: float | None
 
@@ -55,17 +54,13 @@ class Sensitivity(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     measure: str
     size: int
-    """Questions in a subset."""
     width: float
-    """Of a bin."""
     required: float | None
     """The difference required, or None: `reason` says why."""
     within_bins: float | None
     """The same by the listed bins alone, of which the last is open."""
     highest: float | None
-    """The highest score seen."""
     relative: float | None
-    """The difference required, over the highest score."""
     sensitivity: float | None
     """The share of the comparisons that differ by as much as is required."""
     tied_elsewhere: float | None
@@ -114,7 +109,6 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """What a difference has to exceed for Tukey's test to separate it at alpha; None where
     differences are divided by their standard errors, as those of scores are."""
     undefined: int
-    """Pairs left out."""
     resamples: int
     """Resamples of the pairs whose difference exists on all questions."""
     undefined_resamples: int
@@ -137,7 +131,6 @@ class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     measures: tuple[str, str]
     runs: int
-    """Runs for which both exist."""
     tau_b: float | None
     tau_ap: float | None
     spearman: float | None
@@ -175,17 +168,14 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
     subsets: int = msgspec.field(name="trials")
     """Random subsets of the questions for each pair of runs."""
     size: int
-    """Questions in a subset."""
     draws: Draws
     resamples: int
     """Resamples and permutations of the tests of power."""
     level: float
-    """How sure a conclusion has to be."""
     seed: int
     width: float | None = None
     """Of a bin, where it was asked for."""
     given_scores: bool = False
-    """Whether the scores were read, not computed."""
     spans: dict[str, float]
     """The largest difference that two runs can have, of each measure that has bounds."""
     scores: dict[str, dict[str, float | None]]
@@ -218,17 +208,14 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         import polars as pl
 
         if table == "main":
-            text = ("part", "measure", "other", "quantity")
-            schema = {name: pl.String if name in text else pl.Float64 for name in LONG}
+            schema = dict.fromkeys(LONG, pl.String) | {"at": pl.Float64, "value": pl.Float64}
             return pl.DataFrame(self.records(), schema=schema, orient="row", strict=False)
-        rows: list[dict[str, Any]]
+        rows: list[dict[str, Any]] = []
         if table == "scores":
-            rows = [
-                {"run": run, **{m: self.scores[m][run] for m in self.measures}} for run in self.runs
-            ]
+            rows += [{"run": r} | {m: self.scores[m][r] for m in self.measures} for r in self.runs]
         else:
             at = AT[table]
-            rows = [row for name, row in self._rows() if name == table and (not at or at in row)]
+            rows += [row for name, row in self._rows() if name == table and (not at or at in row)]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:

@@ -34,7 +34,6 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     risk: float | None
     """The share wrong of what was answered."""
     coverage: float | None
-    """The share answered."""
     numbers: dict[str, int | float] = msgspec.field(name="counts")
     """Means over the repeats, where there are several."""
 
@@ -62,7 +61,6 @@ class Part(Judged, frozen=True, kw_only=True, omit_defaults=True):
     """One tuning and one judging."""
 
     tuned_on: int
-    """Questions."""
     risk_over_all: float
     """The share wrong of the answers to all questions, tuned on or judged; 0 of none."""
 
@@ -72,7 +70,6 @@ class Kept(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     parts: int
     silent: int
-    """Parts that answer nothing."""
     seen: int
     """Within the bound on the judged questions: a sample, with its noise."""
     over_all: int
@@ -125,7 +122,6 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     folds: int | None = None
     repeats: int | None = None
     tuned_on: dict[str, str] = {}
-    """Attribute to value."""
     judged_on: str | None = None
     """The gold that is judged on, where it is another."""
 
@@ -148,7 +144,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
     shrink: float | None = None
     """How many questions' worth of the whole each slice borrowed."""
     sources: tuple[str, ...] = ()
-    """The files that were read."""
     runs: Annotated[tuple[Tuned, ...], Meta(min_length=1)] = msgspec.field(name="results")
 
     TABLES = ("main", "parts")
