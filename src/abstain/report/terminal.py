@@ -160,7 +160,8 @@ def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip
     blocks: list[list[Strip]] = []
     left = 0
     for at, strip in enumerate(rest):
-        group = [strip, *takewhile(lambda each: each.column.joined, rest[at + 1 :])]
+        joined = [each.column.joined for each in rest[at + 1 :]]
+        group = rest[at : at + 1 + [*joined, False].index(False)]
         needs = strip.width if strip.column.joined else _width(group)
         if not blocks or needs > left:
             blocks.append([*lead])
