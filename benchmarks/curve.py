@@ -25,7 +25,7 @@ def main() -> int:
     import numpy as np
 
     from abstain.measures import measure
-    from abstain.runs.matrix import answers_of
+    from abstain.runs.sources import answers_of
     from abstain.stats.curves import Curve
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -24,9 +24,9 @@ from abstain.runs.gold import Slices, natural, read_gold
 from abstain.runs.grades import fold, judge_rows, numbered, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import together
-from abstain.runs.matrix import answers_of, binned_matrix, filled, stated
 from abstain.runs.refusals import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
+from abstain.runs.sources import answers_of, binned_matrix, filled, stated
 from abstain.runs.usual_names import recognised, refuse_pooled
 from tests.snapshots import refuses, says
 

@@ -13,7 +13,7 @@ import polars as pl
 import abstain as ab
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
-from abstain.runs.matrix import answers_of
+from abstain.runs.sources import answers_of
 from abstain.stats.curves import Curve
 
 Row = tuple[str, float | None]

@@ -18,7 +18,7 @@ from abstain.measures import trec_eval
 from abstain.measures.answers import Resamples
 from abstain.outcomes import MOST, Counts
 from abstain.runs.log_tasks import together
-from abstain.runs.matrix import answers_of
+from abstain.runs.sources import answers_of
 from abstain.stats import randomisation
 from abstain.stats.hypotheses import adjust, signed_gaps
 from abstain.stats.randomisation import few_states, likely_heads, swappable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from abstain.reading import (
     Match,
     PolicyLike,
     Reading,
+    ReadingOptions,
     refuse_meaningless,
 )
 from abstain.runs.evaluation import Evaluation
@@ -129,37 +130,13 @@ def with_ids(
     return read_golds(gold, replace(reading, columns=columns), answers=answers)
 
 
-def read_judged(
-    runs: Any,
-    *,
-    grades: Mapping[str, str] | None = None,
-    format: str | None = None,
-    pick: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    policy: PolicyLike = None,
-    detect_refusals: str | Sequence[str] = (),
-    cluster: str | None = None,
-    engine: EngineName | None = None,
-    master: str | None = None,
-    names: Sequence[str] | str | None = None,
-) -> Evaluation:
+def read_judged(runs: Any, **options: Unpack[ReadingOptions]) -> Evaluation:
     """Read rows that carry their outcome, in a column `outcome` or `grade`.
 
-    `grades` says what unusual grades mean, such as `{"meh": "wrong"}`. The rest is as for `read`.
+    `grades` says what unusual grades mean, such as `{"meh": "wrong"}`. The other options are those
+    of `read`, but for those that need a gold: `match` and `align`.
     """
-    reading = Reading.of(
-        grades=grades,
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        detect_refusals=detect_refusals,
-        cluster=cluster,
-        engine=engine,
-        master=master,
-        names=names,
-    )
-    return evaluate_judged(runs, reading)
+    return evaluate_judged(runs, Reading.of(**options))
 
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:

@@ -44,7 +44,7 @@ from abstain.outcomes import (
 )
 from abstain.report.result import defined, finite, number, read_as
 from abstain.runs.judge import KIND, NO, YES
-from abstain.runs.matrix import EMPTY, answers_of
+from abstain.runs.sources import EMPTY, answers_of
 from abstain.stats.curves import Curve, evenly, top
 from abstain.stats.intervals import check_level
 

@@ -23,7 +23,7 @@ from abstain.features.curve.result import Band, Comparison, Decision, Way
 from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED
 from abstain.report.result import finite
-from abstain.runs.matrix import has_answer, stated
+from abstain.runs.sources import has_answer, stated
 
 if TYPE_CHECKING:
     from abstain.runs.evaluation import Evaluation

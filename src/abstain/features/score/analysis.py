@@ -148,7 +148,7 @@ def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequ
     if not measures:
         return {}
     from abstain.measures.evaluators import Columns
-    from abstain.runs.matrix import answers_of
+    from abstain.runs.sources import answers_of
 
     of_columns = [item for item in measures if item.definition.takes == "columns"]
     data, texts = evaluation.data, _texts(evaluation, of_columns) if of_columns else {}

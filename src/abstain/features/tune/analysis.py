@@ -44,7 +44,7 @@ from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
 from abstain.runs.gold import GOLD
-from abstain.runs.matrix import answers_of, has_answer, stated
+from abstain.runs.sources import answers_of, has_answer, stated
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, check_repeats
