@@ -1,4 +1,4 @@
-"""Judging piece by piece: tables that grow or join, clusters, advice, counts that add up."""
+"""Judging piece by piece: tables that grow or join, clusters, advice, notes."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_what_is_no_confidence(sure: object, said: tuple[str, ...]) -> None:
     says(str(caught.value), *said)
 
 
-def test_a_note_of_several_files_is_said_once_with_its_counts_added_up(tmp_path: Path) -> None:
+def test_a_note_of_several_files_is_said_once(tmp_path: Path) -> None:
     tables = []
     for name, note in (("a", "3 of 1,200 rows are odd"), ("b", "4 of 5 rows are odd")):
         path = tmp_path / f"{name}.csv"
@@ -178,7 +178,7 @@ def test_a_note_of_several_files_is_said_once_with_its_counts_added_up(tmp_path:
     one, two = tables
     assert notes_of_tables([one]) == list(one.notes)
     assert notes_of_tables(tables) == [
-        f"{one.name} and 1 more file: 7 of 1,205 rows are odd",
+        f"{one.name}: 3 of 1,200 rows are odd (and 1 more file alike)",
         "said of all",
     ]
     assert notes_of_tables([one, one]) == list(one.notes)

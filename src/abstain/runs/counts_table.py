@@ -56,13 +56,10 @@ class CountsTable(Source):
         for row in self.rows:
             key = (row.run, *(row.attributes.get(name) for name in by))
             if key in seen:
-                values = zip(by, key[1:], strict=True)
-                of_slice = ", ".join(f"{name} {shown(value or '')}" for name, value in values)
+                of_slice = "".join(f", {value}" for value in key[1:])
                 raise InputError(
-                    f"run {shown(row.run)} appears twice"
-                    + (f" for {of_slice}" if by else "")
-                    + f" (first: {seen[key]})"
-                    + ("" if by else f"; slices are named with {option('by')}"),
+                    f"run {shown(row.run)}{of_slice} appears twice (first: {seen[key]}); slices "
+                    f"are named with {option('by')}",
                     row.place,
                 )
             seen[key] = row.place
@@ -79,14 +76,12 @@ class CountsTable(Source):
     def only(self, runs: Collection[str] | str | None, where: Values) -> CountsTable:
         names = self.names()
         wanted = {names[at] for at in positions("run", names, runs)}
-        asked = dict(where or {})
-        self._require(list(asked))
+        asked = list(where or {})
+        self._require(asked)
         kept = [row for row in self.rows if row.run in wanted]
-        values = {
-            name: pl.Series([row.attributes.get(name) for row in kept], dtype=pl.String)
-            for name in asked
-        }
-        inside, texts = having(pl.DataFrame({ROW: range(len(kept)), **values}), asked, what="row")
+        cells = [[at, *map(row.attributes.get, asked)] for at, row in enumerate(kept)]
+        schema = {ROW: pl.Int64, **dict.fromkeys(asked, pl.String)}
+        inside, texts = having(pl.DataFrame(cells, schema, orient="row"), where, what="row")
         rows = [row for row, there in zip(kept, inside, strict=True) if there]
         left = list(dict.fromkeys(row.run for row in rows))
         chosen = narrowed(self.subset, runs=left, of_runs=len(names), where=texts)
@@ -120,35 +115,39 @@ def read_counts_table(
     frame = _texts(table)
     others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
     rows: list[Row] = []
-    unreadable: list[InputError] = []
-    faults: list[InputError] = []
+    errors: dict[bool, list[InputError]] = {False: [], True: []}
     notes = []
     for record in frame.iter_rows(named=True):
         place = table.place(record[ROW])
         run = record.get("run") or f"row {record[ROW] + 1}"
         try:
-            cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in table.columns}
-            numbers = {column: n for column, n in cells.items() if n is not None}
-            if not {*SIZES} & {*numbers}:
-                raise InputError("nothing says how many questions were unanswered", place)
+            numbers = _numbers(record, place)
         except InputError as error:
-            unreadable.append(error)
+            errors[False].append(error)
             continue
-        if wrong := _inconsistency(numbers):
+        if not (wrong := _inconsistency(numbers)):
+            rows.append(Row(run, _counts(numbers), {c: record[c] for c in others}, place))
+        elif skip_inconsistent:
+            note = f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
+            notes.append(note)
+        else:
             how = f"{option('skip_inconsistent', value=True)} scores the others"
-            faults.append(InputError(f"{shown(run)}: {wrong}; {how}", place))
-            notes.append(
-                f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
-            )
-            continue
-        rows.append(Row(run, _counts(numbers), {c: record[c] for c in others}, place))
-    for errors in (unreadable, [] if skip_inconsistent else faults):
-        if errors:
-            more = f" (and {len(errors) - 1:,} more)" if errors[1:] else ""
-            raise InputError(errors[0].quoted() + more, errors[0].place)
+            errors[True].append(InputError(f"{shown(run)}: {wrong}; {how}", place))
+    if first := [*errors[False], *errors[True]][:1]:
+        more = len(errors[False] or errors[True]) - 1
+        raise InputError(first[0].quoted() + f" (and {more:,} more)" * bool(more), first[0].place)
     if not rows:
         raise UsageError("there are no counts to score")
     return CountsTable(rows, notes, table)
+
+
+def _numbers(record: Mapping[str, Any], place: Place) -> dict[str, int]:
+    """The whole numbers of a row, some of which say how many questions were unanswered."""
+    cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
+    numbers = {column: n for column, n in cells.items() if n is not None}
+    if not {*SIZES} & {*numbers}:
+        raise InputError("nothing says how many questions were unanswered", place)
+    return numbers
 
 
 def _texts(table: Table) -> pl.DataFrame:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -148,42 +147,24 @@ def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
     return notes
 
 
-COUNTS = re.compile(r"(\d[\d,]*) of (\d[\d,]*)")
-"""Counts in a note that several files may share, so that they are added up."""
-
-
 def notes_of_tables(tables: Iterable[Table]) -> list[str]:
     """The notes of tables, one of each kind, and where logs of one tool are of other questions."""
     tables = list(tables)
-    kinds: dict[tuple[str, bool], dict[str, str]] = {}
+    kinds: dict[str, dict[str, str]] = {}
     for table in tables:
         for note in table.notes:
-            text = note.removeprefix(f"{table.name}: ")
-            files = kinds.setdefault((COUNTS.sub("{}", text), text != note), {})
-            files.setdefault(table.name, text)
-    notes = [_of_files(files, named=named) for (_, named), files in kinds.items()]
+            kind = re.sub(r"\d[\d,]*", "", note.replace(f"{table.name}: ", "{}: "))
+            kinds.setdefault(kind, {}).setdefault(table.name, note)
+    notes = []
+    for kind, files in kinds.items():
+        more = f" (and {plural(len(files) - 1, 'more file')} alike)"
+        notes.append(next(iter(files.values())) + more * (kind.startswith("{}") and len(files) > 1))
     for format in dict.fromkeys(table.format for table in tables if table.verdicts is not None):
         from abstain.io.readers import log_readers
 
         if format in log_readers() and (how := log_readers()[format].paired_by):
             notes += _other_documents([t for t in tables if t.format == format], how)
     return notes
-
-
-def _of_files(files: Mapping[str, str], *, named: bool) -> str:
-    """A note of several files: the first is named, the others are counted, counts added up."""
-    (name, text), *others = files.items()
-    if not named:
-        return text
-    if not others:
-        return f"{name}: {text}"
-    numbers = [
-        [[int(n.replace(",", "")) for n in pair] for pair in COUNTS.findall(note)]
-        for note in files.values()
-    ]
-    sums = iter(np.sum(numbers, axis=0).tolist())
-    text = COUNTS.sub(lambda _: "{:,.0f} of {:,.0f}".format(*next(sums)), text)
-    return f"{name} and {plural(len(others), 'more file')}: {text}"
 
 
 def _other_documents(logs: Sequence[Table], how: str) -> list[str]:

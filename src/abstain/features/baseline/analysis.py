@@ -122,7 +122,9 @@ def nca(gold: Gold) -> Baseline:
 
 def majority(gold: Gold) -> Baseline:
     """The answer that is most often right in this gold, the first of several; it peeks."""
-    answers = _accepted(gold).explode().to_frame("answer").group_by("answer", maintain_order=True)
+    answers = (
+        gold.frame["accepted"].explode().to_frame("answer").group_by("answer", maintain_order=True)
+    )
     best, times = answers.len().sort("len", descending=True, maintain_order=True).row(0)
     options = _column(gold, "options")
     possible = options.list.contains(best) | (options.list.len() == 0)
@@ -141,7 +143,7 @@ def blank(gold: Gold) -> Baseline:
 def oracle(gold: Gold) -> Baseline:
     """Every answer right; it peeks."""
     note = "every answer is right: this baseline uses the gold's answers"
-    return _baseline(gold, "oracle", _accepted(gold).list.first(), note)
+    return _baseline(gold, "oracle", gold.frame["accepted"].list.first(), note)
 
 
 NCA = "none of the above"
@@ -160,13 +162,6 @@ def _baseline(gold: Gold, title: str, answers: pl.Series, *notes: str) -> Baseli
     answered = pl.when(pl.col("answer") == "").then(pl.lit("NO")).otherwise(pl.lit("YES"))
     frame = pl.DataFrame({"question": gold.frame["question"], "answer": answers.fill_null("")})
     return Baseline(title, frame.with_columns(answered=answered), notes)
-
-
-def _accepted(gold: Gold) -> pl.Series:
-    """What is right; one word where nothing is."""
-    nothing = pl.lit(pl.Series([[NONE_WORDS[0]]])).first()
-    chosen = pl.when("nothing_right").then(nothing).otherwise("accepted")
-    return gold.frame.select(chosen.alias("accepted")).to_series()
 
 
 def _options(gold: Gold, kind: str) -> pl.Series:

@@ -140,11 +140,7 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
 
 def _with_cluster(frame: pl.DataFrame, declared: str, name: str) -> tuple[pl.DataFrame, str]:
     """The clusters that a log declares, in the column by which judged rows name theirs."""
-    if CLUSTER not in frame.columns:
-        frame = frame.with_columns(pl.col(declared).alias(CLUSTER))
-    elif declared != CLUSTER:
-        return (
-            frame,
-            f"{name}: for intervals, cluster by the column {declared}, as the log does",
-        )
-    return frame, f"{name}: the column {CLUSTER} names the clusters that intervals use"
+    if CLUSTER in frame.columns and declared != CLUSTER:
+        return frame, f"{name}: for intervals, cluster by the column {declared}, as the log does"
+    named = frame.with_columns(pl.col(declared).alias(CLUSTER))
+    return named, f"{name}: the column {CLUSTER} names the clusters that intervals use"

@@ -249,16 +249,6 @@ class View(view.View[RefusalsResult]):
     def title(self) -> str:
         return "Refusals found in text"
 
-    def line(self) -> str:
-        result = self.result
-        if result.rules:
-            return f"<RefusalsResult: {plural(len(result.rules), 'rule')}>"
-        if result.confusion:
-            checked = plural(result.checked or 0, "response")
-            return f"<RefusalsResult: {checked} checked, {result.judged_otherwise} misjudged>"
-        count = plural(result.refusals or 0, "refusal")
-        return f"<RefusalsResult: {count} in {plural(result.responses or 0, 'response')}>"
-
     def _hits(self, most: int) -> Grid:
         hits = self.result.hits[: most or None]
         grid = Grid.of_rows(Hit, hits, "run", "question", "rule", "text")
