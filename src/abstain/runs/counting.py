@@ -111,11 +111,12 @@ def _census(
     return Census([names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order])
 
 
-def count_cells(kinds: Codes, slice_of: IntArray, slices: int) -> IntArray:
-    """Runs × questions to runs × slices × kinds."""
-    starts, size = slice_of * KINDS, slices * KINDS
-    rows = [np.bincount(starts + row, minlength=size) for row in kinds]
-    return np.array(rows, np.int64).reshape(len(kinds), slices, KINDS)
+def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KINDS) -> IntArray:
+    """Runs × questions to runs × slices × codes; a question in no slice (−1) counts nowhere."""
+    inside = np.flatnonzero(slice_of >= 0)
+    starts, size = slice_of[inside] * codes, slices * codes
+    rows = [np.bincount(starts + row[inside], minlength=size) for row in cells]
+    return np.array(rows, np.int64).reshape(len(cells), slices, codes)
 
 
 # ------------------------------------------------------------------- counted by batches

@@ -21,7 +21,6 @@ from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
-    KINDS,
     OUTCOMES,
     CountsArray,
     Effect,
@@ -41,7 +40,7 @@ from abstain.reading import (
     refuse_meaningless,
 )
 from abstain.registry import answered_by_features
-from abstain.runs.counting import KindCounts
+from abstain.runs.counting import KindCounts, count_cells
 from abstain.runs.gold import Slices, cluster_numbers, slices_of
 from abstain.runs.judge import KIND
 from abstain.runs.sources import Source, Subset, having
@@ -167,9 +166,8 @@ class RunData:
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
         if (published := self.source.published(by)) is not None:
-            runs, slices, counts = published
-            sizes = set(counts.n.tolist())
-            return Counted(runs, slices, counts, int(sizes.pop()) if len(sizes) == 1 else None)
+            sizes = set(published[2].n.tolist())
+            return Counted(*published, int(sizes.pop()) if len(sizes) == 1 else None)
         kinds = self.kind_counts(by)
         reasons = blanks_by_reason(kinds.table)
         refuse_undecided(reasons, kinds.runs, self.policy)
@@ -180,11 +178,7 @@ class RunData:
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice count nowhere."""
-        inside = np.flatnonzero(slices.slice_of >= 0)
-        starts = slices.slice_of[inside] * (EXCLUDED + 1)
-        size = len(slices.names) * (EXCLUDED + 1)
-        rows = [np.bincount(starts + codes[inside], minlength=size) for codes in self.codes]
-        table = np.array(rows, np.int64).reshape(len(rows), len(slices.names), EXCLUDED + 1)
+        table = count_cells(self.codes, slices.slice_of, len(slices.names), EXCLUDED + 1)
         table[..., EXCLUDED] = 0
         return CountsArray(table)
 
@@ -270,8 +264,8 @@ class Evaluation:
         where: Mapping[str, str | Collection[str]] | None = None,
     ) -> Evaluation:
         """Some of the runs, on some of the questions: those whose attributes have some values."""
-        if (part := self.data.source.only(runs, where)) is not None:
-            return Evaluation(part, self.reading)
+        if (of_counts := self.data.source.only(runs, where)) is not None:
+            return Evaluation(of_counts, self.reading)
         names = self.data.source.filled(confident=False)[0]
         rows = positions("run", names, runs)
         questions = self.data.with_attributes(list(where) if where else None)
@@ -284,9 +278,9 @@ class Evaluation:
             questions=int(inside.sum()),
             of_questions=len(inside),
         )
-        chosen_part = part_of(self, inside, rows)
-        chosen_part.data.source.subset = chosen
-        return chosen_part
+        part = part_of(self, inside, rows)
+        part.data.source.subset = chosen
+        return part
 
     # ------------------------------------------------------------------- for people: frames
 
@@ -353,8 +347,8 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
 def refuse_undecided_rows(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:
     """As `refuse_undecided`, of rows with a run and a kind; returns the number of each blank."""
     names = sorted(rows["run"].unique())
-    number = rows["run"].replace_strict(names, range(len(names)), return_dtype=pl.Int64).to_numpy()
-    counts = np.bincount(number * KINDS + rows[KIND].to_numpy(), minlength=len(names) * KINDS)
-    reasons = blanks_by_reason(counts.reshape(len(names), KINDS))
+    kinds = rows[KIND].to_numpy()
+    counts = count_cells(kinds[None], rows["run"].rank("dense").to_numpy() - 1, len(names))[0]
+    reasons = blanks_by_reason(counts)
     refuse_undecided(reasons, names, policy)
     return reasons_named(reasons.sum(axis=0))

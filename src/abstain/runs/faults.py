@@ -186,12 +186,11 @@ def _again(
     frame = frame.select(*names, *extra).filter(~nw.col(INDEX).is_null())
     key = ["run", INDEX]
     if ROW not in schema:  # no order but that of the questions: those of one stand together
+        order = key
         keys = frame.group_by(key).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-        joined = frame.join(keys, on=key, how="inner").sort(key).head(2 * most + 1)
-        rows = collect(joined, label).sort(key, maintain_order=True).with_row_index(SEAT)
-        firsts = rows.group_by(key).agg(first=pl.col(SEAT).min())
-        later = rows.join(firsts, on=key).filter(pl.col(SEAT) > pl.col("first")).head(most)
+        frame = frame.join(keys, on=key, how="inner").sort(key).head(2 * most + 1)
     else:
+        order = [FILE, ROW]
         seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
         frame = frame.with_columns(seat.alias(SEAT))
         begins = collect(frame.select(nw.col(FILE).min()), label).item() * FILE_SEATS
@@ -199,11 +198,11 @@ def _again(
             seats = _seats_again(frame.filter(nw.col(SEAT) < begins + window), label, most)
             if seats.height == most:
                 break
-        wanted = pl.concat([seats[SEAT], seats["first"]]).unique().to_list()
-        rows = collect(frame.filter(nw.col(SEAT).is_in(wanted)), label)
-        later = rows.join(seats, on=SEAT).sort(SEAT)
-    before = {row[SEAT]: row for row in rows.iter_rows(named=True)}
-    return [(row, before[row["first"]]) for row in later.iter_rows(named=True)]
+        frame = frame.filter(nw.col(SEAT).is_in(pl.concat([seats[SEAT], seats["first"]]).to_list()))
+    rows = collect(frame, label).sort(order, maintain_order=True).with_row_index("__at")
+    every = rows.with_columns(__first=pl.col("__at").min().over(key)).to_dicts()
+    again = [(row, every[row["__first"]]) for row in every if row["__at"] > row["__first"]]
+    return again[:most]
 
 
 def _seats_again(frame: nw.LazyFrame[Any], label: str, most: int) -> pl.DataFrame:

@@ -153,7 +153,7 @@ def notes_of_tables(tables: Iterable[Table]) -> list[str]:
     kinds: dict[str, dict[str, str]] = {}
     for table in tables:
         for note in table.notes:
-            kind = re.sub(r"\d[\d,]*", "", note.replace(f"{table.name}: ", "{}: "))
+            kind = re.sub(r"\d[\d,]* of \d[\d,]*", "", note.replace(f"{table.name}: ", "{}: "))
             kinds.setdefault(kind, {}).setdefault(table.name, note)
     notes = []
     for kind, files in kinds.items():

@@ -82,27 +82,28 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
     does, their file names; other tables as much of their path as it takes.
     """
     named = _by_facts(tables)
-    for name, places in _places([item.run for item in named]).items():
+    for name, places in _places(named).items():
+        paths = [named[place].table.name for place in places]
         if len(places) < 2:
             continue
-        paths = [named[i].table.name for i in places]
-        again = next((path for path in paths if paths.count(path) > 1), None)
-        if again is not None:
+        again = max(paths, key=paths.count)
+        if paths.count(again) > 1:
             raise UsageError(f"two runs are called '{name}' ({again} and {again})")
         for place, folders in zip(places, _differing_folders(paths), strict=True):
             last = folders[:-1] if folders and folders[-1] == name else folders
             named[place] = replace(named[place], run="/".join((*last, name)))
-    for name, places in _places([item.run for item in named]).items():
+    for name, places in _places(named).items():
         if len(places) > 1:
             raise UsageError(f"two runs are called '{name}'; give them different names")
     return _by_teams(named)
 
 
-def _places(names: Sequence[str | None]) -> dict[str, list[int]]:
+def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
+    """The places of the tables of each run that has a table."""
     places: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
-        if name is not None:
-            places[name].append(place)
+    for place, item in enumerate(tables):
+        if item.run is not None:
+            places[item.run].append(place)
     return places
 
 
@@ -130,9 +131,9 @@ def _with_team(item: Responses, shared: Sequence[str]) -> Responses:
 def _by_facts(tables: Sequence[Responses]) -> list[Responses]:
     """The tables, those with one run id renamed by what differs between them."""
     named = list(tables)
-    is_log = [item.table.run_id is not None and item.run == item.table.run_id[0] for item in tables]
-    for name, places in _places([item.run for item in tables]).items():
-        logs = [place for place in places if is_log[place]]
+    ids = [(item.table.run_id or (None,))[0] for item in tables]
+    for name, places in _places(tables).items():
+        logs = [place for place in places if ids[place] == name]
         if len(places) < 2 or not logs:
             continue
         alike = [tables[place].table for place in logs]
@@ -174,7 +175,10 @@ def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
         texts = [f"…{text[start:]}" if text and start else text for text in texts]
     texts = [f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text for text in texts]
     if group == "time":
-        return _times(values)
+        texts = [value or "" for value in values]
+        minutes = [text[11:16] for text in texts if text[:10] == texts[0][:10]]
+        short = [text[:10] for text in texts] if len(minutes) < len(texts) else minutes
+        return short if len(set(short)) == len(texts) else texts
     if group == "task":
         return [text or "no task" for text in texts]
     if {"used", None} == set(values):
@@ -183,17 +187,6 @@ def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
         f"{name}={text}" if value is not None else f"no {name}"
         for value, text in zip(values, texts, strict=True)
     ]
-
-
-def _times(times: Sequence[str | None]) -> list[str]:
-    """Times as short as is still different: minutes of one day, days, or what is there."""
-    texts = [time or "" for time in times]
-    days = [text[:10] for text in texts]
-    minutes = [text[11:16] for text in texts]
-    for short in (minutes if len(set(days)) == 1 else days, [text[:16] for text in texts]):
-        if len(set(short)) == len(texts):
-            return short
-    return texts
 
 
 def _differing_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
