@@ -281,7 +281,9 @@ def test_a_check_counts_as_the_score_does(here: Here) -> None:
     said = here(*check, "--policy", "error=excluded", "--policy", "limit=unanswered")
     assert "wrong,0,1,1" in said.out
     here.write("true.csv", "question,true\na,right\na,right\n")
-    assert "question 'a' ('right'): appears twice" in here.refuses(*check, "--policy", "error=wrong")
+    assert "question 'a' ('right'): appears twice" in here.refuses(
+        *check, "--policy", "error=wrong"
+    )
     here.write("log.csv", "question,outcome,answer\na,right,1\na,wrong,2\n")
     here.write("true.csv", "question,true\na,right\n")
     assert "question 'a' again" in here.refuses(*check)
