@@ -423,7 +423,7 @@ class _Asked:
 
         def reaches(questions: int) -> bool:
             scaled = Counts(*(getattr(k, name) * questions / n for name in Counts.__slots__))
-            ends = interval(self.measure, scaled, method=self.interval, level=self.level)
+            ends = interval(self.measure, scaled, method=str(self.interval), level=self.level)
             return replace(gate, low=ends.low, high=ends.high).passed
 
         enough = bisect_left(range(MOST_QUESTIONS), 1, lo=n, key=reaches)

@@ -33,9 +33,7 @@ OF_LISTS = {
 """How lists are read, which the measures that know their end depend on."""
 THEIRS = {name: name for name in ("AP", "P", "R", "RR", "Rprec", "Success")} | {"nDCG": "NDCG"}
 """Measures that ir_measures has by the same definition, and ours."""
-CUTOFF = "cutoff"
-UNJUDGED_TOO = False
-"""Their `judged_only` as we have it."""
+CUTOFF, UNJUDGED_TOO = "cutoff", False
 
 
 class _Mean(host.MeanAgg):
@@ -63,14 +61,10 @@ def _declared(definition: Any) -> Any:
     """One of our measures as a class of ir_measures."""
     spelled = next((alias for alias in definition.aliases if alias.isidentifier()), definition.name)
     name = definition.name if definition.name.isidentifier() else spelled.replace("-", "_")
-    parameters = {
-        CUTOFF if parameter.name == "k" else parameter.name: host.ParamInfo(
-            dtype=int if parameter.name == "k" else (int, float),
-            required=False,
-            desc=parameter.name,
-        )
-        for parameter in definition.parameters
-    }
+    parameters = {}
+    for item in definition.parameters:
+        known, kind = (CUTOFF, int) if item.name == "k" else (item.name, (int, float))
+        parameters[known] = host.ParamInfo(dtype=kind, required=False, desc=item.name)
     if definition.knows_end:
         for item, (kind, desc) in OF_LISTS.items():
             parameters[item] = host.ParamInfo(dtype=kind, required=False, desc=desc)
@@ -129,25 +123,20 @@ class AbstainEvaluator(providers.Evaluator):
 def _our_text(item: Any) -> str:
     """A measure of ir_measures by its name here, with its parameters."""
     name = item.OURS if isinstance(item, Ours) else THEIRS[item.NAME]
-    values = {k: v for k, v in item.params.items() if k not in OF_LISTS}
+    values = {k: v for k, v in item.params.items() if k not in (*OF_LISTS, "judged_only", "dcg")}
     at = values.pop(CUTOFF, None)
-    values = {k: v for k, v in values.items() if k not in ("judged_only", "dcg")}
     asked = ", ".join(f"{k}={v}" for k, v in values.items())
     return str(named(name + (f"({asked})" if asked else "") + (f"@{at}" if at is not None else "")))
 
 
 def _frame(data: Any, converter: Any, number: str) -> Any:
     """Judgments or a run in any of ir_measures' shapes, as `read_rankings` takes them."""
-    if isinstance(data, Mapping):
-        return data
-    if hasattr(data, "itertuples"):
+    if isinstance(data, Mapping) or hasattr(data, "itertuples"):
         return data
     import polars as pl
 
-    rows = [
-        (item.query_id, item.doc_id, getattr(item, number))
-        for item in converter(data).as_namedtuple_iter()
-    ]
+    items = converter(data).as_namedtuple_iter()
+    rows = [(item.query_id, item.doc_id, getattr(item, number)) for item in items]
     schema = {"query_id": pl.String, "doc_id": pl.String, number: pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -155,14 +144,13 @@ def _frame(data: Any, converter: Any, number: str) -> Any:
 def _register() -> tuple[AbstainProvider, dict[str, Any]]:
     """Ours by their names; the provider stands behind all others of the default pipeline."""
     result, taken = {}, {name.casefold() for name in host.registry}
+    supported = AbstainProvider.SUPPORTED_MEASURES
     for definition in definitions("ranking", strict=False).values():
         one = _declared(definition)
-        if one.NAME.casefold() in taken:
-            continue
-        result[one.NAME] = item = one()
-        host.register(item)
-        supported = {name: Anything() for name in one.SUPPORTED_PARAMS}
-        AbstainProvider.SUPPORTED_MEASURES.append(one(**supported))
+        if one.NAME.casefold() not in taken:
+            result[one.NAME] = item = one()
+            host.register(item)
+            supported.append(one(**{name: Anything() for name in one.SUPPORTED_PARAMS}))
     plain = {
         "judged_only": Choices(UNJUDGED_TOO),
         "dcg": Choices("log2"),
@@ -170,8 +158,7 @@ def _register() -> tuple[AbstainProvider, dict[str, Any]]:
     }
     for name in THEIRS:
         one = type(host.registry[name])
-        supported = {k: plain.get(k, Anything()) for k in one.SUPPORTED_PARAMS}
-        AbstainProvider.SUPPORTED_MEASURES.append(one(**supported))
+        supported.append(one(**{k: plain.get(k, Anything()) for k in one.SUPPORTED_PARAMS}))
     provider = providers.register(AbstainProvider())
     ir_measures.DefaultPipeline.providers.append(provider)
     return provider, result

@@ -39,7 +39,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def at_least() -> Callable[..., Any]:
-    """`assert_at_least` as a fixture."""
     from abstain.testing import assert_at_least
 
     return assert_at_least
@@ -47,7 +46,6 @@ def at_least() -> Callable[..., Any]:
 
 @pytest.fixture
 def at_most() -> Callable[..., Any]:
-    """`assert_at_most` as a fixture."""
     from abstain.testing import assert_at_most
 
     return assert_at_most
@@ -55,7 +53,6 @@ def at_most() -> Callable[..., Any]:
 
 @pytest.fixture
 def not_worse() -> Callable[..., Any]:
-    """`assert_not_worse` as a fixture."""
     from abstain.testing import assert_not_worse
 
     return assert_not_worse
