@@ -48,8 +48,6 @@ listeners: list[Callable[[Gate], None]] = []
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A slice that explains a failure."""
-
     slice: str
     score: float
     questions: int
@@ -127,7 +125,6 @@ class Gate:
         return f"{self.measure} of {shown(self.run)} is {score}, {bound}: {verdict}"
 
     def explanation(self) -> str:
-        """Why it did not pass, in a few lines."""
         k = self.counts
         counts = f"{k.right:,} right, {k.wrong:,} wrong, {k.unanswered:,} blank"
         lines = [str(self), f"{plural(int(k.n), 'question')}: {counts}"]
@@ -145,7 +142,6 @@ class Gate:
         return "\n  ".join(lines)
 
     def _advice(self) -> str:
-        """Whether more questions would help."""
         if self.sign * self.score <= self.sign * self.threshold:
             return "more questions would not help: the score itself is not beyond the threshold"
         units = "questions" if self.cluster is None else f"clusters ({shown(self.cluster)})"
@@ -310,8 +306,6 @@ def assert_not_worse(
 
 
 class _Asked:
-    """What is asked of a run."""
-
     def __init__(
         self, side: Side, measure: str | Measure, threshold: float, level: float, how: GateOptions
     ) -> None:
@@ -405,7 +399,6 @@ class _Asked:
         return tuple(part for _, part in sorted(costs, key=itemgetter(0))[:MOST_SLICES])
 
     def _scores(self, item: Evaluation, name: str) -> dict[str | None, tuple[float, int]]:
-        """The score of every slice that has one, with its questions."""
         rows = item.score([self.measure], by=[name]).rows
         scores = [
             (row.slice[name], row.score(str(self.measure)), int(row.counts.n)) for row in rows

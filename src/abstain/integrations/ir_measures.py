@@ -37,10 +37,7 @@ CUTOFF, UNJUDGED_TOO = "cutoff", False
 
 
 class _Mean(host.MeanAgg):
-    """A mean that leaves out what does not exist."""
-
     def add(self, value: float) -> None:
-        """Takes a value in, unless it is NaN."""
         if value == value:
             super().add(value)
 
@@ -53,7 +50,6 @@ class Ours(host.Measure):
     TOTAL = False
 
     def aggregator(self) -> Any:
-        """Means of what exists, or sums of counts."""
         return host.SumAgg() if self.TOTAL else _Mean()
 
 
@@ -121,7 +117,6 @@ class AbstainEvaluator(providers.Evaluator):
 
 
 def _our_text(item: Any) -> str:
-    """A measure of ir_measures by its name here, with its parameters."""
     name = item.OURS if isinstance(item, Ours) else THEIRS[item.NAME]
     values = {k: v for k, v in item.params.items() if k not in (*OF_LISTS, "judged_only", "dcg")}
     at = values.pop(CUTOFF, None)

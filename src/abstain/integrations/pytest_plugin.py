@@ -20,7 +20,6 @@ WIDTH = 10_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--abstain-summary FILE`."""
     parser.getgroup("abstain").addoption(
         "--abstain-summary",
         metavar="FILE",

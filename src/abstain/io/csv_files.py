@@ -31,7 +31,6 @@ class RecordLines:
         self._lines = array("Q")
 
     def line(self, row: int) -> int | None:
-        """The line of a record, the header not counted."""
         for line, _ in self._records:
             self._lines.append(line)
             if len(self._lines) > row + 1:
@@ -167,7 +166,6 @@ def _records(
 
 
 def _lines(opened: Opened) -> Iterator[str]:
-    """The lines of a file of text, each with its end."""
     for chunk in files.chunks_of(opened):
         yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
 

@@ -113,7 +113,6 @@ def with_every_nan(relation: Any) -> Any:
 
 
 def quoted(name: str) -> str:
-    """A column's name in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -53,13 +53,11 @@ def memory_limit() -> int:
 
 
 def too_large(name: str, limit: int) -> TooLargeError:
-    """The error of a file that exceeds a bound on its bytes."""
     what = f"unpacks to more than {limit:,} bytes (ABSTAIN_MAX_BYTES raises the bound)"
     return TooLargeError(what, name)
 
 
 def failures() -> tuple[type[BaseException], ...]:
-    """The errors that are about the data: Python's, and those of polars once it is loaded."""
     python = (OSError, UnicodeError, BufferError, OverflowError, RecursionError, MemoryError)
     if "polars" not in sys.modules:
         return python
@@ -69,7 +67,6 @@ def failures() -> tuple[type[BaseException], ...]:
 
 
 def in_a_line(error: BaseException, name: str, *, doing: str = "read") -> InputError:
-    """An error as one line with the file that it is about."""
     if isinstance(error, MemoryError):
         return InputError("needs more memory than there is", name)
     reason = "it is nested too deeply" if isinstance(error, RecursionError) else reason_of(error)
@@ -89,7 +86,6 @@ def reading(name: str, *, engine: bool = False, doing: str = "read") -> Iterator
 
 
 def writing(name: str) -> contextlib.AbstractContextManager[None]:
-    """Turn failures of writing into one line."""
     return reading(name, doing="written")
 
 
@@ -145,7 +141,6 @@ class Opened:
         return "Zstandard" if begins == ZSTD else None
 
     def stream(self) -> IO[bytes]:
-        """The plain bytes from the beginning."""
         if self.broken:
             raise InputError(self.broken, self.name)
         if self.packing is None:
@@ -219,8 +214,6 @@ def _all_of(file: IO[bytes], name: str) -> bytes:
 
 
 class _Stream(io.RawIOBase):
-    """Chunks of bytes as a file."""
-
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
         self._rest = memoryview(b"")
@@ -301,7 +294,6 @@ def text_blocks(opened: Opened) -> Iterator[bytes]:
 
 
 def line_end(text: bytes) -> int:
-    """Where the last whole line ends."""
     return text.rfind(b"\n") + 1
 
 
@@ -340,7 +332,6 @@ def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]
 
 
 def bad_utf8_line(opened: Opened) -> int | None:
-    """The first line that is not UTF-8."""
     with opened.stream() as file:
         for number, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), 1):
             if line.decode(errors="replace").encode() != line:
@@ -349,7 +340,6 @@ def bad_utf8_line(opened: Opened) -> int | None:
 
 
 def ending_of(name: str) -> str:
-    """The ending of a file's name, past one of compression."""
     root, ending = os.path.splitext(name.lower())
     return os.path.splitext(root)[1] if ending in PACKED else ending
 

@@ -119,7 +119,6 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
 
 
 def without(table: Table, column: str) -> Table:
-    """A table without one of its columns."""
     frame = nw.from_native(table.frame).drop(column).to_native()
     columns = tuple(name for name in table.columns if name != column)
     return replace(table, frame=frame, columns=columns)
@@ -172,7 +171,6 @@ def in_engine(small: pl.DataFrame, like: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]
 
 
 def into_lazy(frame: IntoFrame) -> nw.LazyFrame[Any]:
-    """A native frame as a narwhals lazy frame."""
     return nw.from_native(frame).lazy()
 
 
@@ -369,7 +367,6 @@ def _not_alike(column: str, what: str, engine: str, label: str) -> InputError:
 
 
 def is_all_null(frame: nw.LazyFrame[Any], column: str) -> bool:
-    """Whether a column has no type because it holds nothing."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
         return native.collect_schema()[column] == pl.Null

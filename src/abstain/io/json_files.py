@@ -50,7 +50,6 @@ def read_jsonl(opened: Opened) -> Table:
 
 
 def read_array(opened: Opened) -> Table:
-    """A JSON array of objects as a table."""
     records = document(opened, list[dict[str, Any]], what="array of objects")
     if not records:
         raise InputError("has no rows", opened.name)
@@ -63,7 +62,6 @@ def read_array(opened: Opened) -> Table:
 
 
 def _records(chunk: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of some lines, each with the number of the lines before it, one at a time."""
     decode = msgspec.json.Decoder().decode
     for number, line in enumerate(io.BytesIO(chunk), before):
         if not line.strip():
@@ -161,12 +159,10 @@ def _standard(token: re.Match[bytes]) -> bytes:
 
 
 def document(opened: Opened, shape: type[T], *, what: str) -> T:
-    """A file that is one JSON document."""
     return decode(opened.read().removeprefix(BOM), shape, Place(opened.name), what=what)
 
 
 def records(opened: Opened, shape: type[T], *, what: str) -> Iterator[tuple[int, T]]:
-    """The objects of a JSONL file with their lines, one by one."""
     number = 0
     for chunk in chunks_of(opened):
         for line in io.BytesIO(chunk):

@@ -93,7 +93,6 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _beside(target: Path) -> Path:
-    """A new name in the folder of a file."""
     return target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}")
 
 
@@ -140,7 +139,6 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file; a failure leaves no partial file."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8", newline="\n")
 

@@ -78,9 +78,6 @@ def _none_is_right(right: Sequence[str], options: Sequence[str], texts: Sequence
     return "yes" if any(o in right and is_none_of_the_above(text) for o, text in pairs) else "no"
 
 
-# ------------------------------------------------------------------------------------- read
-
-
 def read_qa4mre(opened: Opened) -> Table:
     """A gold or a run as a table; which of them it is, its root says."""
     reader = _Reader(opened)
@@ -109,8 +106,6 @@ class _Element:
 
 
 class _Reader:
-    """Handles the events of the parser and keeps the questions."""
-
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
         self.is_gold, self.root_line = False, 1
@@ -131,7 +126,6 @@ class _Reader:
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     def read(self) -> None:
-        """Parse the file from its beginning to its end."""
         size, limit = 0, memory_limit()
         try:
             with self.opened.stream() as file:
@@ -228,7 +222,6 @@ class _Reader:
             seen.add(option)
 
     def run(self) -> pl.DataFrame:
-        """The answers of a run."""
         extras = [name for name in RUN_EXTRAS if name in self._attributes]
         names = ("question", "answer", "answered", *extras)
         return pl.DataFrame(self.rows, schema=dict.fromkeys(names, pl.String))
@@ -247,8 +240,6 @@ class _Reader:
 def _flat(element: _Element) -> str:
     return " ".join("".join(element.text).split())
 
-
-# ------------------------------------------------------------------------------------ write
 
 Row = Mapping[str, Any]
 
@@ -369,7 +360,6 @@ def _text(value: Any) -> str | None:
 
 
 def _list(value: Any) -> list[str]:
-    """Several ids: a list, or one cell with `|` between them."""
     items = value if isinstance(value, list) else (_text(value) or "").split(SPLIT)
     return [text for item in items if (text := _text(item))]
 

@@ -204,7 +204,6 @@ def _series(name: str, values: list[Any]) -> pl.Series:
 
 
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:
-    """A pick that must be a number; None where it is not picked."""
     if name not in picks:
         return None
     try:
@@ -230,7 +229,6 @@ def verdict_of(number: float, threshold: float | None, *, place: Place) -> str:
 
 
 def share(value: Any, *, what: str, place: Place) -> float:
-    """A number from 0 to 1."""
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         if not isinstance(value, bool) and 0 <= float(value) <= 1:
             return float(value)
@@ -238,7 +236,6 @@ def share(value: Any, *, what: str, place: Place) -> float:
 
 
 def plain_text(value: Any) -> str:
-    """A JSON value as the text of an answer."""
     return "" if value is None else json_text(value)
 
 

@@ -72,7 +72,6 @@ def _kind(file: File, format: str | None) -> str | None:
 
 
 def refuse(bundle: str | os.PathLike[str]) -> list[File]:
-    """Say that a folder or an archive holds no runs."""
     what = "a directory, expected a file (it holds no runs or logs)"
     if not os.path.isdir(bundle):
         what = "an archive that holds no runs or logs"
@@ -113,7 +112,6 @@ def without_runs(sources: Any, runs: Sequence[str]) -> list[str]:
 
 
 def _in_folder(path: str) -> list[File]:
-    """A file, or the files of an archive."""
     try:
         if path.lower().endswith(ARCHIVE) and files.is_bundle(path):
             return list(_entries(path)) or refuse(path)
@@ -157,7 +155,6 @@ HEADERS = ("header.json", "_journal/start.json")
 
 @contextlib.contextmanager
 def open_archive(opened: Opened) -> Iterator[Archive]:
-    """An archive whose file is closed at the end."""
     with opened.stream() as file:
         yield Archive(opened, file)
 
@@ -178,11 +175,9 @@ class Archive:
 
     @property
     def is_inspect(self) -> bool:
-        """Whether it is, by what it holds, a log of Inspect."""
         return any(name in HEADERS or name.startswith("samples/") for name in self.entries)
 
     def read(self, name: str) -> bytearray:
-        """The plain bytes of an entry."""
         entry = self.entries[name]
         place = f"{self.opened.name} ({shown(name)[1:-1]})"
         limit = files.byte_limit(packed=entry.compress_size)

@@ -41,7 +41,6 @@ def exact(name: str) -> str:
 
 
 def col(name: str) -> pl.Expr:
-    """A column of a polars frame, whatever its name."""
     return pl.col(exact(name))
 
 
@@ -236,7 +235,6 @@ def sniff(opened: Opened) -> str:
 
 
 def format_of_name(name: str) -> str | None:
-    """The format that a file's name says, past an ending of compression."""
     return files.ENDINGS.get(files.ending_of(name))
 
 

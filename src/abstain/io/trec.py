@@ -92,7 +92,6 @@ def lines_with(
 
 
 def first_line_with(opened: Opened, query: str) -> int | None:
-    """The first line of a query."""
     return next((number for number, _ in lines(opened, query.encode())), None)
 
 

@@ -193,7 +193,6 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
-    """The column that was named, or the first of the usual ones."""
     if picked is not None and picked not in raw.columns:
         near = ", ".join(nearest(picked, raw.columns)) or "none"
         raise InputError(f"has no column {shown(picked)} (nearest: {near})", raw.name)

@@ -194,7 +194,6 @@ def _column(result: Result) -> tuple[str, str]:
 
 
 def _named(item: Any, otherwise: str) -> str:
-    """The label of a provider or of a prompt."""
     named = (item.get("label") or item.get(otherwise)) if isinstance(item, dict) else item
     return readers.plain_text(named)
 

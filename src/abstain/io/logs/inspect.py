@@ -82,8 +82,6 @@ class Spec(Struct):
 
 
 class Step(Struct):
-    """A solver and its parameters, among them prompts."""
-
     solver: str = "solver"
     params: dict[str, Any] | None = None
 
@@ -104,7 +102,6 @@ class Log(Header):
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """The samples of a log with their verdicts."""
     rows = readers.LogRows(opened, "inspect")
     if not opened.head.startswith(b"PK"):
         log = document(opened, Log, what="Inspect log")
@@ -131,8 +128,6 @@ def _entry(archive: Archive, name: str, shape: type[T], what: str) -> tuple[Plac
 
 
 class _Reader:
-    """Samples to rows, with what the header says."""
-
     def __init__(self, rows: readers.LogRows, picks: Mapping[str, str], header: Header) -> None:
         self.rows, self.header = rows, header
         self.threshold = readers.number_picked(picks, "right-at")

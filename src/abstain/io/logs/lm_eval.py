@@ -105,7 +105,6 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
 def _judged(
     record: Record, metric: str, threshold: float | None, place: Place
 ) -> tuple[str, dict[str, Any]]:
-    """The outcome of a row by its metric, and its values."""
     score = record.get(metric, "missing")
     if isinstance(score, list):
         return _judged_pair(score, metric, place)
