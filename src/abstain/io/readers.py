@@ -45,11 +45,6 @@ class Reader:
 
     name: str
     """By which `--from` knows it."""
-    tool: str
-    versions: str
-    """The versions whose logs were looked at."""
-    files: str
-    """What its files are called, and what writes them."""
     read: Callable[[Opened, Mapping[str, str]], Table] = field(repr=False)
     """A log, and what is picked of it, to a table."""
     sniff: re.Pattern[bytes] | None = None

@@ -82,9 +82,6 @@ def _judged(response: Response) -> readers.Verdict:
 
 ABSTENTIONBENCH = readers.Reader(
     name="abstentionbench",
-    tool="AbstentionBench",
-    versions="2025",
-    files="the judged responses (LLMJudgeCorrectnessEvaluator.json, …)",
     sniff=re.compile(
         rb'\{\s*"responses"\s*:\s*\[\s*\{(?=.*?"should_abstain"\s*:)'
         rb'(?=.*?"is_abstention"\s*:)',
@@ -201,9 +198,6 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
 
 SIMPLEQA = readers.Reader(
     name="simpleqa",
-    tool="SimpleQA style grades",
-    versions="A/B/C and CORRECT/INCORRECT/NOT_ATTEMPTED",
-    files="a table (CSV, TSV, JSONL, Parquet) with a column of grades",
     picks={"grade": "the column of grades", "question": "the column that names questions"},
     read=read_simpleqa,
 )
@@ -245,9 +239,6 @@ def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 PAN = readers.Reader(
     name="pan",
-    tool="PAN authorship verification",
-    versions="PAN 2020 to 2023",
-    files="truth.jsonl (id, same) and answers.jsonl (id, value)",
     read=read_pan,
 )
 
@@ -390,9 +381,6 @@ def _by_question(
 
 SQUAD = readers.Reader(
     name="squad",
-    tool="SQuAD 2",
-    versions="v2.0",
-    files="predictions ({question: text}) with gold=FILE, or the data set itself",
     sniff=re.compile(rb'\{\s*"version"\s*:\s*"v2\.0"\s*,\s*"data"\s*:\s*\['),
     picks={
         "gold": "the data set (dev-v2.0.json)",

@@ -84,9 +84,6 @@ def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> readers.V
 
 DEEPEVAL = readers.Reader(
     name="deepeval",
-    tool="deepeval",
-    versions="3 and 4",
-    files="a test run's JSON, as DEEPEVAL_RESULTS_FOLDER keeps it",
     sniff=re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*"testCases"\s*:\s*\['),
     picks={
         "metric": "the metric that says what is right (default: all)",
@@ -228,9 +225,6 @@ def _tested(result: Result, text: str, threshold: float | None) -> readers.Verdi
 
 PROMPTFOO = readers.Reader(
     name="promptfoo",
-    tool="promptfoo",
-    versions="summary versions 2 and 3",
-    files="promptfoo eval -o results.json or results.jsonl",
     sniff=re.compile(
         rb'\{\s*"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*"results"\s*:\s*\{'
         rb'|\{\s*"version"\s*:\s*[23]\s*,\s*"timestamp"\s*:\s*"[^"]*"\s*,'
@@ -351,9 +345,6 @@ def _recorded(
 
 OPENAI_EVALS = readers.Reader(
     name="openai-evals",
-    tool="openai/evals",
-    versions="1 to 3",
-    files="the JSONL that oaieval records",
     sniff=re.compile(rb'\{"spec"\s*:\s*\{'),
     picks={"right-at": readers.RIGHT_AT, "right": "the grader's choices that are right, as in A+C"},
     read=read_openai_evals,

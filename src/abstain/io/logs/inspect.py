@@ -327,9 +327,6 @@ def _message(error: Any) -> str:
 
 READER = readers.Reader(
     name="inspect",
-    tool="Inspect",
-    versions="log versions 1 and 2",
-    files=".eval and .json logs",
     sniff=re.compile(
         rb'PK\x03\x04|PK\x05\x06|\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,'
         rb'\s*"eval"\s*:\s*\{'

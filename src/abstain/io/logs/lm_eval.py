@@ -170,9 +170,6 @@ def _judged_pair(score: list[Any], metric: str, place: Place) -> tuple[str, dict
 
 READER = readers.Reader(
     name="lm-eval",
-    tool="lm-evaluation-harness",
-    versions="0.4",
-    files="samples_<task>_<date>.jsonl, as --log_samples writes it",
     sniff=re.compile(rb'\{(?=[^\n]*?"doc_id": ?\d)(?=[^\n]*?"filtered_resps": ?\[)'),
     picks={
         "filter": "the filter whose answers count",

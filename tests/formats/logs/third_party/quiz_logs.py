@@ -19,9 +19,6 @@ def read(opened, picks):
 
 READER = Reader(
     name="quiz",
-    tool="quiz",
-    versions="1",
-    files="quiz.jsonl",
     sniff=re.compile(rb'\{\s*"quiz"\s*:'),
     read=read,
 )
