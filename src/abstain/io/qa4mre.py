@@ -85,15 +85,9 @@ def read_qa4mre(opened: Opened) -> Table:
     if not reader.rows:
         raise InputError(f"has no questions, {EXPECTED}", Place(opened.name, reader.root_line))
     frame = reader.gold() if reader.is_gold else reader.run()
-    return Table(
-        opened.name,
-        "qa4mre",
-        tuple(frame.columns),
-        frame.with_row_index(ROW).lazy(),
-        opened,
-        lines=reader.lines,
-        run_id=(reader.run_id, reader.root_line) if reader.run_id else None,
-    )
+    lazy, columns = frame.with_row_index(ROW).lazy(), tuple(frame.columns)
+    run_id = (reader.run_id, reader.root_line) if reader.run_id else None
+    return Table(opened.name, "qa4mre", columns, lazy, opened, lines=reader.lines, run_id=run_id)
 
 
 @dataclass(slots=True)
@@ -118,12 +112,11 @@ class _Reader:
         self._open: list[_Element] = []
         self._inside: list[_Element] = []
         """The texts and the answers of the question that is read."""
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._data
-        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._data
+        parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     def read(self) -> None:
         size, limit = 0, memory_limit()
@@ -208,15 +201,13 @@ class _Reader:
         self._tests.append((t_id, r_id))
 
     def _check(self, answers: Sequence[_Element], asked: str) -> None:
-        if not self.is_gold:
-            if len(answers) > 1:
-                what = f"is a second answer to question {asked}, expected one"
-                raise self._error(what, answers[1].line)
-            return
-        seen = set()
-        for answer in answers:
+        if not self.is_gold and len(answers) > 1:
+            what = f"is a second answer to question {asked}, expected one"
+            raise self._error(what, answers[1].line)
+        seen: set[str | None] = {None}
+        for answer in answers if self.is_gold else ():
             option = answer.attributes.get("a_id")
-            if option is None or SPLIT in option or option in seen:
+            if option in seen or SPLIT in (option or ""):
                 what = f"has an answer to question {asked} with the a_id {shown(option or '')}"
                 raise self._error(f"{what}, expected another each, without {SPLIT}", answer.line)
             seen.add(option)
@@ -249,13 +240,18 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
 
     `name` is what the file will be called.
     """
+    from abstain.io.frames import collect, into_lazy, text_columns
+
     is_gold = "correct" in frame.columns
     for needed in ("question", "correct" if is_gold else "answer"):
         if needed not in frame.columns:
             raise InputError(f"there is no column '{needed}' to write as QA4MRE", name)
     if not is_gold:
         frame = frame.select(cs.by_name(*RUN_COLUMNS, require_all=False))
-    frame = _as_text(frame, name)
+    lists = [name for name in LISTS if isinstance(frame.schema.get(name), pl.List)]
+    lazy = into_lazy(frame)  # every column as text, lists of texts apart; others are refused
+    texts = text_columns(lazy, [c for c in frame.columns if c not in lists], name)
+    frame = collect(lazy.with_columns(*texts), name)
     if not all(map(_text, frame["question"])):
         raise InputError("a row has no question id, expected one", name)
     tree = ElementTree.ElementTree((_gold_tree if is_gold else _run_tree)(frame, name))
@@ -264,16 +260,6 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
         file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
         tree.write(file, encoding="utf-8")
         file.write(b"\n")
-
-
-def _as_text(frame: pl.DataFrame, label: str) -> pl.DataFrame:
-    """Every column as text, lists of texts apart; what is neither is refused."""
-    from abstain.io.frames import collect, into_lazy, text_columns
-
-    lists = [name for name in LISTS if isinstance(frame.schema.get(name), pl.List)]
-    lazy = into_lazy(frame)
-    texts = text_columns(lazy, [name for name in frame.columns if name not in lists], label)
-    return collect(lazy.with_columns(*texts), label)
 
 
 def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
