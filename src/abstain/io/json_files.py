@@ -20,7 +20,6 @@ from abstain.errors import InputError, Place, reason_of
 from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of
 from abstain.io.tables import ROW, Table, json_column
 
-DICTS = msgspec.json.Decoder(dict[str, Any])
 Kinds = dict[str, set[type[Any]]]
 """Of each column the types of its values."""
 
@@ -61,23 +60,6 @@ def read_array(opened: Opened) -> Table:
     return Table(opened.name, "json", tuple(names), frame, opened)
 
 
-def _records(chunk: bytes, name: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    decode = msgspec.json.Decoder().decode
-    for number, line in enumerate(io.BytesIO(chunk), before):
-        if not line.strip():
-            continue
-        try:
-            record = decode(line)
-            problem = f"expected a JSON object, got {type(record).__name__}"
-        except UnicodeDecodeError:
-            record, problem = None, NOT_UTF8
-        except (msgspec.DecodeError, RecursionError) as error:
-            record, problem = None, f"is not JSON: {reason_of(error)}"
-        if not isinstance(record, dict):
-            raise InputError(problem, Place(name, number + 1))
-        yield number, record
-
-
 def _looked_through(opened: Opened) -> tuple[int, Kinds]:
     """How many records there are, and what their columns hold; what is no record is refused."""
     kinds: Kinds = {}
@@ -103,35 +85,30 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
         yield pl.DataFrame({**series, ROW: pl.Series(rows, dtype=pl.UInt32)})
 
 
-def _in_chunks(opened: Opened) -> Iterator[tuple[Sequence[int], list[dict[str, Any]]]]:
+def _in_chunks(opened: Opened) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
     """Some records at a time, and the number of the lines before each."""
-    before = 0
+    before, decode = 0, msgspec.json.Decoder().decode
     for chunk in chunks_of(opened):
-        some, rows = _quickly(chunk), None
-        if some is None:
-            numbered = list(_records(chunk, opened.name, before))
-            rows, some = [number for number, _ in numbered], [record for _, record in numbered]
+        rows, some, problem = list[int](), list[dict[str, Any]](), ""
+        number = before
+        try:
+            for number, line in enumerate(chunk.split(b"\n"), before):
+                if line and not line.isspace():
+                    some.append(decode(line))
+                    rows.append(number)
+        except UnicodeDecodeError:
+            problem = NOT_UTF8
+        except (msgspec.DecodeError, RecursionError) as error:
+            problem = f"is not JSON: {reason_of(error)}"
+        for at, record in zip(rows, some, strict=True):
+            if not isinstance(record, dict):
+                number, problem = at, f"expected a JSON object, got {type(record).__name__}"
+                break
+        if problem:
+            raise InputError(problem, Place(opened.name, number + 1))
         if some:
-            yield rows or range(before, before + len(some)), some
+            yield rows, some
         before += chunk.count(b"\n")
-
-
-def _quickly(text: bytes) -> list[dict[str, Any]] | None:
-    """The records of a chunk, if each of its lines is one and nothing else.
-
-    The decoder takes any white space between records, and none: their braces tell the lines.
-    """
-    text = text.removesuffix(b"\n")
-    if b"\r" in text:
-        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    breaks = text.count(b"\n")
-    if not (text[:1] == b"{" and text[-1:] == b"}" and text.count(b"}\n{") == breaks):
-        return None
-    try:
-        records = DICTS.decode_lines(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return records if len(records) == breaks + 1 else None
 
 
 def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) -> T:
