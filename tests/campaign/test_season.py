@@ -580,4 +580,4 @@ def test_pages_are_written_in_the_order_of_the_pseudonyms(tmp_path: Path) -> Non
     for at, team in enumerate(names):
         asked.run(f"{team}/run.csv", dict.fromkeys(range(60), "ABC"[at]))
     result = ab.campaign(tmp_path / "gold.csv", tmp_path / "in")
-    assert [own.folder for own in Teams(result, names).pages()] == ["lark", "tern", "wren"]
+    assert [folder for folder, _ in Teams(result, names).pages()] == ["lark", "tern", "wren"]

@@ -105,9 +105,6 @@ def _check_readable(sheet: Sheet, audit: Audit) -> None:
                 audit.find(READABLE, sheet, row, column, expected)
 
 
-# ------------------------------------------------------------------- tables against each other
-
-
 Value: TypeAlias = tuple[Sheet, int, str, Printed]
 """A table, a row and a column of it, and the number there."""
 
@@ -134,7 +131,6 @@ def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
 
 
 def _quantity(sheet: Sheet, column: str) -> tuple[str, ...]:
-    """What a column holds, whatever it is called."""
     for score in sheet.scores:
         if score.name == column:
             return ("score", str(score.measure), score.slice, str(score.scale))

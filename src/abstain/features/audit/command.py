@@ -76,7 +76,6 @@ def audit(
 
 
 def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    """NAME=COLUMN texts; a measure may have several columns, a column one meaning."""
     meanings: dict[str, str] = {}
     for text in texts:
         # A measure's parameters have an equals sign too: credit(t=0.5)=score.

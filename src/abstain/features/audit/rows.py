@@ -26,7 +26,7 @@ from abstain.features.audit.result import (
     change_of,
     fewest_digits,
 )
-from abstain.features.audit.table import ALL, TOLERANCE, Printed, ScoreColumn, Sheet
+from abstain.features.audit.table import ALL, Printed, ScoreColumn, Sheet
 from abstain.measures import Measure
 from abstain.outcomes import MOST as LARGEST
 from abstain.outcomes import Counts, CountsArray
@@ -52,7 +52,6 @@ class Sum(Struct, frozen=True):
     rule: ClassVar[str] = COUNTS
 
     def columns(self, sheet: Sheet) -> list[str]:
-        """The columns that take part, the sum first."""
         roles = (self.whole, *self.parts)
         return [sheet.counts[role] for role in roles if role in sheet.counts]
 
@@ -94,9 +93,7 @@ class Score(Struct, frozen=True):
         return np.where((table >= 0).all(axis=-1), scores * self.column.scale, np.nan)
 
     def fits(self, scores: Any) -> Any:
-        low, high = map(float, self.printed.ends)
-        slack = TOLERANCE * self.column.scale
-        return (low - slack <= scores) & (scores <= high + slack)
+        return self.printed.meets(scores, scores)
 
     def holds(self, values: Values) -> Any:
         return self.fits(self.value(values))
@@ -179,9 +176,13 @@ def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
     return common
 
 
-def row_counts(sheet: Sheet, row: int) -> dict[str, int]:
+def row_counts(sheet: Sheet, row: int, questions: int | None = None) -> dict[str, int]:
+    """The counts that a row prints; how many questions it is over where somebody says it."""
     numbers = {role: sheet.number(row, column) for role, column in sheet.counts.items()}
-    return {role: int(n.value) for role, n in numbers.items() if n is not None and _is_count(n)}
+    known = {} if questions is None else {"questions": questions}
+    return known | {
+        role: int(n.value) for role, n in numbers.items() if n is not None and _is_count(n)
+    }
 
 
 def _is_count(number: Printed) -> bool:
@@ -204,20 +205,17 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
             number = sheet.number(row, column)
             if number is not None and not _is_count(number):
                 audit.find(COUNTS, sheet, row, column, "a count is a whole number, 0 or more")
-        printed = row_counts(sheet, row)
+        counts, scores = row_counts(sheet, row, questions), scores_of(sheet, row, ALL)
         if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
-            printed.pop("questions", None)
-            counts, scores = printed, []
-        else:
-            counts = printed if questions is None else {"questions": questions} | printed
-            scores = [s for s in scores_of(sheet, row, ALL) if s.is_known(counts)]
-        checks: list[Check] = [*sums_of(counts), *scores]
+            counts.pop("questions", None)
+            scores = []
+        checks = [*sums_of(counts), *(score for score in scores if score.is_known(counts))]
         for check in checks:
             audit.check(check.rule, sheet, [(row, column) for column in check.columns(sheet)])
         failed = [check for check in checks if not check.holds(counts)]
         fixes: list[Correction] = []
         if failed and corrected < CORRECTED:
-            fixes = corrections(sheet, row, list(printed), counts, checks)
+            fixes = corrections(sheet, row, counts, checks)
             corrected += 1
         for check in failed:
             column = check.columns(sheet)[0]
@@ -225,10 +223,11 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
 
 
 def corrections(
-    sheet: Sheet, row: int, printed: Sequence[str], counts: Values, checks: Sequence[Check]
+    sheet: Sheet, row: int, counts: Values, checks: Sequence[Check]
 ) -> list[Correction]:
     """Every minimal change of printed cells after which all checks hold."""
-    cells: list[str | Score] = [*printed, *(check for check in checks if isinstance(check, Score))]
+    printed = [role for role in row_counts(sheet, row) if role in counts]
+    cells = [*printed, *(check for check in checks if isinstance(check, Score))]
     for size in (1, 2):
         fixes = [
             tuple(change_of(sheet, row, column, text) for column, text in changes.items())
@@ -267,8 +266,6 @@ def _changes(
             yield {columns[role]: str(tried[role]) for role in roles} | texts
 
 
-# ---------------------------------------------------------------- scores without printed counts
-
 LIMIT = 2_000_000
 """Outcomes that are enumerated for one score; more have practically every score."""
 SUSPECT = 10
@@ -305,7 +302,6 @@ class Bounds(NamedTuple):
         return cls(n, *ends)
 
     def few(self, measure: Measure) -> bool:
-        """Whether the outcomes can be tried one by one."""
         (r0, r1), (u0, u1) = self.right, self.unanswered
         candidates = max(1, u1) if measure.definition.needs_candidates else 1
         return max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * candidates <= LIMIT
@@ -326,9 +322,7 @@ def known_runs(sheets: Mapping[Sheet, int | None], audit: Audit) -> dict[tuple[s
             audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
         doubtful: list[str] = []
         for row in sheet.body:
-            counts = ({} if questions is None else {"questions": questions}) | row_counts(
-                sheet, row
-            )
+            counts = row_counts(sheet, row, questions)
             if (table := outcomes_of(counts)) is None:
                 continue
             if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
@@ -387,7 +381,7 @@ def check_attainable(
 
 @lru_cache(maxsize=8)
 def _outcomes(bounds: Bounds, by_candidate: bool) -> Any:
-    """Every outcome within bounds: (…, 6) counts."""
+    """All that there can be within bounds: (…, 6) counts."""
     n, (r0, r1), (w0, w1), (u0, u1) = bounds
     most = max(u1, 0) if by_candidate else 0  # right candidates behind blanks
     right, blank, lucky = np.mgrid[r0 : r1 + 1, u0 : u1 + 1, : most + 1].reshape(3, -1)
@@ -446,9 +440,10 @@ def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | N
                 break
         sizes[misfits].append(n)
     every, but_one = sizes[0], [n for n in sizes[1] if not sizes[0] or n < sizes[0][0]]
-    one, most = (", ".join(map(str, some[:SIZES])) for some in (but_one, every))
+    one, most = (
+        ", ".join(map(str, some[:SIZES])) + " …" * (len(some) >= SIZES) for some in (but_one, every)
+    )
     text = "no number of questions makes every row possible"
     if every:
-        text = f"every row is possible with {most}{' …' * (len(every) >= SIZES)} questions"
-    more = f"; all rows but one are possible with {one}{' …' * (len(but_one) >= SIZES)}"
-    return text + more * bool(but_one)
+        text = f"every row is possible with {most} questions"
+    return f"{text}; all rows but one are possible with {one}" if but_one else text

@@ -159,7 +159,6 @@ def _members(sheet: Sheet, row: int) -> list[int]:
 
 
 def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
-    """A total of whole numbers, as a sum over the group that it fits best."""
     rows = (row, *groups[0])
     scored = column in (*sheet.percents, *(s.name for s in sheet.scores))
     if scored or not all(n.whole for n in sheet.numbers(column, rows)):

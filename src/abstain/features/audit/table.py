@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -59,22 +60,18 @@ class Printed(Struct, frozen=True):
     def whole(self) -> bool:
         return self.decimals == 0 and not self.percent
 
-    def meets(self, low: float | Fraction, high: float | Fraction) -> bool:
-        """Whether some number between two bounds rounds to it.
+    def meets(self, low: Any, high: Any) -> Any:
+        """Whether some number between two bounds rounds to it; also of arrays of bounds.
 
         >>> read_number("0.59").meets(0.5868, 0.5868), read_number("0.58").meets(0.5868, 0.5868)
         (True, False)
         """
         slack = TOLERANCE * max(1.0, abs(float(self.value)))
-        least, greatest = self.ends
-        return float(least) - slack <= float(high) and float(low) <= float(greatest) + slack
+        least, greatest = map(float, self.ends)
+        return (least - slack <= high) & (low <= greatest + slack)
 
     def truncates(self, value: float | Fraction) -> bool:
-        """Whether a number gives it when its further decimals are cut off.
-
-        >>> read_number("0.58").truncates(0.5868)
-        True
-        """
+        """Whether a number gives it when its further decimals are cut off."""
         sign = -1 if self.value < 0 else 1
         rest = sign * float(value) - abs(float(self.value))
         return sign * value >= 0 and -TOLERANCE <= rest < 10.0**-self.decimals - TOLERANCE
@@ -122,7 +119,7 @@ def summary_kind(label: str) -> str | None:
 
 
 class Settings(Struct, frozen=True):
-    """The meaning of columns, as the user declares it."""
+    """What the user declares."""
 
     questions: int | None = None
     measure: str = "c@1"
@@ -173,17 +170,16 @@ class Sheet:
                 if (number := self.cells[row][column]) is not None:
                     self.cells[row][column] = replace(number, exact=True)
         others = [c for c in self.figures if c not in self.counts.values()]
-        self.scores = [score for c in others if (score := self._score(c)) is not None]
-        scored = [score.name for score in self.scores]
-        self.percents = tuple(
-            c for c in others if c not in scored and PERCENT_WORDS.search(c.casefold())
-        )
+        scores = {c: score for c in others if (score := self._score(c)) is not None}
+        self.scores = list(scores.values())
+        percents = [c for c in others if PERCENT_WORDS.search(c.casefold())]
+        self.percents = tuple(c for c in percents if c not in scores)
         runs = [column for column, role in self.roles.items() if role == "run"]
         run = next((c for c in (*runs, "run") if c in self.labels), None)
         self.key_columns = (run,) if run else self.labels
+        """What names a row in every table: the run where there is one, else all labels."""
 
     def key(self, row: int) -> tuple[str, ...]:
-        """What names a row in every table: the run where there is one, else all labels."""
         return tuple(self.texts[row][c] for c in self.key_columns)
 
     def row_name(self, row: int) -> str:
@@ -199,17 +195,22 @@ class Sheet:
         """Columns of texts, and numbers that stand before them and have no name of figures."""
         texts = [c for c in columns if not self._mostly_numbers(c)]
         before = columns[: columns.index(texts[0])] if texts else []
-        labels = {*texts, *(c for c in before if not self._is_figure(c))}
+        figures = (*NUMBERS, *EVERYTHING)
+        labels = {
+            *texts,
+            *(
+                column
+                for column in before
+                if column not in self.settings.sizes
+                and _fold(column) not in figures
+                and _measure_or_none(column) is None
+            ),
+        }
         return tuple(c for c in columns if c in labels and self.roles.get(c) in (None, "run"))
 
     def _mostly_numbers(self, column: str) -> bool:
         filled = [row for row in self.rows if not is_missing(self.texts[row][column])]
         return 2 * len(self.numbers(column, filled)) > len(filled)
-
-    def _is_figure(self, column: str) -> bool:
-        """Whether a column's name says that it holds counts or scores, wherever it stands."""
-        known = column in self.settings.sizes or _fold(column) in (*NUMBERS, *EVERYTHING)
-        return known or _measure_or_none(column) is not None
 
     def _count_columns(self) -> dict[str, str]:
         """The column of each count; none where there is only a number of questions."""
@@ -227,33 +228,27 @@ class Sheet:
         return 2 * sum(n.whole for n in numbers) > len(numbers)
 
     def _score(self, column: str) -> ScoreColumn | None:
-        measure, slice = self._measure_and_slice(column)
-        if measure is None:
-            return None
-        numbers = self.numbers(column, self.body)
-        large = sum(n.percent or n.value > 1 for n in numbers)
-        percent = measure.bounds[1] <= 1 and 2 * large > len(numbers)
-        return ScoreColumn(column, measure, slice, 100 if percent else 1)
-
-    def _measure_and_slice(self, column: str) -> tuple[Measure | None, str]:
         """The measure by the column's role, its whole name or the name's first words."""
         sizes, everything = self.settings.sizes, _fold(column) in EVERYTHING
         role = self.roles.get(column, column)
         slice = column if column in sizes and not everything else ALL
+        numbers = self.numbers(column, self.body)
+        whole = self._mostly_whole(column) and any(n.value > 1 for n in numbers)
         if role in (*NUMBERS, "run"):
-            return None, slice
-        if (measure := _measure_or_none(role)) is not None:
-            return measure, slice
-        whole = self._mostly_whole(column) and any(
-            n.value > 1 for n in self.numbers(column, self.body)
-        )
-        if column in sizes or (everything and not whole):
-            return count_measure(self.settings.measure), slice
+            return None
+        measure = _measure_or_none(role)
+        if measure is None and (column in sizes or (everything and not whole)):
+            measure = count_measure(self.settings.measure)
         words = column.split("_")
-        for cut in range(len(words) - 1, 0, -1):
+        for cut in range(len(words) - 1, 0, -1) if measure is None else ():
             if (measure := _measure_or_none("_".join(words[:cut]))) is not None:
-                return measure, "_".join(words[cut:])
-        return None, slice
+                slice = "_".join(words[cut:])
+                break
+        if measure is None:
+            return None
+        large = sum(n.percent or n.value > 1 for n in numbers)
+        percent = measure.bounds[1] <= 1 and 2 * large > len(numbers)
+        return ScoreColumn(column, measure, slice, 100 if percent else 1)
 
 
 def _fold(name: str) -> str:

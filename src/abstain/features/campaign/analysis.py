@@ -261,7 +261,6 @@ def _attributes(
 
 
 def _texts(questions: pl.DataFrame) -> list[str]:
-    """The attributes of the questions."""
     inner = {"question", "accepted", "nothing_right", "options", "option_texts", ROW}
     return [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
 
@@ -367,7 +366,6 @@ def _references(
 
 
 def _counted_runs(evaluation: Evaluation, slices: Sequence[Slices]) -> dict[str, dict[str, Any]]:
-    """The name of each run and its counts by outcome: over all questions, and of each slice."""
     overall = evaluation.data.overall().table
     sliced = [evaluation.data.sliced(part).table for part in slices]
     return {

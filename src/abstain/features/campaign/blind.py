@@ -48,6 +48,8 @@ REVEALING = ("nca", "correct", "answer", "accepted", "gold")
 """Attributes that say what is right."""
 LUCK = "random (expected)"
 """The one baseline that the test set itself gives."""
+HARMLESS = ("abstain", "policy", "title", "measure", "pass_mark", "seed", "level")
+"""What a blind result has of the open one as it is."""
 BEST_ONLY = "Each team is shown with its best run only, under a pseudonym for this phase."
 
 Reference = TypeVar("Reference", bound=ReferenceRun)
@@ -66,11 +68,12 @@ def blinded(
     if result.blind:
         return result
     result = guarded(result, held or {})
-    kept = [result.breakdowns.index(breakdown) for breakdown in safe_breakdowns(result)]
-    names = [result.breakdowns[i].attribute for i in kept]
+    safe = safe_breakdowns(result)
+    names = [breakdown.attribute for breakdown in safe]
 
     def with_slices(run: Reference) -> Reference:
-        return replace(run, slices=[run.slices[i] for i in kept])
+        pairs = zip(result.breakdowns, run.slices, strict=True)
+        return replace(run, slices=[part for breakdown, part in pairs if breakdown in safe])
 
     rows: dict[str, CampaignRow] = {}
     places: dict[str, int] = {}
@@ -85,28 +88,19 @@ def blinded(
     notes = [result.about, "" if pseudonyms is None else BEST_ONLY, SMALL_SLICES]
     asked = result.questions
     one_right = not any(asked.nothing_right) and all(len(right) == 1 for right in asked.accepted)
+    luck = [run for run in result.references if run.name == LUCK and one_right]
+    unranked, skipped = (result.unranked, result.skipped) if pseudonyms is None else ((), ())
     return CampaignResult(
-        abstain=result.abstain,
-        policy=result.policy,
-        title=result.title,
+        **{name: getattr(result, name) for name in HARMLESS},
         about=" ".join(filter(None, notes)),
-        measure=result.measure,
-        pass_mark=result.pass_mark,
-        seed=result.seed,
-        level=result.level,
         topic_by=result.topic_by if result.topic_by in names else None,
         test_by=result.test_by if result.test_by in names else None,
         rows=tuple(in_order),
         questions=_questions(result, names),
-        breakdowns=tuple(
-            with_outcomes(result.breakdowns[i], np.array(result.breakdowns[i].outcomes)[:, order])
-            for i in kept
-        ),
-        references=tuple(
-            with_slices(run) for run in result.references if run.name == LUCK and one_right
-        ),
-        unranked=tuple(map(with_slices, result.unranked)) if pseudonyms is None else (),
-        skipped=result.skipped if pseudonyms is None else (),
+        breakdowns=tuple(with_outcomes(b, np.array(b.outcomes)[:, order]) for b in safe),
+        references=tuple(map(with_slices, luck)),
+        unranked=tuple(map(with_slices, unranked)),
+        skipped=skipped,
         blind=True,
     )
 
@@ -119,17 +113,10 @@ def with_outcomes(breakdown: Breakdown, table: npt.NDArray[Any]) -> Breakdown:
 def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
     """How many questions each slice has; which they are is left out."""
     attributes = result.questions.attributes
-    kept = sorted(zip(*(attributes[name] for name in names), strict=True), key=_nulls_first)
+    kept = sorted(zip(*(attributes[name] for name in names), strict=True), key=repr)
     columns = dict(zip(names, map(list, zip(*kept, strict=True)), strict=False))
     numbers: list[str | None] = [str(at) for at in range(1, len(attributes["question"]) + 1)]
     return Questions(attributes={"question": numbers, **columns})
-
-
-def _nulls_first(values: Sequence[str | None]) -> list[tuple[bool, str]]:
-    return [(value is not None, value or "") for value in values]
-
-
-# ------------------------------------------------------------------------ which slices are safe
 
 
 def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
@@ -173,9 +160,6 @@ def _reveals_few(slices: npt.NDArray[np.int32]) -> bool:
     beyond = sizes[None] - sizes[:, None]
     nowhere = (~slices[1:].any(axis=0)).sum()
     return bool((within & (beyond > 0) & (beyond < SMALLEST)).any() or 0 < nowhere < SMALLEST)
-
-
-# ------------------------------------------------------------------------ scores of few answers
 
 
 def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
@@ -295,9 +279,6 @@ def _without_candidates(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     plain[4] = table[2:].sum(axis=0)
     plain[2:4] = 0
     return plain
-
-
-# ---------------------------------------------------------------------------------- other names
 
 
 def read_pseudonyms(path: Any, teams: Sequence[str]) -> dict[str, str]:

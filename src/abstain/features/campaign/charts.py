@@ -18,49 +18,48 @@ if TYPE_CHECKING:
     from abstain.features.campaign.overview import Overview
     from abstain.features.campaign.result import Stability
 
-MOST_RUNS = 60
-MOST_DOTS = 300
+MOST_RUNS, MOST_DOTS, MOST_TESTS, MOST_TOPICS = 60, 300, 80, 30
+WHOLE = {"tickMinStep": 1, "format": "d"}
+"""An axis of whole numbers."""
 
 
 def campaign_figures(c: Overview) -> dict[str, Figure]:
-    """Every chart that the data allow, by name."""
     figures = [
         decision_figure(c.runs, c.overall, range(len(c.runs))[:MOST_LINES]),
         *_tests(c),
         *_topics(c),
         *_kinds(c),
         *_pairs(c),
-        *([] if c.result.blind else [question_curve(c)]),
+        *([] if c.result.blind else [_questions(c)]),
     ]
     return {figure.name: figure for figure in figures}
 
 
 def _coloured(field: str, colours: dict[str, str]) -> dict[str, Any]:
-    """The colour of a mark by its value in a field."""
     scale = {"domain": list(colours), "range": list(colours.values())}
     return {"field": field, "type": "nominal", "title": None, "scale": scale}
 
 
 def _tests(c: Overview) -> Iterator[Figure]:
-    if c.result.test_by is None or len(c.slices[c.result.test_by].names) > 80:
+    if c.result.test_by is None or len(c.slices[c.result.test_by].names) > MOST_TESTS:
         return
     names, scores = c.slices[c.result.test_by].names, c.slice_scores[c.result.test_by]
     passed = at_least(scores, c.result.pass_mark)
-    chosen, measure = range(len(c.runs))[:MOST_RUNS], str(c.measure)
+    runs, measure = c.runs[:MOST_RUNS], str(c.measure)
     rows = [
         {
-            "run": c.runs[i],
+            "run": run,
             "test": name,
             measure: round(float(scores[i, part]), 4),
             "passed": "passed" if passed[i, part] else "",
         }
-        for i in chosen
+        for i, run in enumerate(runs)
         for part, name in enumerate(names)
     ]
     heat = cells("test", "run", measure, x_title="reading test")
     x, y = heat["encoding"]["x"], heat["encoding"]["y"]
     x |= {"sort": names, "axis": {"labelOverlap": True}}
-    y |= {"sort": [c.runs[i] for i in chosen], "title": None}
+    y |= {"sort": runs, "title": None}
     heat["encoding"]["color"] |= {"title": measure, "scale": {"scheme": "blues"}}
     dot = points("test", "run", x_type="nominal", y_type="nominal")
     dot["mark"] |= {"color": "#ffb000", "stroke": "#3a2600", "strokeWidth": 0.8, "size": 32}
@@ -75,18 +74,18 @@ def _tests(c: Overview) -> Iterator[Figure]:
         f"({c.result.pass_mark:g} or more): {int(passed.sum()):,} of {scores.size:,}, counting "
         "every run and test."
     )
-    spec = chart("", rows, [heat, dot], height=max(160, 15 * len(chosen)))
+    spec = chart("", rows, [heat, dot], height=max(160, 15 * len(runs)))
     yield Figure("tests", caption, spec, title=f"{measure} of runs on reading tests")
 
 
 def _topics(c: Overview) -> Iterator[Figure]:
-    if c.result.topic_by is None or not 1 < len(c.slices[c.result.topic_by].names) <= 30:
+    if c.result.topic_by is None or not 1 < len(c.slices[c.result.topic_by].names) <= MOST_TOPICS:
         return
     names, scores = c.slices[c.result.topic_by].names, c.slice_scores[c.result.topic_by]
     rows: list[dict[str, Any]] = [
-        {"topic": name, "score": round(float(scores[i, part]), 4), "run": c.runs[i]}
+        {"topic": name, "score": round(float(scores[i, part]), 4), "run": run}
         for part, name in enumerate(names)
-        for i in range(len(c.runs))[:MOST_DOTS]
+        for i, run in enumerate(c.runs[:MOST_DOTS])
     ]
     means = over_runs(scores)["mean"].tolist()
     rows += [{"topic": name, "mean": mean} for name, mean in zip(names, means, strict=True)]
@@ -112,17 +111,19 @@ def _kinds(c: Overview) -> Iterator[Figure]:
     names, total = c.slices["type"].names, c.sliced["type"].table.sum(axis=0)
     rows = []
     for (right, wrong, *blank), name in zip(total.tolist(), names, strict=True):
-        n = (right + wrong + sum(blank)) or 1
         counts = {"right": right, "wrong": wrong, "blank": sum(blank)}
+        n = sum(counts.values()) or 1
         rows += [
             {"type": name, "outcome": outcome, "percent": 100 * count / n, "place": place}
             for place, (outcome, count) in enumerate(counts.items())
         ]
     layer = bars("percent", "type", y_type="nominal", y_title="", x_title="percent of responses")
-    layer["encoding"]["color"] = _coloured("outcome", OUTCOME_COLOURS)
-    layer["encoding"]["order"] = {"field": "place", "type": "quantitative"}
     percent = {"field": "percent", "type": "quantitative", "format": ".1f"}
-    layer["encoding"]["tooltip"] = [*tips(("type", "outcome"), ()), percent]
+    layer["encoding"] |= {
+        "color": _coloured("outcome", OUTCOME_COLOURS),
+        "order": {"field": "place", "type": "quantitative"},
+        "tooltip": [*tips(("type", "outcome"), ()), percent],
+    }
     spec = chart("", rows, [layer], height=34 * len(names))
     caption = "Responses of all runs by question type."
     yield Figure("types", caption, spec, title="Outcomes by kind of question")
@@ -136,9 +137,8 @@ def _pairs(c: Overview) -> Iterator[Figure]:
         t = c.pairs.counts(inside)
         for question, right in (("main", t.main_right), ("auxiliary", t.auxiliary_right)):
             rows.append({"pairs": f"{kind} ({t.pairs})", "question": question, "right": right})
-    layer = bars(
-        "right", "pairs", y_type="nominal", x_title="right responses of all runs", zero=True
-    )
+    title = "right responses of all runs"
+    layer = bars("right", "pairs", y_type="nominal", x_title=title, zero=True)
     layer["encoding"]["yOffset"] = {"field": "question", "sort": ["main", "auxiliary"]}
     layer["encoding"]["color"] = _coloured("question", {"main": "#7f7f7f", "auxiliary": "#0072b2"})
     layer["encoding"]["y"]["sort"] = None
@@ -147,28 +147,21 @@ def _pairs(c: Overview) -> Iterator[Figure]:
     yield Figure("pairs", caption, spec, title="Right on main and auxiliary questions")
 
 
-def question_curve(c: Overview) -> Figure:
+def _questions(c: Overview) -> Figure:
     """How many questions were right in how many runs."""
-    right, _, _ = c.tried
-    counts = np.bincount(right, minlength=len(c.runs) + 1)
     rows = [
-        {"runs": k, "questions": int(n), "from": k - 0.4, "to": k + 0.4}
-        for k, n in enumerate(counts)
+        {"runs": k, "questions": n, "from": k - 0.4, "to": k + 0.4}
+        for k, n in enumerate(np.bincount(c.tried[0]).tolist())
         if n
     ]
     layer = bars("from", "questions", x_title="runs that had the question right", zero=True)
-    x = layer["encoding"]["x"]
-    x["scale"] = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
-    x["axis"] = {"tickMinStep": 1, "format": "d"}
+    domain = {"domain": [-0.5, len(c.runs) + 0.5], "nice": False}
+    layer["encoding"]["x"] |= {"scale": domain, "axis": WHOLE}
     layer["mark"] = {"type": "rect", "tooltip": True}
     layer["encoding"]["x2"], layer["encoding"]["y2"] = {"field": "to"}, {"datum": 0}
     layer["encoding"]["tooltip"] = tips((), ("runs", "questions"))
-    caption = (
-        f"{plural(int(counts[0]), 'question was', 'questions were')} right in no run, and "
-        f"the median question was right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
-    )
     spec = chart("", rows, [layer], height=220)
-    return Figure("questions", caption, spec, title="How hard the questions were")
+    return Figure("questions", c.hardness, spec, title="How hard the questions were")
 
 
 def rank_figure(c: Overview, s: Stability) -> Figure:
@@ -191,10 +184,10 @@ def rank_figure(c: Overview, s: Stability) -> Figure:
     span["encoding"]["x2"] = {"field": "high"}
     dots = points("rank", "run", sort=names, **titles)
     dots["mark"] |= {"size": 45, "opacity": 1}
+    domain = {"domain": [0.5, len(c.runs) + 0.5], "nice": False}
     for layer in (span, dots):
         layer["encoding"]["tooltip"] = tips(("run",), ("rank", "low", "high", "first %"))
-        layer["encoding"]["x"]["axis"] = {"tickMinStep": 1, "format": "d"}
-        layer["encoding"]["x"]["scale"] = {"domain": [0.5, len(c.runs) + 0.5], "nice": False}
+        layer["encoding"]["x"] |= {"axis": WHOLE, "scale": domain}
     which = "all" if len(names) == len(c.runs) else f"the {len(names)} best"
     caption = (
         f"The rank of each run ({which} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "

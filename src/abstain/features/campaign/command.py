@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,6 @@ def campaign(
     """
     from abstain.features.campaign.analysis import opened_campaign
     from abstain.features.campaign.blind import blinded, held_back
-    from abstain.features.campaign.team import Revealed
     from abstain.features.campaign.view import TEAMS, whole_folder_free, write_teams
 
     if blind and reveal:
@@ -104,10 +104,9 @@ def campaign(
     if teams is not None:
         whole_folder_free(Path(teams), force=force, marker=TEAMS)
     paths = {"--teams": teams, "-o": output, "--pseudonyms": pseudonyms}
-    names: dict[Path, str] = {}
-    for name, path in paths.items():
-        if path is not None and (other := names.setdefault(Path(path).absolute(), name)) != name:
-            raise UsageError(f"{other} and {name} name the same path, expected two")
+    for (one, a), (other, b) in combinations(paths.items(), 2):
+        if a is not None and b is not None and Path(a).absolute() == Path(b).absolute():
+            raise UsageError(f"{one} and {other} name the same path, expected two")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
         evaluation, checked = opened_campaign(
@@ -123,7 +122,8 @@ def campaign(
     other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
     if teams is not None:
         with working("writing the teams' pages…"):
-            revealed = Revealed(evaluation.runs, evaluation.data.codes) if reveal else None
+            codes = zip(evaluation.runs, evaluation.data.codes, strict=True)
+            revealed = dict(codes) if reveal else None
             write_teams(
                 result, teams, pseudonyms=other_names, revealed=revealed, held=held, force=force
             )
@@ -155,23 +155,18 @@ def _pseudonyms(path: str, result: CampaignResult) -> dict[str, str]:
     teams = teams_of_campaign(result)
     if not Path(path).exists():
         pseudonyms = drawn_pseudonyms(teams)
-        rows: list[list[Any]] = [[*pair] for pair in pseudonyms.items()]
-        grid = Grid([Column("team"), Column("pseudonym")], rows)
-        write_text(path, grid_text(grid, "csv"))
+        columns = (Column("team"), [*pseudonyms]), (Column("pseudonym"), [*pseudonyms.values()])
+        write_text(path, grid_text(Grid.of(columns), "csv"))
         click.echo(f"{path}: {len(teams)} pseudonyms drawn; keep this file secret", err=True)
     else:
         pseudonyms = read_pseudonyms(path, teams)
     if in_order_of_teams(pseudonyms):
-        click.echo(
-            f"{path}: the pseudonyms are in the same order as the teams' names, so readers can "
-            "guess who is who",
-            err=True,
-        )
+        order = "the pseudonyms are in the same order as the teams' names"
+        click.echo(f"{path}: {order}, so readers can guess who is who", err=True)
     return pseudonyms
 
 
 def write(result: CampaignResult, output: Path, out: Showing, *, force: bool) -> None:
-    """The folder; on the terminal the leaderboard and the summary, and where the rest is."""
     from abstain.features.campaign.view import write_campaign
 
     with working("writing…"):

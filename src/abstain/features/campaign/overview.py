@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, shown
+from abstain.errors import InputError, plural, shown
 from abstain.features.campaign.result import CampaignResult
 from abstain.measures import count_measure
 from abstain.outcomes import RIGHT, Counts, CountsArray
@@ -65,17 +65,25 @@ class Overview:
 
     @cached_property
     def scores(self) -> Array:
-        """The measure of each run over all questions."""
         return self.measure(self.overall)
 
     @cached_property
     def slice_scores(self) -> dict[str, Array]:
-        """For each attribute, the measure by run and slice."""
         return {name: self.measure(counts) for name, counts in self.sliced.items()}
+
+    @property
+    def hardness(self) -> str:
+        """How many questions were right in no run, in every run, and in how many at the median."""
+        right, runs = self.tried[0], len(self.runs)
+        nobody, everybody = int((right == 0).sum()), int((right == runs).sum())
+        return (
+            f"{plural(nobody, 'question was', 'questions were')} right in no run "
+            f"({100 * nobody / len(right):.1f} %), {everybody} in every run; the median question "
+            f"was right in {np.median(right):g} of {plural(runs, 'run')}."
+        )
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """Main questions and their auxiliary twins, where the gold has some."""
         rows = [row.pairs for row in self.result.rows]
         twins = None if None in rows else twins_of(self.questions)
         if twins is None:
@@ -89,9 +97,6 @@ def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
     """Counts from numbers by outcome, whatever is behind that axis; nothing is unsplit."""
     table = np.moveaxis(np.array(outcomes), 0, -1)
     return CountsArray(np.concatenate([table, np.zeros_like(table[..., :1])], axis=-1))
-
-
-# ------------------------------------------------------------------ main and auxiliary questions
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,6 @@ class Pairs:
 
     @cached_property
     def everything(self) -> Marks:
-        """All pairs, as marks."""
         return np.ones(len(self.main_right), bool)
 
     def levels(self, attribute: str) -> dict[str, Marks]:
@@ -124,24 +128,20 @@ class Pairs:
     def counts(self, chosen: Marks) -> PairCounts:
         """Right responses over all runs in the chosen pairs."""
         main, auxiliary = self.main_right[chosen], self.auxiliary_right[chosen]
+        before, after = int(main.sum()), int(auxiliary.sum())
+        change = 100 * (after - before) / before if before else None
         better = int((auxiliary > main).sum())
-        return PairCounts(int(main.sum()), int(auxiliary.sum()), better, int(chosen.sum()))
+        return PairCounts(before, after, change, better, int(chosen.sum()))
 
 
 class PairCounts(NamedTuple):
-    """Some of the pairs, over all runs."""
-
     main_right: int
     auxiliary_right: int
+    change: float | None
+    """Percent more right on the auxiliary questions; None where nothing was right before."""
     better: int
     """Pairs whose auxiliary question got more right than its main one."""
     pairs: int
-
-    @property
-    def change(self) -> float | None:
-        """Percent more right on the auxiliary questions; None where nothing was right before."""
-        more = self.auxiliary_right - self.main_right
-        return 100 * more / self.main_right if self.main_right else None
 
 
 def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:
@@ -183,8 +183,6 @@ def with_role(questions: pl.DataFrame) -> pl.DataFrame:
     role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
     return questions.with_columns(role) if questions.select(auxiliary.any()).item() else questions
 
-
-# ---------------------------------------------------------------------------- columns of tables
 
 ATTRIBUTES = {
     "role": "main questions, and auxiliary ones: their simplified twins",
@@ -241,10 +239,7 @@ MEANINGS: dict[Kind, dict[str, str]] = {
         "mean without": "the mean {measure} of the runs that do not",
         "difference": "the first mean or score minus the second",
     },
-    "percent": {
-        "right %": "of all responses",
-        "unanswered %": "of all responses (NoA; in QA4MRE's overviews: unanswered)",
-    },
+    "percent": dict.fromkeys(("right %", "unanswered %"), "of all responses"),
     "count": {
         "answered": "right and wrong together",
         "right": "answered right",
@@ -263,35 +258,36 @@ MEANINGS: dict[Kind, dict[str, str]] = {
 KINDS: dict[str, Kind] = {name: kind for kind, names in MEANINGS.items() for name in names}
 
 
-def grid_of(c: Overview, cells: Mapping[str, Sequence[Cell]], **more: Any) -> Grid:
-    """A table of columns by their names, each with its cells."""
-    return Grid.of(zip(columns(c, *cells), cells.values(), strict=True), **more)
+def grid_of(c: Overview, cells: Mapping[Any, Sequence[Cell]], **more: Any) -> Grid:
+    """A table of columns, by name where `columns` knows them, each with its cells."""
+    heads = [head if isinstance(head, Column) else columns(c, head)[0] for head in cells]
+    return Grid.of(zip(heads, cells.values(), strict=True), **more)
 
 
 def columns(c: Overview, *names: str) -> list[Column]:
     """Columns by their names: those declared here, and measures."""
     words = {"measure": c.measure, "level": 100 * c.result.level}
-    return [
-        Column(
-            name,
-            KINDS.get(name, "score"),
-            means=MEANINGS[KINDS[name]][name].format_map(words)
-            if name in KINDS
-            else measure_summary(name),
-            plain=name in PLAIN,
-        )
-        for name in names
-    ]
+    made = []
+    for name in names:
+        kind = KINDS.get(name)
+        means = MEANINGS[kind][name].format_map(words) if kind else measure_summary(name)
+        made.append(Column(name, kind or "score", means=means, plain=name in PLAIN))
+    return made
+
+
+def from_the_best(c: Overview, scores: Array) -> list[int]:
+    """The order of scores; of equal ones the first, and those that are undefined last."""
+    better = -scores if c.measure.higher_is_better else scores
+    order: list[int] = np.argsort(better, kind="stable").tolist()
+    return order
 
 
 def attribute_column(name: str, whose: str) -> Column:
-    """The column of an attribute's values."""
     means = ATTRIBUTES.get(name, f"an attribute of the {whose}")
     return Column(name, means=means, plain=name in PLAIN)
 
 
 def safe(name: str) -> str:
-    """A name that a file may have."""
     return "".join(sign if sign.isalnum() else "_" for sign in name.lower())[:40]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from abstain.errors import plural
 from abstain.features.campaign.charts import campaign_figures, rank_figure
 from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.summary import sentences
-from abstain.features.campaign.tables import EXTRA, hardest_first
+from abstain.features.campaign.tables import EXTRA, SPLIT, hardest_first
 from abstain.features.curve.view import View as CurveView
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
@@ -32,7 +33,7 @@ from abstain.report.view import policy_words, sentence
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
-DETAILS = ("answered", "unans. right", "unans. wrong", "unans. empty", *EXTRA)
+DETAILS = ("answered", *SPLIT, *EXTRA)
 """Columns of the leaderboard that come last on the page, when asked for."""
 CARDS = 3
 MOST_OPTIONS = 8
@@ -87,15 +88,12 @@ def _again(c: Overview) -> list[tuple[str, str]]:
     return facts
 
 
-# ------------------------------------------------------------------------------- leaderboard
-
-
 def _leaderboard(c: Overview, table: PageTable) -> PageTable:
     """The bars beside the score, where a phone shows them, details last; slices to choose from."""
+    late = [name for name in DETAILS if name != str(c.measure)]
     names = [column.name for column in table.grid.columns]
-    score = names.index(str(c.measure))
-    late = [name for name in DETAILS if name in names and name != str(c.measure)]
     first = [name for name in names if name not in (*late, "outcomes")]
+    score = first.index(str(c.measure))
     first.insert(score + 1, "outcomes")
     grid = table.grid.in_order([*first, *late])
     room, left = [], MOST_SLICED
@@ -118,6 +116,7 @@ def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[V
     column = {head.name: i for i, head in enumerate(grid.columns)}
     place = {name: i for i, name in enumerate([*c.runs, *c.baselines])}
     order = [place[str(row[column["run"]])] for row in grid.rows]
+    higher = c.measure.higher_is_better
     for attribute in attributes:
         extra = [parts[attribute].table for _, parts in c.baselines.values()]
         counts = CountsArray(np.stack([*c.sliced[attribute].table, *extra]))
@@ -125,12 +124,10 @@ def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[V
         outcomes = np.stack([counts.right, counts.wrong, counts.unanswered], axis=-1)
         three = np.round(outcomes.astype(float), 2)[order]
         for part, name in enumerate(c.slices[attribute].names):
-            ranks = places(
-                scores[: len(c.runs), part], higher_is_better=c.measure.higher_is_better
-            ) + [""] * len(extra)
+            ranks = places(scores[: len(c.runs), part], higher_is_better=higher)
             right, wrong, unanswered = three[:, part].T.tolist()
             cells: dict[str, list[Cell]] = {
-                "#": [ranks[i] for i in order],
+                "#": [[*ranks, *[""] * len(extra)][i] for i in order],
                 str(c.measure): scores[order, part].tolist(),
                 "outcomes": [*zip(right, wrong, unanswered, strict=True)],
                 "right": right,
@@ -140,23 +137,20 @@ def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[V
             yield Variant(attribute, name, {column[n]: cells[n] for n in cells})
 
 
-# ----------------------------------------------------------------------------------- sections
-
-
 def _sections(
     c: Overview, known: dict[str, PageTable], figures: dict[str, Figure], lines: list[str]
 ) -> list[Section]:
     """What the page tells, in its order; a table that no section names comes last, folded."""
-
-    def taken(names: str) -> list[PageTable]:
-        return [known.pop(name) for name in names.split() if name in known]
 
     def section(
         name: str, title: str, chart: str, tables: str, folded: str = "", short: str = ""
     ) -> Section:
         """A chart and tables by their names, as far as they are there."""
         drawn = [figures[chart]] if chart in figures else []
-        first, hidden = taken(tables), taken(folded)
+        first, hidden = (
+            [known.pop(name) for name in names.split() if name in known]
+            for names in (tables, folded)
+        )
         return Section(name, title, figures=drawn, tables=first, folded=hidden, short=short)
 
     first = section("leaderboard", "Leaderboard", "", "leaderboard", "teams")
@@ -203,7 +197,6 @@ def confidence_sections(c: Overview) -> list[Section]:
 
 
 def stability_section(c: Overview) -> Section:
-    """How far other questions could have moved the ranks."""
     section = Section("stability", "How stable is the ranking?", short="Stability")
     s, rows = c.result.stability, c.result.rows
     if s is None:
@@ -216,16 +209,16 @@ def stability_section(c: Overview) -> Section:
         f"the least certain, from {s.low[at]} to {s.high[at]} in 95 % of the resamples."
     ]
     section.figures = [rank_figure(c, s)]
-    heads = (Column("run"), Column("rank"), Column("from", "count"), Column("to", "count"))
-    shares = [100 * share for share in s.first]
-    cells = (c.runs, [row.rank for row in rows], s.low, s.high, shares)
-    grid = Grid.of(zip((*heads, Column("first in %", "percent")), cells, strict=True))
+    cells: dict[Column, list[Any]] = {
+        Column("run"): c.runs,
+        Column("rank"): [row.rank for row in rows],
+        Column("from", "count"): s.low,
+        Column("to", "count"): s.high,
+        Column("first in %", "percent"): [100 * share for share in s.first],
+    }
     reading = "From … to: where the rank lies in 95 % of the resamples."
-    section.folded = [PageTable("ranks", "Every rank", reading, grid)]
+    section.folded = [PageTable("ranks", "Every rank", reading, Grid.of(cells.items()))]
     return section
-
-
-# -------------------------------------------------------------------------------------- cards
 
 
 def question_decks(c: Overview) -> list[Deck]:
@@ -237,11 +230,8 @@ def question_decks(c: Overview) -> list[Deck]:
         "Easiest": np.lexsort((place, wrong, -right)).tolist(),
         "Most often left blank": [i for i in np.lexsort((place, -blank)).tolist() if blank[i]],
     }
-    return [
-        Deck(title, tuple(_card(c, i) for i in chosen[:CARDS]))
-        for title, chosen in kinds.items()
-        if chosen
-    ]
+    decks = (Deck(title, tuple(_card(c, i) for i in kinds[title][:CARDS])) for title in kinds)
+    return [deck for deck in decks if deck.cards]
 
 
 def _card(c: Overview, i: int) -> Card:
@@ -270,6 +260,5 @@ def _choices(c: Overview, i: int) -> Iterator[Choice]:
         correct = {answer for answer in counts if answer.lower() in correct} or {"none"}
     wanted = list(dict.fromkeys((*listed, *counts, *sorted(correct))))
     for option in wanted[: max(MOST_OPTIONS, len(listed))]:
-        count = counts.get(option, 0)
-        share, right = count / len(c.runs), option in correct
-        yield Choice(option, text_of.get(option, ""), count, share, right)
+        count, text = counts.get(option, 0), text_of.get(option, "")
+        yield Choice(option, text, count, count / len(c.runs), option in correct)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,6 +14,7 @@ from abstain.features.campaign.overview import (
     Overview,
     attribute_column,
     columns,
+    from_the_best,
     grid_of,
     safe,
 )
@@ -32,19 +34,27 @@ NOT_TECHNIQUES = ("team", "number", "first_run", "status")
 
 
 def participant_tables(c: Overview) -> Iterator[PageTable]:
-    """Every table on the runs as their teams made them."""
-    yield from _teams(c)
-    yield from _groups(c)
+    lists = [
+        name
+        for name, texts in c.info.items()
+        if name not in NOT_TECHNIQUES and any(SEPARATOR in (text or "") for text in texts)
+    ]
+    if any(c.info.get("team", ())):
+        yield _teams(c)
+    for attribute, values in c.info.items():
+        groups = sorted({value for value in values if value is not None})
+        if attribute not in ("team", *lists) and 1 < len(groups) <= MOST_GROUPS:
+            yield _groups(c, attribute, groups)
     yield from _languages(c)
-    yield from _first_runs(c)
-    yield from _techniques(c)
+    if c.result.first_runs:
+        yield _first_runs(c)
+    for attribute in lists:
+        yield from _techniques(c, attribute)
     yield from problem_table(c)
 
 
-def _teams(c: Overview) -> Iterator[PageTable]:
+def _teams(c: Overview) -> PageTable:
     """The best run of each team against its others."""
-    if not any(c.info.get("team", ())):
-        return
     members: dict[str, list[int]] = {}
     for i, team in enumerate(c.info["team"]):
         members.setdefault(team or "–", []).append(i)
@@ -54,35 +64,26 @@ def _teams(c: Overview) -> Iterator[PageTable]:
         mean, lowest = (scores.mean(), scores.min()) if scores.size else (np.nan, np.nan)
         score = float(c.scores[best])
         rows.append([team, 1 + len(others), c.runs[best], score, float(mean), float(lowest)])
-    names = ("team", "runs", "best run", str(c.measure), "mean of the others", "lowest")
+    heads = columns(c, "team", "runs", "best run", str(c.measure), "mean of the others", "lowest")
     title = "The best run of each team against its others"
-    yield PageTable(
-        "teams", title, f"{c.measure} over all questions.", Grid(columns(c, *names), rows)
+    return PageTable("teams", title, f"{c.measure} over all questions.", Grid(heads, rows))
+
+
+def _groups(c: Overview, attribute: str, groups: list[str]) -> PageTable:
+    """Runs in groups by an attribute of the runs: mean, median, deviation, best."""
+    rows: list[list[Cell]] = []
+    for value in groups:
+        members = [i for i, of_run in enumerate(c.info[attribute]) if of_run == value]
+        summary = map(float, over_runs(c.scores[members]).values())
+        best = members[0]
+        rows.append([value, len(members), *summary, float(c.scores[best]), c.runs[best]])
+    heads = columns(c, "runs", "mean", "median", "st. dev.", "best", "best run")
+    return PageTable(
+        f"runs_by_{safe(attribute)}",
+        f"Runs by {attribute}",
+        f"{c.measure} over all questions.",
+        Grid([attribute_column(attribute, "runs"), *heads], rows),
     )
-
-
-def _groups(c: Overview) -> Iterator[PageTable]:
-    """Runs in groups by each attribute of the runs: mean, median, deviation, best."""
-    for attribute, values in c.info.items():
-        groups = sorted({value for value in values if value is not None})
-        if attribute in ("team", *_lists(c)) or not 1 < len(groups) <= MOST_GROUPS:
-            continue
-        rows: list[list[Cell]] = []
-        for value in groups:
-            members = [i for i, of_run in enumerate(values) if of_run == value]
-            summary = map(float, over_runs(c.scores[members]).values())
-            best = members[0]
-            rows.append([value, len(members), *summary, float(c.scores[best]), c.runs[best]])
-        heads = columns(c, "runs", "mean", "median", "st. dev.", "best", "best run")
-        yield PageTable(
-            f"runs_by_{safe(attribute)}",
-            f"Runs by {attribute}",
-            f"{c.measure} over all questions.",
-            Grid([attribute_column(attribute, "runs"), *heads], rows),
-        )
-
-
-# ---------------------------------------------------------------------------------- languages
 
 
 def _languages(c: Overview) -> Iterator[PageTable]:
@@ -96,7 +97,7 @@ def _languages(c: Overview) -> Iterator[PageTable]:
     if not known:
         return
     teams = [{c.teams[i] for i, of_run in enumerate(pairs) if of_run == pair} for pair in known]
-    cells: dict[str, list[Cell]] = {
+    cells: dict[str, list[Any]] = {
         "source": [source for source, _ in known],
         "target": [target for _, target in known],
         "runs": [pairs.count(pair) for pair in known],
@@ -116,113 +117,85 @@ def _by_language(c: Overview, languages: list[str]) -> PageTable:
     names = sorted({*languages} - {""})
     references = [reference.name for reference in c.result.references]
     scores = [*c.scores.tolist(), *(c.measure(c.baselines[name][0]) for name in references)]
-    worth = np.array(scores) * (-1 if c.measure.higher_is_better else 1)
-    order = np.argsort(worth, kind="stable").tolist()
+    order = from_the_best(c, np.array(scores))
     spoken = [*({language} for language in languages), *({*names} for _ in references)]
     means = f"{c.measure} of the runs in this language"
+    cells: dict[Any, list[Any]] = {"run": [[*c.runs, *references][i] for i in order]}
+    for name in names:
+        of_language = [scores[i] if name in spoken[i] else None for i in order]
+        cells[Column(name, "score", means=means)] = of_language
+    dim = {at for at, i in enumerate(order) if i >= len(c.runs)}
     return PageTable(
         "languages_runs",
         "Runs by language",
         f"{c.measure} over all questions, in the column of the questions' language; reference runs "
         "answer in every language.",
-        Grid(
-            [*columns(c, "run"), *(Column(name, "score", means=means) for name in names)],
-            [
-                [[*c.runs, *references][i], *(scores[i] if n in spoken[i] else None for n in names)]
-                for i in order
-            ],
-            dim={at for at, i in enumerate(order) if i >= len(c.runs)},
-        ),
+        grid_of(c, cells, dim=dim),
     )
 
 
-# --------------------------------------------------------------------- first runs, techniques
-
-
-def _first_runs(c: Overview) -> Iterator[PageTable]:
-    pairs = c.result.first_runs
-    if not pairs:
-        return
+def _first_runs(c: Overview) -> PageTable:
+    pairs, level = c.result.first_runs, 100 * c.result.level
     means = {}
     for name in ("first_score", "other_score", "difference"):
         scores = [score for pair in pairs if (score := getattr(pair, name)) is not None]
         means[name] = float(np.mean(scores)) if scores else None
     mean = FirstRun(team="mean", first="", other="", low=None, high=None, **means)
-    where = "main questions" if ROLE in c.slices else "all questions"
-    grid = Grid.of_rows(
-        FirstRun,
-        [*pairs, mean],
-        *FirstRun.__struct_fields__,
-        measure=c.measure,
-        level=100 * c.result.level,
-    )
-    yield PageTable(
+    names = FirstRun.__struct_fields__
+    grid = Grid.of_rows(FirstRun, [*pairs, mean], *names, measure=c.measure, level=level)
+    return PageTable(
         "first_runs",
         "Run 01 against the best other run of its team",
-        f"{c.measure} on {where}; the difference is paired by question; its interval "
-        f"({100 * c.result.level:.4g} %) is from a bootstrap.",
+        f"{c.measure} on {'main questions' if ROLE in c.slices else 'all questions'}; the "
+        f"difference is paired by question; its interval ({level:.4g} %) is from a bootstrap.",
         replace(grid, dim={len(pairs)}),
     )
 
 
-def _lists(c: Overview) -> list[str]:
-    """Attributes of runs that list several things in a cell."""
-    return [
-        name
-        for name, texts in c.info.items()
-        if name not in NOT_TECHNIQUES and any(SEPARATOR in (text or "") for text in texts)
-    ]
-
-
-def _techniques(c: Overview) -> Iterator[PageTable]:
+def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
     """For each technique of a list who used it, and the mean with and without it."""
     columned = sorted(set(c.teams)) if len(set(c.teams)) <= MOST_TEAMS else []
-    for attribute in _lists(c):
-        used = [
-            {part.strip() for part in (text or "").split(SEPARATOR)} - {""}
-            for text in c.info[attribute]
-        ]
-        names = sorted(set().union(*used))
-        if len(names) > MOST_TECHNIQUES:
-            continue
-        rows: list[list[Cell]] = []
-        for name in names:
-            inside = np.array([name in techniques for techniques in used])
-            users = {c.teams[i] for i in np.flatnonzero(inside)}
-            numbers = difference_of_groups(c.scores, inside, c.teams, c.result.level)
-            marks = ("×" if team in users else "" for team in columned)
-            rows.append([name, int(inside.sum()), len(users), *numbers, *marks])
-        heads = [
-            Column(attribute, means="as in the table of runs"),
-            *columns(c, "runs", "teams", "mean with", "mean without", "difference", "low", "high"),
-            *(Column(f"team {team}", means="× where the team used it") for team in columned),
-        ]
-        yield PageTable(
-            f"techniques_{safe(attribute)}",
-            f"Runs with and without each value of {attribute}",
-            f"Mean {c.measure} of runs with and without it. The interval of the difference "
-            f"({100 * c.result.level:.4g} %) treats teams as independent. A difference is not an "
-            "effect: teams differ in many other ways.",
-            Grid(heads, rows),
-        )
-
-
-# ----------------------------------------------------------------------------------- problems
+    used = [
+        {part.strip() for part in (text or "").split(SEPARATOR)} - {""}
+        for text in c.info[attribute]
+    ]
+    names = sorted(set().union(*used))
+    if len(names) > MOST_TECHNIQUES:
+        return
+    rows: list[list[Cell]] = []
+    for name in names:
+        inside = np.array([name in techniques for techniques in used])
+        users = {c.teams[i] for i in np.flatnonzero(inside)}
+        numbers = difference_of_groups(c.scores, inside, c.teams, c.result.level)
+        marks = ("×" if team in users else "" for team in columned)
+        rows.append([name, int(inside.sum()), len(users), *numbers, *marks])
+    heads = [
+        Column(attribute, means="as in the table of runs"),
+        *columns(c, "runs", "teams", "mean with", "mean without", "difference", "low", "high"),
+        *(Column(f"team {team}", means="× where the team used it") for team in columned),
+    ]
+    yield PageTable(
+        f"techniques_{safe(attribute)}",
+        f"Runs with and without each value of {attribute}",
+        f"Mean {c.measure} of runs with and without it. The interval of the difference "
+        f"({100 * c.result.level:.4g} %) treats teams as independent. A difference is not an "
+        "effect: teams differ in many other ways.",
+        Grid(heads, rows),
+    )
 
 
 def problem_table(c: Overview) -> Iterator[PageTable]:
-    """What is wrong or odd with runs that were handed in."""
     rows: list[list[Cell]] = [
         [p.team or "", p.run or "", str(p.place), severity, p.kind, p.typed or p.message]
         for severity, problems in (("problem", c.result.problems), ("warning", c.result.warnings))
         for p in problems
     ]
     if rows:
-        names = ("team", "run", "place", "severity", "kind", "what is wrong")
+        heads = columns(c, "team", "run", "place", "severity", "kind", "what is wrong")
         left = plural(len(c.result.skipped), "run was", "runs were")
         yield PageTable(
             "problems",
             "Problems of what was handed in",
             f"{left} left out for a problem; a warning leaves nothing out.",
-            Grid(columns(c, *names), rows),
+            Grid(heads, rows),
         )

@@ -19,9 +19,6 @@ from abstain.report.result import Facts, Number, Result
 if TYPE_CHECKING:
     import polars as pl
 
-    from abstain.features.campaign.overview import Overview
-
-
 MAIN = "on main questions, or on all questions if none are auxiliary"
 ENDS = "the ends of a {level:.4g} % interval"
 
@@ -58,7 +55,6 @@ class Breakdown(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def outcomes(self) -> list[list[list[Number]]]:
-        """Outcomes × runs × slices."""
         return [getattr(self, name) for name in OUTCOMES]
 
 
@@ -118,7 +114,6 @@ class Questions(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def correct(self) -> list[str]:
-        """What is right, in words."""
         return [
             "none" if nothing else " | ".join(texts)
             for nothing, texts in zip(self.nothing_right, self.accepted, strict=True)
@@ -191,52 +186,42 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     def check(self) -> None:
         """Every list has a place for each run, slice or question, and counts are numbers."""
-        from abstain.features.campaign.overview import Overview
-
-        runs, q, s = len(self.rows), self.questions, self.stability
-        asked = len(q.attributes.get("question", ()))
-        tried = (q.right, q.wrong, q.blank)
-        answers = (*tried, q.accepted, q.nothing_right)
+        q, compared, curves = self.questions, self.comparison, self.curves
+        for part in filter(None, (compared, curves)):
+            part.check()
+        named = {row.run for row in compared.rows} if compared else set()
+        named |= {row.run for row in curves.runs} if curves else set()
         options = (q.options, q.option_texts, q.choices)
-        if not runs or not asked:
-            raise ValueError("has no runs or no questions")
+        answers = (q.right, q.wrong, q.blank, q.accepted, q.nothing_right)
         if self.blind and any((*answers, *options)):
             raise ValueError("is blind, but holds outcomes or answers of questions")
         lists = [*q.attributes.values(), *filter(None, options), *(() if self.blind else answers)]
-        if {len(column) for column in lists} != {asked}:
-            raise ValueError("the lists of question data differ in length")
-        if any(not 0 <= count <= runs for column in tried for count in column):
-            raise ValueError("the runs of a question are fewer than 0 or more than all")
-        named: set[str] = set()
-        for part in filter(None, (self.comparison, self.curves)):
-            part.check()
-        if self.comparison is not None:
-            named |= {row.run for row in self.comparison.rows}
-        if self.curves is not None:
-            named |= {row.run for row in self.curves.runs}
-        if not named <= {row.run for row in self.rows}:
-            raise ValueError("its comparison or its curves name a run that has no result")
-        fits = {each.attribute for each in self.breakdowns} <= {*q.attributes}
-        fits = fits and (s is None or {len(s.low), len(s.high), len(s.first)} == {runs})
         try:
-            fits = fits and self._fits(Overview(self))
+            fits = {len(column) for column in lists} == {len(q.attributes["question"])} != {0}
+            fits = fits and {each.attribute for each in self.breakdowns} <= {*q.attributes}
+            fits = fits and named <= {row.run for row in self.rows} and self._fits()
         except (ValueError, TypeError, LookupError):
             fits = False
         if not fits:
             raise ValueError("its runs, its questions and its breakdowns do not fit each other")
 
-    def _fits(self, c: Overview) -> bool:
+    def _fits(self) -> bool:
         """Whether counts are numbers, and matrices have the shape of runs and slices."""
+        from abstain.features.campaign.overview import Overview
+
+        c, s, runs = Overview(self), self.stability, len(self.rows)
         others = (*self.unranked, *self.references)
         fits = {self.test_by, self.topic_by} <= {*c.slices, None}
+        fits = fits and (s is None or {len(s.low), len(s.high), len(s.first)} == {runs})
         fits = fits and all(len(run.counts) == len(OUTCOMES) for run in others)
+        fits = fits and all(((n >= 0) & (n <= runs)).all() for n in c.tried)
         tables = [c.overall.table, np.array([run.counts for run in others] or 0)]
         for each in self.breakdowns:
             names = c.slices[each.attribute].names
             shape = (len(names), len(OUTCOMES) + 1)
             parts = [sliced[each.attribute].table for _, sliced in c.baselines.values()]
             fits = fits and each.slices == names and all(part.shape == shape for part in parts)
-            fits = fits and c.sliced[each.attribute].table.shape == (len(self.rows), *shape)
+            fits = fits and c.sliced[each.attribute].table.shape == (runs, *shape)
             tables += [c.sliced[each.attribute].table, *parts]
         counts = np.concatenate([table[table != 0] for table in tables])
-        return fits and bool(((counts >= LEAST) & (counts <= MOST)).all())
+        return bool(runs and fits and ((counts >= LEAST) & (counts <= MOST)).all())

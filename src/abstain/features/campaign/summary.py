@@ -29,7 +29,7 @@ def sentences(c: Overview) -> Iterator[str]:
     yield from _tests(c)
     yield from _slices(c)
     if not c.result.blind:
-        yield _questions(c)
+        yield c.hardness
     yield _blanks(c)
     yield from _pairs(c)
 
@@ -135,16 +135,6 @@ def _slices(c: Overview) -> Iterator[str]:
             )
 
 
-def _questions(c: Overview) -> str:
-    right, _, _ = c.tried
-    nobody, everybody = int((right == 0).sum()), int((right == len(c.runs)).sum())
-    return (
-        f"{plural(nobody, 'question was', 'questions were')} right in no run "
-        f"({100 * nobody / len(right):.1f} %), {everybody} in every run; the median question was "
-        f"right in {np.median(right):g} of {plural(len(c.runs), 'run')}."
-    )
-
-
 def _blanks(c: Overview) -> str:
     total = Counts(*c.overall.table.sum(axis=0).astype(float))
     if not total.unanswered:
@@ -155,9 +145,10 @@ def _blanks(c: Overview) -> str:
         f"({100 * total.unanswered / total.n:.1f} %)"
     )
     if candidates := total.unanswered_right + total.unanswered_wrong:
-        share = 100 * total.unanswered_wrong / candidates
-        text += f"; of the {candidates:,.0f} that came with a candidate, {share:.1f} % were rightly"
-        text += " held back"
+        text += (
+            f"; of the {candidates:,.0f} that came with a candidate, "
+            f"{100 * total.unanswered_wrong / candidates:.1f} % were rightly held back"
+        )
     return text + "."
 
 

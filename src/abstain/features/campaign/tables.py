@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,12 +18,13 @@ from abstain.features.campaign.overview import (
     attribute_column,
     columns,
     free_name,
+    from_the_best,
     grid_of,
     safe,
 )
 from abstain.features.campaign.participants import participant_tables
 from abstain.measures import measure
-from abstain.outcomes import OUTCOMES, Counts, CountsArray
+from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
 from abstain.stats.orderings import at_least, over_runs
@@ -33,11 +34,10 @@ if TYPE_CHECKING:
     from abstain.runs.gold import Slices
     from abstain.stats.orderings import Marks
 
-Cells: TypeAlias = dict[str, Cell]
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
-
-
+COUNTED = ("answered", "right", "wrong", "unanswered")
+SPLIT = ("unans. right", "unans. wrong", "unans. empty")
 STATISTICS = {"median": "median", "mean": "mean", "standard deviation": "st. dev."}
 """What sums scores up, with the headings."""
 
@@ -65,26 +65,20 @@ def all_tables(c: Overview) -> list[PageTable]:
     return [replace(table, name=free_name(table.name, taken)) for table in tables]
 
 
-# ---------------------------------------------------------------- question answering perspective
-
-
 def leaderboard(c: Overview) -> PageTable:
-    """Every run with its outcomes, from the best to the worst, the reference runs among them."""
     passed = tests_passed(c)
     lines = []
     for i, row in enumerate(c.result.rows):
         low, high = row.intervals.get(c.result.measure, (None, None))
-        ranked: Cells = {"#": row.rank, "low": low, "high": high, "group": row.group}
         info = {"status": "official", **row.info}
-        lines.append(_line(c, row.run, c.overall[i], passed[i], info) | ranked)
+        cells = {"#": row.rank, "low": low, "high": high, "group": row.group}
+        lines.append(_line(c, row.run, c.overall[i], passed[i], info) | cells)
     unranked = {run.name: run.info for run in c.result.unranked}
     for name, (k, parts) in c.baselines.items():
-        reached = 0
-        if c.result.test_by:
-            scores = c.measure(parts[c.result.test_by])
-            reached = int(at_least(scores, c.result.pass_mark).sum())
+        scores = c.measure(parts[c.result.test_by]) if c.result.test_by else []
+        reached = int(at_least(scores, c.result.pass_mark).sum())
         lines.append(_line(c, name, k, reached, unranked.get(name, {})))
-    best = _from_the_best(c, np.array([line[str(c.measure)] for line in lines], float))
+    best = from_the_best(c, np.array([line[str(c.measure)] for line in lines], float))
     text = "Outcomes of every run; reference runs are listed without a rank"
     if c.result.unranked:
         text += ", and so are late and unofficial runs, which are in no average"
@@ -95,7 +89,7 @@ def leaderboard(c: Overview) -> PageTable:
 
 def _line(
     c: Overview, name: str, k: Counts, passed: int | None, info: Mapping[str, str | None]
-) -> Cells:
+) -> dict[str, Any]:
     """The cells of a run that has no rank, by column."""
     return {
         "#": "",
@@ -104,8 +98,7 @@ def _line(
         "high": None,
         "group": "",
         "outcomes": (k.right, k.wrong, k.unanswered),
-        **{name: getattr(k, name) for name in ("answered", "right", "wrong", "unanswered")},
-        **{name.replace("unanswered_", "unans. "): getattr(k, name) for name in OUTCOMES[2:]},
+        **{n: getattr(k, n.replace("unans. ", "unanswered_")) for n in (*COUNTED, *SPLIT)},
         **{str(m): m(k) for m in (*map(measure, EXTRA), c.measure)},
         "tests passed": passed,
         **{name: info.get(name) or "" for name in ("team", "language", "status")},
@@ -116,21 +109,12 @@ def _names(c: Overview) -> list[str]:
     """The columns of the leaderboard; a blind one counts blanks without their candidates."""
     names = ["#", "run", str(c.measure), "low", "high"]
     names += ["group"] * any(row.group for row in c.result.rows)
-    names += ["outcomes", "answered", "right", "wrong", "unanswered"]
+    names += ["outcomes", *COUNTED]
     if not c.result.blind:
-        names += ["unans. right", "unans. wrong", "unans. empty"]
-        names += [name for name in EXTRA if name != str(c.measure)]
+        names += [*SPLIT, *(name for name in EXTRA if name != str(c.measure))]
     names += ["tests passed"] * bool(c.result.test_by)
     names += [name for name in ("team", "language") if name in c.info]
     return names + ["status"] * bool("status" in c.info or c.result.unranked)
-
-
-def _from_the_best(c: Overview, scores: Array) -> list[int]:
-    """The order of scores; of equal ones the first, and those that are undefined last."""
-    order: list[int] = np.argsort(
-        -scores if c.measure.higher_is_better else scores, kind="stable"
-    ).tolist()
-    return order
 
 
 def tests_passed(c: Overview) -> list[int | None]:
@@ -144,7 +128,6 @@ def tests_passed(c: Overview) -> list[int | None]:
 
 
 def reading(c: Overview, test_by: str) -> PageTable:
-    """The measure of each reading test, summed up by run: overall and by topic."""
     scores, tests = c.slice_scores[test_by], c.slices[test_by]
     parts = {"": np.ones(len(tests.names), bool)}
     if c.result.topic_by:
@@ -153,32 +136,27 @@ def reading(c: Overview, test_by: str) -> PageTable:
             inside = tests.slice_of[(topics.slice_of == number) & (tests.slice_of >= 0)]
             parts[f"{name}: "] = np.isin(np.arange(len(tests.names)), inside)
     means = f"of {c.measure} over the reading tests, all or those of a topic"
-    heads = columns(c, "run", "tests passed")
-    blocks: list[list[Any]] = [c.runs, tests_passed(c)]
+    cells: dict[str | Column, list[Any]] = {"run": c.runs, "tests passed": tests_passed(c)}
     for label, chosen in parts.items():
         summary = over_runs(scores[:, chosen].T)
         for statistic, word in STATISTICS.items():
-            heads.append(Column(f"{label}{word}", "score", means=means))
-            blocks.append(summary[statistic].tolist())
+            head = Column(f"{label}{word}", "score", means=means)
+            cells[head] = summary[statistic].tolist()
     return PageTable(
         "reading",
         "Reading perspective",
         f"{c.measure} on each of the {len(tests.names)} reading tests, summarised by run. A test "
         f"is passed with {c.result.pass_mark:g} or more.",
-        Grid.of(zip(heads, blocks, strict=True)),
+        grid_of(c, cells),
     )
-
-
-# ------------------------------------------------------------------------------- breakdowns
 
 
 def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
     """Runs × slices of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
-    values = c.slices[attribute].names
     whole = {"topics": "topic", "tests": "reading test"}.get(name, attribute)
     means = f"{c.measure} on the questions of this {whole}"
-    heads = [Column(value, "score", means=means) for value in values]
+    heads = [Column(value, "score", means=means) for value in c.slices[attribute].names]
     grid = _summed_up(c, [*columns(c, "run", "all"), *heads], scores)
     for reference, (k, parts) in c.baselines.items():
         grid.dim.add(len(grid.rows))
@@ -187,7 +165,6 @@ def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
 
 
 def sizes_text(slices: Slices) -> str:
-    """How many questions each slice has."""
     names, sizes = slices.names, slices.sizes.tolist()
     if len(names) > 1 and len(set(sizes)) == 1:
         return f"{plural(sizes[0], 'question')} in each."
@@ -199,8 +176,7 @@ def sizes_text(slices: Slices) -> str:
 def _summed_up(c: Overview, heads: list[Column], scores: Array) -> Grid:
     """The scores of every run, and below them their mean, median and deviation."""
     rows: list[list[Cell]] = [[run, *scores[i].tolist()] for i, run in enumerate(c.runs)]
-    summary = over_runs(scores)
-    below: list[list[Cell]] = [[word, *values.tolist()] for word, values in summary.items()]
+    below: list[list[Cell]] = [[word, *row.tolist()] for word, row in over_runs(scores).items()]
     dim = set(range(len(rows), len(rows) + len(below)))
     return Grid(heads, rows + below, breaks={len(rows)}, dim=dim)
 
@@ -234,47 +210,43 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
         right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
     best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
     best_scores = scores[best, np.arange(len(best))]
-    summary = over_runs(scores)
-    cells: dict[str, list[Cell]] = {
-        "questions": s.sizes.tolist(),
-        "right %": right.tolist(),
-        "unanswered %": unanswered.tolist(),
-        "mean": summary["mean"].tolist(),
-        "median": summary["median"].tolist(),
-        "st. dev.": summary["standard deviation"].tolist(),
-        "best": best_scores.tolist(),
-        "best run": np.where(np.isnan(best_scores), "", np.array(c.runs, object)[best]).tolist(),
+    mean, median, deviation = over_runs(scores).values()
+    cells: dict[str | Column, Any] = {
+        attribute_column(attribute, "questions"): np.array(s.names, object),
+        "questions": s.sizes,
+        "right %": right,
+        "unanswered %": unanswered,
+        "mean": mean,
+        "median": median,
+        "st. dev.": deviation,
+        "best": best_scores,
+        "best run": np.where(np.isnan(best_scores), "", np.array(c.runs, object)[best]),
     }
-    heads = [attribute_column(attribute, "questions"), *columns(c, *cells)]
     return PageTable(
         f"over_{safe(attribute)}",
         f"Over all runs, by {attribute}",
         "The percentage of responses that are right, and of those that are blank; "
         f"{c.measure} over the runs.",
-        Grid.of(zip(heads, [s.names, *cells.values()], strict=True)),
+        grid_of(c, {head: column.tolist() for head, column in cells.items()}),
     )
-
-
-# -------------------------------------------------------------------------------- questions
 
 
 def question_table(c: Overview) -> PageTable:
     """Every question, the hardest first: how many runs had it right, wrong, blank."""
     (right, wrong, blank), asked = c.tried, c.result.questions
-    attributes = [name for name in (c.result.topic_by, c.result.test_by) if name]
-    cells: dict[str, list[Cell]] = {
-        "right": right.tolist(),
-        "wrong": wrong.tolist(),
-        "blank": blank.tolist(),
-    }
     nobody = int((right == 0).sum())
     text = (
         f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first. "
         f"Questions that no run got right: {nobody} of {len(right):,} "
         f"({100 * nobody / len(right):.1f} %)."
     )
+    cells: dict[str | Column, list[Any]] = {"question": asked.attributes["question"]}
+    for name in filter(None, (c.result.topic_by, c.result.test_by)):
+        values = [value or "" for value in asked.attributes[name]]
+        cells[attribute_column(name, "questions")] = values
+    cells |= {"right": right.tolist(), "wrong": wrong.tolist(), "blank": blank.tolist()}
     if any(asked.choices):
-        cells["correct"] = [*asked.correct]
+        cells["correct"] = asked.correct
         cells["answers given"] = [
             ", ".join(f"{answer} ({count})" for answer, count in answers[:5])
             for answers in asked.choices
@@ -282,23 +254,14 @@ def question_table(c: Overview) -> PageTable:
         text += " Answers: an answer and, in brackets, how many runs gave it."
     if "text" in asked.attributes:
         cells["text"] = [text or "" for text in asked.attributes["text"]]
-    heads = [
-        *columns(c, "question"),
-        *(attribute_column(name, "questions") for name in attributes),
-        *columns(c, *cells),
-    ]
-    blocks = [c.questions[name].fill_null("").to_list() for name in ("question", *attributes)]
     hardest = hardest_first(right, wrong)
-    ordered = [[block[i] for i in hardest] for block in (*blocks, *cells.values())]
-    return PageTable("questions", "Questions", text, Grid.of(zip(heads, ordered, strict=True)))
+    ordered = {head: [column[i] for i in hardest] for head, column in cells.items()}
+    return PageTable("questions", "Questions", text, grid_of(c, ordered))
 
 
 def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
     """Questions by how few runs had them right, then by how many had them wrong."""
     return np.lexsort((np.arange(len(right)), -wrong, right))
-
-
-# ------------------------------------------------------------- main and auxiliary questions
 
 
 def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
@@ -312,7 +275,7 @@ def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
             "on their auxiliary twins, by what is simplified.",
             _pair_grid(c, pairs, inside),
         )
-    cells: dict[str, list[Cell]] = {"run": [*c.runs, "all runs"]}
+    cells: dict[str | Column, list[Any]] = {"run": [*c.runs, "all runs"]}
     for name, of_runs in zip(FOURFOLD, pairs.fourfold.T, strict=True):
         cells[name] = [*of_runs.tolist(), int(of_runs.sum())]
     yield PageTable(
@@ -350,10 +313,7 @@ def _pair_grid(c: Overview, pairs: Pairs, inside: Marks) -> Grid:
         names = c.slices[attribute].names if attribute in c.slices else []
         masks = {level: inside & levels.get(level, ~pairs.everything) for level in names}
         for level, mask in {**masks, "TOTAL": inside}.items():
-            cells: list[Cell] = [attribute, level]
-            for of_kind in kinds.values():
-                t = pairs.counts(mask & of_kind)
-                change = None if t.change is None else round(t.change)
-                cells += [t.main_right, t.auxiliary_right, change, t.better, t.pairs]
-            grid.rows.append(cells)
+            counts = [n for of_kind in kinds.values() for n in pairs.counts(mask & of_kind)]
+            rounded = [None if n is None else round(n) for n in counts]
+            grid.rows.append([attribute, level, *rounded])
     return grid

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import plural
@@ -22,7 +21,7 @@ from abstain.features.campaign.blind import (
     safe_breakdowns,
     teams_of_campaign,
 )
-from abstain.features.campaign.overview import Overview, columns, free_name, safe
+from abstain.features.campaign.overview import Overview, columns, free_name, grid_of, safe
 from abstain.features.campaign.tables import STATISTICS, by_slice, leaderboard
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page, PageTable, Section
@@ -35,44 +34,19 @@ if TYPE_CHECKING:
 AROUND = 5
 """Places of the field that are shown above and below each of a team's places."""
 MOST_PROBLEMS = 500
-SECTIONS = (
-    ("runs", "Your runs", ""),
-    ("field", "The field around you", ""),
-    ("breakdowns", "Your runs by breakdown", "Breakdowns"),
-    ("problems", "What is wrong with your submission", "Problems"),
-    ("questions", "Your responses", ""),
-)
-"""The name, title and short title of each section."""
-
-
-class Revealed(Struct, frozen=True):
-    """What a team may see once the gold is public: what became of each of its responses."""
-
-    runs: tuple[str, ...]
-    codes: npt.NDArray[np.uint8]
-    """Runs × questions, as an `Evaluation` has them."""
-
-
-class TeamPage(Struct, frozen=True):
-    """A team's page before it has a look, with the tables that lie beside it."""
-
-    folder: str
-    page: Page
-
-    @property
-    def tables(self) -> list[PageTable]:
-        """Every table of the page."""
-        return [table for section in self.page.sections for table in section.tables]
 
 
 class Teams:
-    """The pages of all teams of a campaign."""
+    """The pages of all teams of a campaign.
+
+    `revealed` are the outcomes of each run as an `Evaluation` has them, once the gold is public.
+    """
 
     def __init__(
         self,
         result: CampaignResult,
         pseudonyms: Mapping[str, str] | None = None,
-        revealed: Revealed | None = None,
+        revealed: Mapping[str, npt.NDArray[np.uint8]] | None = None,
         held: Mapping[str, str] | None = None,
     ) -> None:
         self.everything, self.pseudonyms, self.revealed = result, pseudonyms, revealed
@@ -87,14 +61,14 @@ class Teams:
             for name in names
         ]
 
-    def pages(self) -> Iterator[TeamPage]:
-        """The page of each team that handed something in, in the order of the names shown."""
+    def pages(self) -> Iterator[tuple[str, Page]]:
+        """The folder and the page of each team, in the order of the names shown."""
         taken: set[str] = set()
         teams = teams_of_campaign(self.everything)
         names = self.pseudonyms or {team: team for team in teams}
         for team in sorted(teams, key=lambda team: names[team]):
             folder = free_name(safe(names[team]) or "team", taken)
-            yield TeamPage(folder, self._page(team, names[team]))
+            yield folder, self._page(team, names[team])
 
     def _page(self, team: str, name: str) -> Page:
         mine = [at for at, row in enumerate(self.result.rows) if row.team == team]
@@ -109,15 +83,16 @@ class Teams:
         lead += f"; {plural(files, 'file has', 'files have')} problems" if files else ""
         runs_shown = [self.c.runs[at] for at in mine] + late
         parts = [self._breakdown(each, runs_shown) for each in self.breakdowns if runs_shown]
-        tables = {
-            "runs": [self._runs(runs_shown, held)] if runs_shown or held else [],
-            "field": [self._field(team)] if mine else [],
-            "breakdowns": parts,
-            "problems": [*self._problems(team, runs)],
-            "questions": [*self._questions(mine)],
-        }
+        ranks = [self._runs(runs_shown, held)] if runs_shown or held else []
+        field = [self._field(team)] if mine else []
+        problems, questions = [*self._problems(team, runs)], [*self._questions(mine)]
+        wrong = "What is wrong with your submission"
         sections = [
-            Section(n, title, tables=tables[n], short=short) for n, title, short in SECTIONS
+            Section("runs", "Your runs", tables=ranks),
+            Section("field", "The field around you", tables=field),
+            Section("breakdowns", "Your runs by breakdown", tables=parts, short="Breakdowns"),
+            Section("problems", wrong, tables=problems, short="Problems"),
+            Section("questions", "Your responses", tables=questions),
         ]
         return Page(f"{self.result.title}: {name}", f"{lead}.", sections=sections, digits=3)
 
@@ -133,8 +108,8 @@ class Teams:
         reading = f"Ranks are among {plural(len(self.result.rows), 'run')}."
         if held:
             reading += " A run is held back if its score would reveal single answers."
-        shown = whole if any(row[-1] for row in lines) else whole.in_order(names)
-        return PageTable("runs", "Runs", reading, shown)
+        names += ["status"] * any(row[-1] for row in lines)
+        return PageTable("runs", "Runs", reading, whole.in_order(names))
 
     def _breakdown(self, table: PageTable, runs: Sequence[str]) -> PageTable:
         """A team's lines of a table by slices, with the mean and the best of the field."""
@@ -165,14 +140,10 @@ class Teams:
             result = blinded(self.everything, self.pseudonyms, self.held)
             teams = {name: team for team, name in self.pseudonyms.items()}
         shown = self.pseudonyms is not None or self.revealed is not None
+        names = [row.run if shown else "another run" for row in result.rows]
         return [
-            (
-                row.rank,
-                teams.get(row.run, row.team),
-                row.run if shown else "another run",
-                row.scores.get(result.measure),
-            )
-            for row in result.rows
+            (row.rank, teams.get(row.run, row.team), name, row.scores.get(result.measure))
+            for row, name in zip(result.rows, names, strict=True)
         ]
 
     def _field(self, team: str) -> PageTable:
@@ -200,14 +171,13 @@ class Teams:
         """What became of every response of a team, with what is right."""
         if self.revealed is None or not mine:
             return
-        q, runs = self.result.questions, [self.result.rows[at].run for at in mine]
+        q = self.result.questions
         words = np.array(["right", "wrong", *["unanswered"] * 3, "excluded"], object)
-        codes = self.revealed.codes[[self.revealed.runs.index(run) for run in runs]]
-        cells = [q.attributes["question"], q.correct, *words[np.minimum(codes, 5)].tolist()]
-        heads = [*columns(self.c, "question", "correct"), *map(Column, runs)]
+        cells: dict[Any, list[Any]] = {"question": q.attributes["question"], "correct": q.correct}
+        for run in (self.result.rows[at].run for at in mine):
+            cells[Column(run)] = words[np.minimum(self.revealed[run], 5)].tolist()
         reading = "What is right, and what became of each of your responses."
-        grid = Grid.of(zip(heads, cells, strict=True))
-        yield PageTable("responses", "Your responses", reading, grid)
+        yield PageTable("responses", "Your responses", reading, grid_of(self.c, cells))
 
     def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
         """A team's validation report, without a word on other teams."""

@@ -20,7 +20,7 @@ from abstain.features.campaign.participants import problem_table
 from abstain.features.campaign.result import CampaignResult
 from abstain.features.campaign.summary import sentences
 from abstain.features.campaign.tables import all_tables
-from abstain.features.campaign.team import Revealed, Teams
+from abstain.features.campaign.team import Teams
 from abstain.io.output import whole_folder
 from abstain.report import view
 from abstain.report.charts import coloured
@@ -31,6 +31,8 @@ from abstain.report.text_formats import markdown_text
 from abstain.report.view import ENDINGS, grid_text, policy_words, sentence
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
     from abstain.report.page import Page
@@ -45,7 +47,6 @@ class View(view.View[CampaignResult]):
 
     @cached_property
     def by_name(self) -> dict[str, PageTable]:
-        """Every table that the data allow, by the name of its file."""
         return {table.name: table for table in all_tables(self.overview)}
 
     def tables(self, *, written: str = "", **options: Any) -> list[Grid]:
@@ -74,13 +75,10 @@ class View(view.View[CampaignResult]):
         check_name("table", table, self.frame_names())
         named = self.by_name["leaderboard" if table == "main" else table]
         bare = named.grid.without_bars()  # they say what counts say
-        cells = zip(*bare.rows, strict=True)
-        values = [[None if cell != cell else cell for cell in column] for column in cells]
+        cells = list(zip(*bare.rows, strict=True)) or [()] * len(bare.columns)
         return pl.DataFrame(
-            [
-                pl.Series(column.name, values[i] if values else [], strict=False)
-                for i, column in enumerate(bare.columns)
-            ]
+            pl.Series(column.name, [None if cell != cell else cell for cell in some], strict=False)
+            for column, some in zip(bare.columns, cells, strict=True)
         )
 
     def frame_names(self) -> tuple[str, ...]:
@@ -106,8 +104,6 @@ class View(view.View[CampaignResult]):
         asked = plural(self.overview.questions.height, "question")
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
-
-# -------------------------------------------- a folder: tables in three formats, results, a page
 
 WIDEST, LONGEST = 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
@@ -142,7 +138,7 @@ def write_teams(
     folder: str | Path,
     *,
     pseudonyms: Mapping[str, str] | None = None,
-    revealed: Revealed | None = None,
+    revealed: Mapping[str, npt.NDArray[np.uint8]] | None = None,
     held: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> None:
@@ -152,10 +148,10 @@ def write_teams(
     time: the order of writing tells nothing.
     """
     with _new_folder(folder, blind=revealed is None, force=force, marker=TEAMS) as draft:
-        for team in Teams(result, pseudonyms, revealed, held).pages():
-            _write(draft / team.folder / "index.html", render(team.page))
-            for table in team.tables:
-                _write(draft / team.folder / f"{table.name}.csv", grid_text(table.grid, "csv"))
+        for name, page in Teams(result, pseudonyms, revealed, held).pages():
+            _write(draft / name / "index.html", render(page))
+            for table in (table for section in page.sections for table in section.tables):
+                _write(draft / name / f"{table.name}.csv", grid_text(table.grid, "csv"))
         _write(draft / TEAMS, "A folder for each team, written by `abstain campaign --teams`.\n")
 
 
@@ -183,7 +179,6 @@ def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json"
 
 
 def _endings(grid: Grid) -> tuple[str, ...]:
-    """Of the files that a table is written to."""
     small = len(grid.columns) <= WIDEST and len(grid.rows) <= LONGEST
     return ("csv", "md", "tex") if small else ("csv",)
 
@@ -201,17 +196,13 @@ def summary_text(c: Overview) -> str:
     ]
     if (more := len(result.problems) - MOST_PROBLEMS) > 0:
         problems.append(f"and {more:,} more: problems.csv has them all.")
-    blocks = [
-        [f"# {markdown_text(result.title)}"],
-        [markdown_text(result.about)] * bool(result.about),
-        _bullets(sentences(c)),
-        [*map(markdown_text, policy_words(result.policy, result.touched))],
-        _bullets(map(sentence, result.notes)),
-        ["## Problems of what was handed in"] * bool(problems),
-        _bullets(problems),
-    ]
-    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+    policy = "\n".join(map(markdown_text, policy_words(result.policy, result.touched)))
+    notes, heading = _bullets(map(sentence, result.notes)), "## Problems of what was handed in"
+    blocks = [f"# {markdown_text(result.title)}", markdown_text(result.about)]
+    blocks += [_bullets(sentences(c)), policy, notes]
+    blocks += [heading * bool(problems), _bullets(problems)]
+    return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _bullets(lines: Iterable[str]) -> list[str]:
-    return [f"- {markdown_text(line)}" for line in lines]
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {markdown_text(line)}" for line in lines)

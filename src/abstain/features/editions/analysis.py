@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
 from abstain.features.editions.campaigns import (
     BASELINES,
     Campaign,
     QuestionShares,
-    Slice,
     campaign_of,
 )
 from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
@@ -119,32 +117,15 @@ def editions(
 
 
 def _on(campaign: Campaign, on: Mapping[str, str] | None) -> Campaign:
-    """An edition over the questions that count."""
-    ((attribute, value),) = on.items() if on else (("", ""),)
+    ((attribute, value),) = (on or {"": ""}).items()
     if attribute not in campaign.slices:
         return campaign
     check_name(f"{attribute} in {campaign.name}", value, campaign.slices[attribute])
-    part = campaign.slices[attribute][value]
-    asked, tests = campaign.asked, campaign.tests
-    if asked is not None and part.inside is not None:
-        inside = part.inside
-        asked = QuestionShares(asked.right[inside], asked.blank[inside], asked.clusters[inside])
-        tests = None if tests is None else len(np.unique(asked.clusters))
-    return replace(
-        campaign,
-        tests=tests,
-        asked=asked,
-        counts=part.counts,
-        baselines=part.baselines,
-        questions=part.questions,
-    )
+    return campaign.slices[attribute][value]
 
 
 def _baselines(counts: Mapping[str, CountsArray], measure: Measure) -> dict[str, float | None]:
     return {name: number(float(measure(counts[name])[0])) for name in BASELINES if name in counts}
-
-
-# ------------------------------------------------------------------------- means and changes
 
 
 class Means(Struct, frozen=True):
@@ -168,7 +149,7 @@ class Means(Struct, frozen=True):
 def best_rows(campaign: Campaign, measure: Measure, rows: Sequence[int] | None = None) -> list[int]:
     """The place of each team's best run over all questions, whatever part is looked at."""
     scores = measure(campaign.counts)
-    better = np.nan_to_num(scores if measure.higher_is_better else -scores, nan=-np.inf)
+    better = scores if measure.higher_is_better else -scores
     best: dict[str, int] = {}
     for at in range(len(campaign.runs)) if rows is None else rows:
         team = campaign.teams[at]
@@ -213,12 +194,12 @@ def changes_of(
     most = measure.bounds[1] - measure.bounds[0]
     changes = []
     for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True):
+        both = first.questions, second.questions
         for what, *runs in (
             ("all runs", first.all_runs, second.all_runs),
             ("best runs", first.best_runs, second.best_runs),
         ):
-            parts = (*runs, first.questions, second.questions)
-            difference = runs[1].value - runs[0].value
+            difference, parts = runs[1].value - runs[0].value, (*runs, *both)
             squares = np.array([part.error**2 for part in parts])
             spread = float(squares.sum())
             each = float((squares**2 / [part.degrees for part in parts]).sum())
@@ -242,9 +223,6 @@ def changes_of(
     return tuple(changes)
 
 
-# -------------------------------------------------------------------------------------- parts
-
-
 def _parts(
     campaign: Campaign, view: Campaign, names: Sequence[str], measure: Measure
 ) -> Iterator[Part]:
@@ -263,7 +241,7 @@ def _parts(
 
 def _part(
     campaign: Campaign,
-    part: Campaign | Slice,
+    part: Campaign,
     measure: Measure,
     rows: Sequence[int],
     by: str,
@@ -291,7 +269,6 @@ def _part(
 def _registrations(
     source: Any, names: Sequence[str]
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """Whole numbers by edition or task, and a note on rows that fit none."""
     if source is None:
         return {}, []
     table = open_table(source, name="the registrations")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import UsageError, shown
 from abstain.features.campaign.overview import Overview
@@ -33,20 +34,12 @@ class QuestionShares(Struct, frozen=True):
     clusters: npt.NDArray[np.int64]
     """The reading test of each; a number by itself where there are no tests."""
 
-
-class Slice(Struct, frozen=True):
-    """Some questions of an edition."""
-
-    counts: CountsArray
-    """Of the runs."""
-    baselines: dict[str, CountsArray]
-    questions: int | None
-    inside: npt.NDArray[np.bool_] | None = None
-    """Which questions these are, where that is known."""
+    def only(self, inside: npt.NDArray[np.bool_]) -> QuestionShares:
+        return QuestionShares(self.right[inside], self.blank[inside], self.clusters[inside])
 
 
 class Campaign(Struct, frozen=True):
-    """An edition before anything is computed."""
+    """An edition before anything is computed, over all questions or some of them."""
 
     name: str
     runs: list[str]
@@ -54,7 +47,7 @@ class Campaign(Struct, frozen=True):
     languages: list[str]
     counts: CountsArray
     baselines: dict[str, CountsArray]
-    slices: dict[str, dict[str, Slice]]
+    slices: dict[str, dict[str, Campaign]]
     """By attribute and value."""
     measure: str
     tests: int | None = None
@@ -88,37 +81,44 @@ def _of_campaign(name: str, result: CampaignResult) -> Campaign:
         if column in info:
             languages = [a or b for a, b in zip(info[column], languages, strict=True)]
     known = {reference.name for reference in result.references} & {*BASELINES}
-    parts = {
-        attribute: {
-            value: Slice(
-                counts=CountsArray(c.sliced[attribute].table[:, at]),
-                baselines={n: CountsArray(c.baselines[n][1][attribute].table[[at]]) for n in known},
-                questions=int(slices.sizes[at]),
-                inside=slices.slice_of == at,
-            )
-            for at, value in enumerate(slices.names)
-        }
-        for attribute, slices in c.slices.items()
-    }
     asked = None
     if not result.blind:
         right, wrong, blank = c.tried
         total = np.maximum(1, right + wrong + blank)
         clusters = cluster_numbers(c.questions, test) if test else np.arange(len(right))
         asked = QuestionShares(right / total, blank / total, clusters)
-    return Campaign(
+    whole = Campaign(
         name=name,
         runs=c.runs,
         teams=teams,
         languages=languages,
         counts=c.overall,
         baselines={n: CountsArray.of([c.baselines[n][0]]) for n in known},
-        slices=parts,
+        slices={},
         measure=result.measure,
         tests=len(c.slices[test].names) if test else None,
         questions=c.questions.height,
         asked=asked,
     )
+
+    def of(attribute: str, at: int) -> Campaign:
+        tables = {n: c.baselines[n][1][attribute].table for n in known}
+        inside = c.slices[attribute].slice_of == at
+        part = None if asked is None else asked.only(inside)
+        return replace(
+            whole,
+            counts=CountsArray(c.sliced[attribute].table[:, at]),
+            baselines={n: CountsArray(table[[at]]) for n, table in tables.items()},
+            questions=int(inside.sum()),
+            tests=whole.tests if not test or part is None else len(np.unique(part.clusters)),
+            asked=part,
+        )
+
+    slices = {
+        attribute: {value: of(attribute, at) for at, value in enumerate(each.names)}
+        for attribute, each in c.slices.items()
+    }
+    return replace(whole, slices=slices)
 
 
 def _of_scores(name: str, result: ScoreResult) -> Campaign:
@@ -137,19 +137,11 @@ def _of_scores(name: str, result: ScoreResult) -> Campaign:
     }
     for row, level in zip(rows, levels, strict=True):
         tables[level][place[row.run]] += CountsArray.of([row.counts]).table[0]
-    parts = {level: Slice(CountsArray(table), {}, None) for level, table in tables.items()}
-    teams, languages = _from_names(runs)
-    return Campaign(
-        name=name,
-        runs=runs,
-        teams=teams,
-        languages=languages,
-        counts=CountsArray(sum(tables.values(), np.zeros((len(runs), len(OUTCOMES) + 1)))),
-        baselines={},
-        slices={result.by[0]: parts} if result.by else {},
-        measure=result.measures[0],
-        questions=result.questions,
-    )
+    total = CountsArray(sum(tables.values(), np.zeros((len(runs), len(OUTCOMES) + 1))))
+    whole = Campaign(name, runs, *_from_names(runs), total, {}, {}, result.measures[0])
+    parts = {level: replace(whole, counts=CountsArray(table)) for level, table in tables.items()}
+    slices = {result.by[0]: parts} if result.by else {}
+    return replace(whole, slices=slices, questions=result.questions)
 
 
 def _from_names(runs: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -81,7 +81,6 @@ class Examined(Struct):
 
     @property
     def unread(self) -> list[Problem]:
-        """What is wrong with runs that could not be read."""
         return [problem for problem in self.problems if problem.kind == UNREADABLE]
 
 
@@ -250,7 +249,6 @@ def _unreadable(error: InputError, place: str, run: str | None = None) -> Proble
 
 
 def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
-    """Runs of a team beyond those it may send, by name; withdrawn ones do not count."""
     by_table, status = seen.info.of("team"), seen.info.of("status")
     claims: list[tuple[Responses, str, int | None]] = []
     for submission in seen.source.responses:

@@ -61,7 +61,6 @@ def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
 
 
 def missing_questions(judged: Judged) -> Iterator[Problem]:
-    """Questions that a run has no response to."""
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
         there = frame.filter(nw.col(KIND) != MISSING)
@@ -198,7 +197,6 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
 
 
 def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> Iterator[dict[str, Any]]:
-    """Rows in the order of their files, so many at most."""
     order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
     rows = collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
     return rows.iter_rows(named=True)
@@ -217,9 +215,6 @@ def _shared_ids(sources: Sequence[Responses]) -> Iterator[Problem]:
             yield Problem("shared run id", here, message, source.run)
         if source.table.run_id is not None:
             first.setdefault(run, here)
-
-
-# ------------------------------------------------------ ids that name other questions
 
 
 def split_id(whole: str) -> tuple[str, str]:
@@ -276,8 +271,6 @@ def _renumbers(run: Sequence[str], gold: Sequence[str]) -> bool:
     rising = all(int(a) < int(b) for a, b in pairwise(run))
     return rising and any(a != b and a in gold for a, b in zip(run, gold, strict=True))
 
-
-# ------------------------------------------------------------- odd, but no fault
 
 MOST_CELLS = 5_000_000
 """Responses beyond which runs are not compared with each other."""

@@ -39,7 +39,6 @@ class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def of(cls, problem: faults.Problem, team: str | None = None) -> Problem:
-        """A problem as facts."""
         place = problem.place
         return cls(
             kind=problem.kind,
@@ -56,7 +55,6 @@ class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def place(self) -> Place:
-        """Where it is."""
         return Place(self.file, self.line, self.row)
 
 
@@ -82,7 +80,6 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
             )
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a problem; `details` has those that others explain, `warnings` what is odd."""
         details = [detail for problem in self.problems for detail in problem.details]
         rows = {"main": self.problems, "details": details, "warnings": self.warnings}[table]
         return frame_of_rows(Problem, rows, *PLAIN)
