@@ -209,7 +209,7 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
         if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
             counts.pop("questions", None)
             scores = []
-        checks = [*sums_of(counts), *(score for score in scores if score.is_known(counts))]
+        checks: list[Check] = [*sums_of(counts), *(s for s in scores if s.is_known(counts))]
         for check in checks:
             audit.check(check.rule, sheet, [(row, column) for column in check.columns(sheet)])
         failed = [check for check in checks if not check.holds(counts)]
@@ -227,7 +227,8 @@ def corrections(
 ) -> list[Correction]:
     """Every minimal change of printed cells after which all checks hold."""
     printed = [role for role in row_counts(sheet, row) if role in counts]
-    cells = [*printed, *(check for check in checks if isinstance(check, Score))]
+    scores = [check for check in checks if isinstance(check, Score)]
+    cells: list[str | Score] = [*printed, *scores]
     for size in (1, 2):
         fixes = [
             tuple(change_of(sheet, row, column, text) for column, text in changes.items())

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from abstain.errors import UnknownNameError, UsageError, option
+from abstain.errors import UsageError, check_name, option
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
@@ -88,15 +88,9 @@ def campaign_of_files(
     With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
     team may send. The other arguments are those of `Evaluation.campaign` and of `read`.
     """
-    reading = {name: options.pop(name) for name in Reading.__struct_fields__ if name in options}
-    evaluation, checked = opened_campaign(
-        gold,
-        runs,
-        Reading.of(**reading),
-        runs_info=runs_info,
-        skip_invalid=skip_invalid,
-        max_runs=max_runs,
-    )
+    names = [name for name in Reading.__struct_fields__ if name in options]
+    reading = Reading.of(**{name: options.pop(name) for name in names})
+    evaluation, checked = opened_campaign(gold, runs, reading, runs_info, skip_invalid, max_runs)
     return campaign(evaluation, runs_info=runs_info, checked=checked, **options)
 
 
@@ -104,10 +98,9 @@ def opened_campaign(
     gold: Any,
     runs: Any,
     reading: Reading,
-    *,
-    runs_info: Any = None,
-    skip_invalid: bool = False,
-    max_runs: int | None = None,
+    runs_info: Any,
+    skip_invalid: bool,
+    max_runs: int | None,
 ) -> tuple[Evaluation, ValidateResult | None]:
     """The runs of a campaign, with what is wrong with those that are left out."""
     if skip_invalid:
@@ -193,12 +186,13 @@ def campaign(
     made = {"level": level, "seed": seed}
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
     groups: dict[str, str] = {}
-    with_ends: Iterable[Any] = ()
-    if comparison is not None:
-        groups = {row.run: row.group for row in comparison.rows if comparison.grouped}
-        if comparison.questions == comparison.questions_in_all:
-            with_ends = comparison.rows
-    with_ends = with_ends or interval_rows(rows, evaluation, (), [chosen], method=method, **made)
+    if comparison is not None and comparison.grouped:
+        groups = {row.run: row.group for row in comparison.rows}
+    with_ends: Iterable[Any]
+    if comparison is not None and comparison.questions == comparison.questions_in_all:
+        with_ends = comparison.rows
+    else:
+        with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
     interval_of = {row.run: row.intervals[name] for row in with_ends}
     fourfold = fourfold_of(questions, codes)
     counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
@@ -251,8 +245,7 @@ def _attributes(
     chosen = [by] if isinstance(by, str) else by
     usual = ("topic", "test")  # a gold may do without them where nobody asked
     for name in [*(n for n in (topic, test) if n not in usual), *(chosen or ())]:
-        if name not in known:
-            raise UnknownNameError("attribute in the gold", name, known)
+        check_name("attribute in the gold", name, known)
     if chosen is None:
         sizes = {name: cells(questions, name).drop_nulls().n_unique() for name in known}
         chosen = [n for n in known if n not in HIDDEN and 1 < sizes[n] <= MOST_SLICES]
@@ -285,15 +278,13 @@ def _info_of(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str
     teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
     parsed = {run: parse_run_name(run) for run in evaluation.runs}
     named = [name for name in table.frame.columns if name not in ("run", "team", "align")]
-    rows = table.frame.select("run", *named).iter_rows()
-    listed = {run: dict(zip(named, row, strict=True)) for run, *row in rows}
+    listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
     known: dict[str, dict[str, str | None]] = {}
     for run, team in teams.items():
-        facts: dict[str, str | None] = {}
+        p, facts = parsed[run], dict[str, str | None]()
         if any(teams.values()):
-            facts["team"] = None if team is None else team.name
+            facts["team"] = team.name if team else None
         if any(parsed.values()):
-            p = parsed[run]
             facts["number"] = f"{p.number:02d}" if p else None
             facts["language"] = p.source if p else None
             facts["first_run"] = ("01" if p.number == 1 else "others") if p else None
@@ -306,15 +297,14 @@ def _questions(
     everything: Evaluation, evaluation: Evaluation, questions: pl.DataFrame
 ) -> Questions:
     """Every question with what the runs made of it."""
-    lists, codes = {"options", "option_texts"} & {*questions.columns}, evaluation.data.codes
+    codes = evaluation.data.codes
+    lists = {"options", "option_texts", "accepted", "nothing_right"} & {*questions.columns}
     small = codes.size <= MOST_CELLS
     return Questions(
         attributes={name: questions[name].to_list() for name in ("question", *_texts(questions))},
         right=(codes == RIGHT).sum(axis=0).tolist(),
         wrong=(codes == WRONG).sum(axis=0).tolist(),
         blank=((codes > WRONG) & (codes < EXCLUDED)).sum(axis=0).tolist(),
-        accepted=questions["accepted"].to_list(),
-        nothing_right=questions["nothing_right"].to_list(),
         choices=_choices(everything, evaluation.runs, questions.height) if small else [],
         **{name: questions[name].to_list() for name in lists},
     )
@@ -328,18 +318,16 @@ def _choices(
         return []
     judged = evaluation.data.source.judged()
     answered = nw.col(KIND).is_in([RIGHT, WRONG]), nw.col("run").is_in(list(runs))
-    tables = [
-        collect(
-            frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len")),
-            judged.sources[0].table.name,
-        ).cast({INDEX: pl.Int64, "len": pl.Int64})
-        for frame in judged.frames
-    ]
+    tables = []
+    for frame in judged.frames:
+        counted = frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len"))
+        table = collect(counted, judged.sources[0].table.name)
+        tables.append(table.cast({INDEX: pl.Int64, "len": pl.Int64}))
     answers = pl.concat(tables).group_by(INDEX, "answer").agg(pl.col("len").sum())
     answers = answers.sort("len", "answer", descending=[True, False])
     choices: list[list[tuple[str, int]]] = [[] for _ in range(questions)]
     for index, answer, count in answers.iter_rows():
-        choices[int(index)].append((answer, int(count)))
+        choices[index].append((answer, count))
     return choices
 
 

@@ -109,13 +109,9 @@ def campaign(
             raise UsageError(f"{one} and {other} name the same path, expected two")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
+        runs, reading = inputs.runs, inputs.reading
         evaluation, checked = opened_campaign(
-            inputs.gold,
-            inputs.runs,
-            inputs.reading,
-            runs_info=how["runs_info"],
-            skip_invalid=skip_invalid,
-            max_runs=max_runs,
+            inputs.gold, runs, reading, how["runs_info"], skip_invalid, max_runs
         )
         result = evaluation.campaign(by=by or None, checked=checked, progress=progress, **how)
     held = held_back(evaluation, result) if blind or (teams and not reveal) else {}

@@ -71,11 +71,11 @@ def leaderboard(c: Overview) -> PageTable:
     for i, row in enumerate(c.result.rows):
         low, high = row.intervals.get(c.result.measure, (None, None))
         info = {"status": "official", **row.info}
-        cells = {"#": row.rank, "low": low, "high": high, "group": row.group}
-        lines.append(_line(c, row.run, c.overall[i], passed[i], info) | cells)
+        ranked = {"#": row.rank, "low": low, "high": high, "group": row.group}
+        lines.append(_line(c, row.run, c.overall[i], passed[i], info) | ranked)
     unranked = {run.name: run.info for run in c.result.unranked}
     for name, (k, parts) in c.baselines.items():
-        scores = c.measure(parts[c.result.test_by]) if c.result.test_by else []
+        scores = c.measure(parts[c.result.test_by]) if c.result.test_by else np.zeros(0)
         reached = int(at_least(scores, c.result.pass_mark).sum())
         lines.append(_line(c, name, k, reached, unranked.get(name, {})))
     best = from_the_best(c, np.array([line[str(c.measure)] for line in lines], float))

@@ -65,13 +65,14 @@ def validate(
     fixed = info.repaired(source.responses, source.gold)
     source = GoldRuns(source.gold, fixed, evaluation.reading)
     problems = problems_of(source, evaluation.reading)
-    return _result(Examined(source, problems, info), evaluation.reading, max_runs)
+    return result_of(Examined(source, evaluation.reading, problems, info), max_runs)
 
 
 class Examined(Struct):
     """Submissions that were looked through: those that could be read, and all problems."""
 
     source: GoldRuns
+    reading: Reading
     problems: list[Problem]
     info: RunsInfo
     files: list[RunInput] = []
@@ -104,24 +105,17 @@ def validate_files(
     >>> [problem.kind for problem in validate_files(gold, run).problems]
     ['unknown question', 'missing question']
     """
-    return validate_runs(gold, runs, Reading.of(**reading), max_runs=max_runs, runs_info=runs_info)
-
-
-def validate_runs(
-    gold: Any, runs: Any, reading: Reading, *, max_runs: int | None = None, runs_info: Any = None
-) -> ValidateResult:
-    """As `validate`, for runs that are not read yet: one that cannot be is a problem too.
-
-    The gold may be the test set without its answers.
-    """
-    seen = examine(gold, runs, reading, runs_info, answers=False)
-    return _result(seen, reading, max_runs)
+    seen = examine(gold, runs, Reading.of(**reading), runs_info, answers=False)
+    return result_of(seen, max_runs)
 
 
 def examine(
     gold: Any, runs: Any, reading: Reading, runs_info: Any = None, *, answers: bool = True
 ) -> Examined:
-    """Open submissions one by one and look for everything that is wrong with them."""
+    """Open submissions one by one and look for everything that is wrong with them.
+
+    Without `answers` the gold may be the test set alone.
+    """
     refuse_meaningless(reading, "gold")
     standard = read_golds(gold, reading, answers=answers)
     info = read_info(runs_info)
@@ -152,7 +146,7 @@ def examine(
     if sources:
         problems += problems_of(source, reading)
     silent = without_runs(runs, [submission.place for submission in files])
-    return Examined(source, problems, info, files, silent)
+    return Examined(source, reading, problems, info, files, silent)
 
 
 def valid_runs(
@@ -163,7 +157,7 @@ def valid_runs(
     A missing response is no reason to leave a run out where the policy says what it becomes.
     """
     seen = examine(gold, runs, reading, runs_info)
-    result = _result(seen, reading, max_runs)
+    result = result_of(seen, max_runs)
     allowed = ("missing question",) if "missing" in reading.policy else ()
     bad = [problem for problem in result.problems if problem.kind not in allowed]
     responses = seen.source.responses
@@ -194,8 +188,9 @@ def _without(submission: Responses, problems: Sequence[facts.Problem]) -> list[R
     return [replace(submission, table=replace(submission.table, frame=frame.to_native()))]
 
 
-def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateResult:
-    source = seen.source
+def result_of(seen: Examined, max_runs: int | None) -> ValidateResult:
+    """What was seen, in the order of the files, with the runs that are too many."""
+    source, reading = seen.source, seen.reading
     tables = [submission.table for submission in source.responses]
     paths = [submission.place for submission in seen.files] or [table.name for table in tables]
     order = {path: at for at, path in enumerate(paths)}
@@ -203,14 +198,12 @@ def _result(seen: Examined, reading: Reading, max_runs: int | None) -> ValidateR
     beyond, notes = ([], []) if max_runs is None else _too_many(seen, max_runs)
     problems = [*seen.problems, *beyond]
 
-    def where(problem: Problem) -> tuple[int, int]:
-        path, line, row = problem.place.path, problem.place.line, problem.place.row
-        return order.get(path, len(order)), line or row or 1 << 62
+    def where(problem: facts.Problem) -> tuple[int, int]:
+        return order.get(problem.file, len(order)), problem.line or problem.row or 1 << 62
 
     def in_order(problems: Sequence[Problem]) -> tuple[facts.Problem, ...]:
-        return tuple(
-            facts.Problem.of(p, teams.get(p.place.path)) for p in sorted(problems, key=where)
-        )
+        stated = (facts.Problem.of(p, teams.get(p.place.path)) for p in problems)
+        return tuple(sorted(stated, key=where))
 
     return ValidateResult(
         reading=reading,

@@ -40,15 +40,14 @@ def validate(
     abstain validate test-set.xml submissions --max-runs 10
     abstain validate gold.csv run.csv --format json
     """
-    from abstain.features.validate.analysis import validate_runs
+    from abstain.features.validate.analysis import examine, result_of
     from abstain.io.files import STDIN
 
     if not any(run == STDIN or os.path.exists(run) for run in inputs.runs):
         raise InputError("there is no such file", inputs.runs[0])
     with working("checking…"):
-        result = validate_runs(
-            inputs.gold, inputs.runs, inputs.reading, max_runs=max_runs, runs_info=runs_info
-        )
+        seen = examine(inputs.gold, inputs.runs, inputs.reading, runs_info, answers=False)
+        result = result_of(seen, max_runs)
     out.show(result, most=most)
     if not result.valid:
         raise click.exceptions.Exit(EXIT_NO)

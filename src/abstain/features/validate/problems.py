@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -109,12 +109,13 @@ def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
                 f"other questions (the first: {shown(ids[at])} where the gold has "
                 f"{shown(gold_ids[at])}): align them by position"
             )
-            mine = [p.run == source.run and p.kind in ID_KINDS for p in problems]
-            left = [p for p, is_mine in zip(problems, mine, strict=True) if not is_mine]
+            mine = tuple(p for p in problems if p.run == source.run and p.kind in ID_KINDS)
+            left = [p for p in problems if p.run != source.run or p.kind not in ID_KINDS]
             place = table.place(rows[ROW][at])
-            cause = Problem("misnumbered ids", place, message, source.run, ids[at])
-            explained = tuple(p for p, is_mine in zip(problems, mine, strict=True) if is_mine)
-            problems = [*left, replace(cause, details=explained)]
+            problems = [
+                *left,
+                Problem("misnumbered ids", place, message, source.run, ids[at], mine),
+            ]
     return problems
 
 
@@ -177,15 +178,14 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
         for column in (c for c in ("answer", "candidate") if c in names):
             stated = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
             pairs = collect(stated.select(INDEX, column).unique(), judged.sources[0].table.name)
-            options = pl.col("__options")
-            unknown = pairs.with_columns(allowed.gather(pairs[INDEX]).alias("__options")).filter(
+            options = pl.lit(allowed.gather(pairs[INDEX]))
+            unknown = pairs.filter(
                 ~pl.col(column).is_in(["", *NONE_WORDS]),  # "there is no answer" needs no option
                 options.list.len() > 0,
                 ~options.list.contains(pl.col(column)),
             )
             if unknown.is_empty():
                 continue
-            unknown = unknown.drop("__options")
             bad = in_engine(unknown, frame)
             for row in _first_rows(stated.join(bad, on=[INDEX, column], how="inner"), judged):
                 question, known = gold["question"][row[INDEX]], gold["options"][row[INDEX]]
@@ -230,20 +230,17 @@ def split_id(whole: str) -> tuple[str, str]:
     return whole[: ends.start()].removesuffix("/"), ends[0]
 
 
-def blocks(ids: Sequence[str]) -> list[tuple[str, list[str]]]:
+def blocks(ids: Sequence[str]) -> list[tuple[str, dict[str, None]]]:
     """Tests with their numbers, cut where the test changes, or where a number comes again.
 
-    >>> blocks(["1/1/1", "1/1/2", "1/1/1", "1/2/1"])
+    >>> [(test, [*numbers]) for test, numbers in blocks(["1/1/1", "1/1/2", "1/1/1", "1/2/1"])]
     [('1/1', ['1', '2']), ('1/1', ['1']), ('1/2', ['1'])]
     """
-    cut: list[tuple[str, list[str]]] = []
-    seen: set[str] = set()
+    cut: list[tuple[str, dict[str, None]]] = []
     for test, number in map(split_id, ids):
-        if not cut or cut[-1][0] != test or number in seen:
-            cut.append((test, []))
-            seen = set()
-        cut[-1][1].append(number)
-        seen.add(number)
+        if not cut or cut[-1][0] != test or number in cut[-1][1]:
+            cut.append((test, {}))
+        cut[-1][1][number] = None
     return cut
 
 
@@ -264,7 +261,7 @@ def misnumbered(ids: Sequence[str], gold: Sequence[str]) -> list[int]:
     return []
 
 
-def _renumbers(run: Sequence[str], gold: Sequence[str]) -> bool:
+def _renumbers(run: Collection[str], gold: Collection[str]) -> bool:
     """Whether numbers rise, and one of them is that of another question: more than a slip."""
     if set(run) == set(gold) or not all(n.isascii() and n.isdigit() for n in (*run, *gold)):
         return False
