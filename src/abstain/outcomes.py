@@ -185,7 +185,6 @@ class CountsArray(_Sums["Array"]):
 
     @classmethod
     def of(cls, items: Iterable[Counts]) -> CountsArray:
-        """Several `Counts` as one array."""
         import numpy as np
 
         rows = [[getattr(item, f.name) for f in fields(Counts)] for item in items]
@@ -338,7 +337,6 @@ class Policy:
         return counts @ mapping
 
     def to_dict(self) -> dict[str, str]:
-        """Kind to effect, every kind."""
         return {kind.value: effect.value for kind, effect in self.effects.items()}
 
 

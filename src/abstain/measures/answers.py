@@ -63,7 +63,6 @@ class Groups:
 
     @property
     def size(self) -> Any:
-        """The number of answers; an array for resamples."""
         if not len(self.answered):
             return 0
         return int(self.answered[-1]) if self.answered.ndim == 1 else self.answered[-1]
@@ -173,7 +172,6 @@ class Answers:
 
     @cached_property
     def groups(self) -> Groups:
-        """Every answer, sorted and grouped."""
         return Groups.of(self.right, self.confidence)
 
     @cached_property
@@ -192,19 +190,14 @@ class Answers:
         return self if self.submitted is None else self._only(self.submitted)
 
     def _only(self, chosen: BoolArray) -> Self:
-        """Some of the answers."""
         if chosen.all():
             return self
-        each = (f.name for f in fields(self) if f.name not in ("questions", "known"))
-        arrays = {name: getattr(self, name) for name in each}
-        some = {name: array[chosen] for name, array in arrays.items() if array is not None}
-        if self.known is not None and self.question is None:
-            some["known"] = self.known[chosen]
-        return replace(self, **some)
+        whole = {"questions"} if self.question is None else {"questions", "known"}
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in whole}
+        return replace(self, **{name: x[chosen] for name, x in arrays.items() if x is not None})
 
     @property
     def size(self) -> Any:
-        """The number of answers; an array for resamples."""
         return len(self.right)
 
     @property
@@ -213,11 +206,9 @@ class Answers:
         return None
 
     def total(self, values: Array) -> Numeric:
-        """The sum of a number of each answer."""
         return float(values.sum())
 
     def count(self, where: BoolArray) -> Any:
-        """How many answers are marked."""
         return int(np.count_nonzero(where))
 
     def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
@@ -230,7 +221,6 @@ class Answers:
         return np.argmax(reached, axis=0), reached.any(axis=0)
 
     def all_alike(self) -> Any:
-        """Whether every confidence is the same."""
         return (self.confidence == self.confidence[:1]).all()
 
 
@@ -271,7 +261,6 @@ class Resamples(Answers):
 
     @cached_property
     def group(self) -> IntArray:
-        """The group of each answer."""
         lengths = np.diff(self.starts, append=len(self.right))
         return np.repeat(np.arange(len(self.starts)), lengths)
 

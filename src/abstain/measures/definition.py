@@ -144,7 +144,6 @@ class Proportion(Struct, frozen=True):
     trials: str = "n"
 
     def of(self, counts: CountsLike) -> tuple[Numeric, Numeric]:
-        """The numbers of successes and of trials."""
         return summed(counts, self.successes), summed(counts, self.trials)
 
     @property
@@ -168,7 +167,6 @@ _LETTERS = {
 
 
 def summed(counts: CountsLike, letters: str) -> Numeric:
-    """A sum of counts by their letters."""
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
 
 
@@ -300,7 +298,6 @@ class Definition(Struct, frozen=True):
         return (f"{self.name}({inside})" if inside else self.name) + cut
 
     def ordered(self, values: dict[str, float]) -> tuple[tuple[str, float], ...]:
-        """The values of parameters, in the order of their declaration."""
         return tuple((p.name, values[p.name]) for p in self.parameters if p.name in values)
 
     @property

@@ -29,7 +29,6 @@ class Columns:
     """Columns by name, as arrays of text; None where a response or its cell is missing."""
 
     def numbers(self, name: str, missing: float = math.nan) -> Array:
-        """A column of numbers."""
         return np.array([missing if x is None else float(x) for x in self.texts[name]], np.float64)
 
 

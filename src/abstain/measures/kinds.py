@@ -82,7 +82,6 @@ class Measure:
 
     @property
     def arguments(self) -> dict[str, float]:
-        """Its parameters as keyword arguments."""
         return dict(self.parameters)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -92,12 +91,10 @@ class Measure:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest value it can take."""
         return self.definition.bounds(**self.arguments)
 
     @property
     def higher_is_better(self) -> bool:
-        """Its direction."""
         return self.definition.higher_is_better
 
     @property

@@ -254,10 +254,10 @@ def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None
     function.__doc__, function.__qualname__ = summary, name
     reason = REASONS.get(proportion.trials)
     rules = () if reason is None else (Undefinedness(lambda k: proportion.of(k)[1] == 0, reason),)
-    validation(name, proportion=proportion, undefined=rules, **facts)(function)
+    split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {proportion.trials}".split()))
+    facts |= {"proportion": proportion, "undefined": rules, "needs_candidates": split}
+    validation(name, **facts)(function)
 
-
-share_by_candidates = partial(share, needs_candidates=True)
 
 QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
 AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Exercise 2008"
@@ -295,14 +295,14 @@ share(
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
 )
-share_by_candidates(
+share(
     "forced-accuracy",
     "The accuracy if every candidate behind a blank had been submitted.",
     Proportion("R + UR"),
     source=f"{QA4MRE} (there called accuracy)",
     gaming="Give a candidate with every blank: it costs nothing here.",
 )
-share_by_candidates(
+share(
     "correctly-discarded",
     "Of the blanks, the share whose candidate was not right (rightly left blank).",
     Proportion("UW + UE", "U"),
@@ -310,7 +310,7 @@ share_by_candidates(
     aliases=("abstention-precision",),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
 )
-share_by_candidates(
+share(
     "abstention-recall",
     "Of the questions that the system could not get right, the share that was left blank.",
     Proportion("UW + UE", "UW + UE + W"),
@@ -337,7 +337,7 @@ def abstention_f(k: CountsLike) -> Numeric:
     return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
 
 
-share_by_candidates(
+share(
     "over-abstention",
     "Of the questions that the system would have got right, the share that was left blank.",
     Proportion("UR", "R + UR"),
@@ -345,7 +345,7 @@ share_by_candidates(
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
 )
-share_by_candidates(
+share(
     "under-abstention",
     "Of the questions that the system could not get right, the share that it still answered.",
     Proportion("W", "UW + UE + W"),
@@ -361,14 +361,14 @@ share(
     ranks_like=lambda: ("accuracy", "credit(t=0)", "S(t=0)"),
     gaming="Never leave a blank.",
 )
-share_by_candidates(
+share(
     "qa-rej-accuracy",
     "Questions correctly rejected (no right candidate, left blank), over all questions.",
     Proportion("UW + UE"),
     source=AVE_2008,
     gaming="Reject everything: it gives the share of questions that cannot be answered right.",
 )
-share_by_candidates(
+share(
     "qa-performance",
     "Right decisions over all questions: right answers plus wrong candidates rejected.",
     Proportion("R + UW + UE"),
@@ -397,7 +397,7 @@ share(
     ranks_like=lambda: ("precision",),
     gaming="Validate the one candidate that you are sure of.",
 )
-share_by_candidates(
+share(
     "validation-recall",
     "Of the right candidates, the share that was validated (submitted).",
     Proportion("R", "R + UR"),

@@ -38,12 +38,10 @@ class DocumentRows:
 
     @property
     def size(self) -> int:
-        """Number of rows."""
         return len(self.offsets) - 1
 
     @cached_property
     def row(self) -> Ints:
-        """The row of each document."""
         return np.repeat(np.arange(self.size), np.diff(self.offsets))
 
     def count(self, chosen: Bools) -> Ints:
@@ -51,11 +49,9 @@ class DocumentRows:
         return np.bincount(self.row[chosen], minlength=self.size)
 
     def where(self, chosen: Bools) -> Self:
-        """The same rows with the chosen documents alone."""
         return self._with(offsets_of(self.count(chosen)), chosen)
 
     def of_rows(self, rows: Ints) -> Self:
-        """Some rows' documents, by position."""
         lengths = np.diff(self.offsets)[rows]
         owner, place = spread(lengths)
         return self._with(offsets_of(lengths), self.offsets[rows][owner] + place)
@@ -131,7 +127,6 @@ class Listed(DocumentRows):
         return np.searchsorted(self.row * step + self.rank, row * step + rank) - self.offsets[row]
 
     def up_to(self, depth: Ints) -> Self:
-        """Those up to some depths."""
         return self.where(self.rank <= depth[self.row])
 
 
@@ -178,7 +173,6 @@ class RankedLists(Listed):
 
     @cached_property
     def query(self) -> Ints:
-        """The query of each row."""
         return np.tile(np.arange(len(self.queries)), len(self.runs))
 
     def per_row(self, per_query: NDArray[np.generic]) -> Floats:
@@ -190,7 +184,6 @@ class RankedLists(Listed):
         return values.reshape(len(self.runs), len(self.queries))
 
     def first(self, depth: Ints) -> RankedLists:
-        """The same lists, cut at some depths."""
         depth, sampled = np.minimum(self.depth, depth), self.sampled.up_to(depth)
         return replace(self.up_to(depth), depth=depth, sampled=sampled)
 
@@ -242,12 +235,10 @@ class Prefixes:
 
     @cached_property
     def depth(self) -> Floats:
-        """The depths from 0 on."""
         return np.arange(self.gain.shape[-1] + 1.0)
 
     @cached_property
     def rank(self) -> Floats:
-        """The ranks from 1 on."""
         return self.depth[1:]
 
     @cached_property
@@ -293,7 +284,6 @@ class ByDepth(NamedTuple):
 
     @property
     def values(self) -> Floats:
-        """Lists × depths: the scores."""
         return np.asarray(self.ended if self.added is None else running(self.added) + self.ended)
 
 
@@ -310,7 +300,6 @@ def _sums(index: Ints, weights: Floats, size: int) -> Floats:
 
 
 def _accumulated(combine: np.ufunc, weights: NDArray[np.generic], offsets: Ints) -> Floats:
-    """What numpy accumulates in each block."""
     sums = np.zeros(len(weights))
     lengths = np.diff(offsets)
     # blocks of one length are the lines of a matrix; there are at most √(2·weights) lengths

@@ -73,7 +73,6 @@ SETS = {
 
 
 def set_named(text: str) -> MeasureSet | None:
-    """The set of measures that a text names."""
     return SETS.get(fold(text)) if isinstance(text, str) else None
 
 
@@ -252,7 +251,6 @@ def _value(parameter: Parameter, text: str, name: str) -> float:
 
 @cache
 def _load_built_in() -> None:
-    """Importing the families declares them."""
     for family in FAMILIES:
         import_module(family)
 

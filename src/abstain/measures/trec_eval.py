@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from abstain.errors import UnknownNameError, UsageError, shown
@@ -33,8 +33,6 @@ FIGURE = re.compile(r"(.+?)_(-?[\d.]+)")
 
 
 class Figure(NamedTuple):
-    """One requested figure."""
-
     name: str
     """Its printed name."""
     trec: TrecName
@@ -262,19 +260,6 @@ def _merge_sorted(items: list[tuple[int, float]]) -> list[tuple[int, float]]:
     return merged + left + right
 
 
-def log2(values: Any) -> Floats:
-    """Logarithms to the base 2, as C's library has them.
-
-    Those of numpy differ in the last bit for a few numbers, which can change a printed digit.
-    """
-    return _of_each(math.log2, values)
-
-
-def log(values: Any) -> Floats:
-    """Natural logarithms, as C's library has them."""
-    return _of_each(math.log, values)
-
-
 def _of_each(function: Callable[[float], float], values: Any) -> Floats:
     """The function of each number; 0 and below as in IEEE 754."""
     distinct, inverse = np.unique(values, return_inverse=True)
@@ -283,3 +268,8 @@ def _of_each(function: Callable[[float], float], values: Any) -> Floats:
         for number in distinct.tolist()
     ]
     return np.array(logs, np.float64)[inverse].reshape(np.shape(values))
+
+
+log2 = partial(_of_each, math.log2)
+log = partial(_of_each, math.log)
+"""Logarithms as C's library has them: the last bit of numpy's can change a printed digit."""
