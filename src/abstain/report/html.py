@@ -117,15 +117,11 @@ def _with_commands(sentence: str) -> Any:
 
 def versions() -> str:
     """What a result depends on, with its version."""
-    import platform
+    from importlib.metadata import version
+    from platform import python_version
 
-    import numpy
-    import polars
-
-    return (
-        f"abstain {__version__}, Python {platform.python_version()}, "
-        f"numpy {numpy.__version__}, polars {polars.__version__}"
-    )
+    others = f"numpy {version('numpy')}, polars {version('polars')}"
+    return f"abstain {__version__}, Python {python_version()}, {others}"
 
 
 @functools.cache
@@ -202,18 +198,11 @@ MOST_ROWS = 60
 def notebook(grids: Iterable[Grid], charts: Charts) -> str:
     """The tables as HTML without a script, and the main chart as a picture."""
     parts = []
-    for grid in grids:
-        bare = grid.without_bars()
-        shown = replace(bare, rows=bare.rows[:MOST_ROWS])
+    for grid in (grid.without_bars() for grid in grids):
+        shown = replace(grid, rows=grid.rows[:MOST_ROWS])
         columns = list(zip(shown.columns, shown.texts(4), strict=True))
-        more = len(grid.rows) - MOST_ROWS
-        notes = [*([f"{more:,} more rows."] if more > 0 else []), *grid.notes]
-        rows = range(len(shown.rows))
-        parts.append(
-            _from_template(
-                "templates/table.html", title=grid.title, columns=columns, rows=rows, notes=notes
-            )
-        )
+        more = len(grid.rows) - len(shown.rows)
+        parts.append(_from_template("templates/table.html", grid=shown, columns=columns, more=more))
     if charts:
         import vl_convert
 
