@@ -155,10 +155,7 @@ class Rankings:
         return whole.only(runs=self.runs, queries=self.queries)
 
     def scores(
-        self,
-        measures: Sequence[str | Measure] | str | Measure = (),
-        *,
-        cluster: str | None = None,
+        self, measures: Sequence[str | Measure] | str | Measure = (), *, cluster: str | None = None
     ) -> ScoreMatrix:
         """Each query's scores, to compare runs or to judge measures by.
 

@@ -147,7 +147,6 @@ def _is_ranx(data: Any) -> bool:
 
 
 def _without_ranx(data: Any) -> Any:
-    """Qrels or a Run of ranx as the dict that it holds."""
     return data.to_dict() if _is_ranx(data) else data
 
 
@@ -167,11 +166,7 @@ def _unfolded(data: Any) -> list[tuple[str, Any]]:
 
 
 def ranked_lists(
-    qrels: Source,
-    runs: Sequence[Source],
-    settings: ListSettings,
-    *,
-    also: Sequence[str] = (),
+    qrels: Source, runs: Sequence[Source], settings: ListSettings, *, also: Sequence[str] = ()
 ) -> tuple[RankedLists, tuple[RunOrigin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
@@ -199,18 +194,18 @@ def ranked_lists(
         for tag, each in by_tag.items()
     ]
     names = _names([(tag, source) for tag, source, _ in every])
-    by_name = list(zip(names, (each for *_, each in every), strict=True))
-    rankings = _assemble(judgments, by_name, limit=settings.limit)
+    rankings = _assemble(judgments, names, [each for *_, each in every], limit=settings.limit)
     rankings = rankings.judged_only() if settings.judged_only else rankings
     strangers = zip(rankings.unjudged, (source for _, source, _ in every), strict=True)
     places = (source.place_of(queries[0]) for queries, source in strangers if queries)
-    remarks = tuple(_remarks(judgments))
     if settings.missing == "error":
         _refuse_missing(rankings)
     origins = tuple(
         RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
-    return replace(rankings, remarks=remarks, unjudged_at=next(places, None)), origins
+    return replace(
+        rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None)
+    ), origins
 
 
 def _of_all(
@@ -304,7 +299,6 @@ def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:
 
 
 def _names_of_file(source: Source) -> list[str]:
-    """The name of a run's file, with its folder, and its whole path."""
     if source.path is None:
         return [source.run]
     folder = os.path.basename(os.path.dirname(os.path.abspath(source.path)))
@@ -313,7 +307,7 @@ def _names_of_file(source: Source) -> list[str]:
 
 
 def _assemble(
-    judgments: Judgments, runs: Sequence[tuple[str, Collected]], *, limit: int | None = None
+    judgments: Judgments, runs: Sequence[str], every: Sequence[Collected], *, limit: int | None
 ) -> RankedLists:
     """Rankings of the runs for gold's queries, run by run.
 
@@ -323,9 +317,8 @@ def _assemble(
     where the query has no relevant document and none elsewhere.
     """
     queries, names = len(judgments.queries), judgments.names()
-    counts = [each.lengths[:queries] for _, each in runs]
-    returned = np.concatenate([np.zeros(0, np.int64), *counts])
-    each = _stacked([each for _, each in runs], queries)
+    returned = np.concatenate([np.zeros(0, np.int64), *(run.lengths[:queries] for run in every)])
+    each = _stacked(every, queries)
     only_pooled, known = each.grade == UNJUDGED, each.grade != UNJUDGED
     rows = np.bincount(each.code[only_pooled], minlength=len(returned))
     sampled = Sampled(offsets_of(rows), each.rank[only_pooled])
@@ -338,7 +331,7 @@ def _assemble(
         grade = np.where(is_nil, pool.top, grade)[kept]
         row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
     rankings = RankedLists(
-        runs=tuple(name for name, _ in runs),
+        runs=tuple(runs),
         queries=judgments.queries,
         pool=pool,
         depth=returned,
@@ -350,8 +343,8 @@ def _assemble(
         returned=returned,
         nil=judgments.pool.nothing(),
         sampled=sampled,
-        unjudged=tuple(tuple(names.gather(each.strangers)) for _, each in runs),
-        nil_words=tuple(dict.fromkeys(word for _, each in runs for word in each.nil_words)),
+        unjudged=tuple(tuple(names.gather(each.strangers)) for each in every),
+        nil_words=tuple(dict.fromkeys(word for each in every for word in each.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
     if judgments.nil_ends:

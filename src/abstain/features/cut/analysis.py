@@ -250,8 +250,7 @@ class Task:
         if self.keep is not None:
             delta = max(round(1 - (self.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
             following = max(1, self.with_hits // self.folds) if self.next else None
-            ask = {"keep": self.keep, "delta": delta}
-            return keeping(self.chooser, train, judge, **ask, following=following)
+            return keeping(self.chooser, train, judge, self.keep, delta, following)
         name = self.chooser.choose(train, draw) if self.rule == "auto" else self.rule
         return self.chooser.fit(name, train, judge)
 

@@ -123,9 +123,7 @@ def cut(
     if target is not None:
         from abstain.features.cut.runs import cut_runs
 
-        names = {(id(each.source), each.tag): each.run for each in rankings.origins}
-        sources = {id(each.source): each.source for each in rankings.origins}
-        _write(cut_runs(sources.values(), result, rankings.settings.nil, names), target)
+        _write(cut_runs(rankings.origins, result, rankings.settings.nil), target)
     if rule_file is not None:
         result.save_rule(rule_file)
     if explain:
@@ -137,9 +135,8 @@ def cut(
 def _write(made: tuple[DataFrame, list[str]], target: Path) -> None:
     from abstain.features.cut.runs import write_run
 
-    rows, notes = made
-    write_run(rows, target)
-    for note in notes:
+    write_run(made[0], target)
+    for note in made[1]:
         click.echo(f"{target}: {note}", err=True)
 
 
@@ -165,11 +162,9 @@ def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: boo
     if explain:
         _explain(saved)
         return
-    if inputs.runs:
-        raise UsageError("--apply takes one run")
-    if target is None:
-        raise UsageError("--apply writes a run: say where with -o (a run's name, not .json)")
-    reading = inputs.reading
-    nil, columns = inputs.lists["nil"], reading.columns
-    made = cut_by_saved(inputs.qrels, saved, nil=nil, columns=columns, format=reading.format)
+    if inputs.runs or target is None:
+        raise UsageError("--apply cuts one run, written with -o (a run's name, not .json)")
+    reading, nil = inputs.reading, inputs.lists["nil"]
+    columns, format = reading.columns, reading.format
+    made = cut_by_saved(inputs.qrels, saved, nil=nil, columns=columns, format=format)
     _write(made, target)

@@ -43,9 +43,8 @@ class Pareto(NamedTuple):
 def fit_pareto(excess: Floats) -> Pareto:
     """The distributions of greatest likelihood of lists of excesses, NaN where there is none.
 
-    With θ = shape / scale the likelihood is a function of θ alone (Grimshaw 1993): the shape is
-    the mean of log(1 + θ·excess). Shapes below the lowest are left out, so the maximum may lie on
-    that edge, with another scale.
+    With θ = shape / scale the shape is the mean of log(1 + θ·excess), and the likelihood a function
+    of θ alone (Grimshaw 1993). Its maximum may lie on the edge of the lowest shape.
     """
     there = ~np.isnan(excess)
     count = np.maximum(there.sum(axis=1), 1)
@@ -117,10 +116,9 @@ def evenly(scores: Scores) -> tuple[Floats, Ints]:
 
 
 def surprise(scores: Scores) -> Floats:
-    """−log of the chance of so high a score, by a Pareto tail fitted to each list.
+    """−log of the chance of so high a score, by the Pareto tail that fits each list best.
 
-    The tail is the part of the list that the distribution fits best (Cramér–von Mises). Below it
-    the chance is the share of scores that are as high.
+    Below the tail the chance is the share of scores that are as high.
     """
     from scipy.stats import rankdata
 
@@ -137,10 +135,7 @@ def surprise(scores: Scores) -> Floats:
 
 
 def _tail(some: Floats, kept: Ints, window: float) -> Floats:
-    """A tail fitted to a part of each list: distance, start, shape, scale and share of the list.
-
-    Where none can be fitted, the distance and the start are infinite.
-    """
+    """A tail fitted to a part of each list: distance, start, shape, scale, share of the list."""
     end = np.maximum(np.ceil(window * kept).astype(np.int64) - 1, 0)
     lowest = some[np.arange(len(some)), end]
     excess = np.where(np.arange(some.shape[1]) < end[:, None], some - lowest[:, None], np.nan)
@@ -206,13 +201,9 @@ def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
 
 
 def posterior(scores: Scores) -> Floats:
-    """The chance of relevance by a normal–exponential mixture fitted to each list.
-
-    Scores are counted from the list's lowest.
-    """
-    some, _ = evenly(scores)
-    fitted = fit_mixture(some - scores.lowest[:, None])
-    y = np.where(scores.inside, scores.table - scores.lowest[:, None], 0.0)
-    chance = fitted.responsibility(y)
-    constant = (scores.top <= scores.lowest)[:, None]
+    """The chance of relevance by a mixture fitted to each list, counted from its lowest score."""
+    lowest = scores.lowest[:, None]
+    fitted = fit_mixture(evenly(scores)[0] - lowest)
+    chance = fitted.responsibility(np.where(scores.inside, scores.table - lowest, 0.0))
+    constant = scores.top[:, None] <= lowest
     return np.where(scores.inside, np.where(constant, 0.5, chance), np.nan)

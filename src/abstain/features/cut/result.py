@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -31,10 +30,7 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A rule or a reference, judged on queries it was not chosen on."""
 
     run: Annotated[str, Column(plain=True)]
-    rule: Annotated[
-        str,
-        Column(means="how lists are cut; auto chooses a rule on the queries that it is tuned on"),
-    ]
+    rule: Annotated[str, Column(means="how lists are cut; auto chooses a rule")]
     reference: bool = False
     """Whether it is there to compare with: nothing, everything, top 10, oracle."""
     score: Annotated[float | None, Column("{measure}", "score")] = msgspec.field()
@@ -52,32 +48,21 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     ] = None
     silent: Annotated[
         float | None,
-        Column(
-            "nil silent",
-            "score",
-            means="of the queries with nothing relevant, the share whose list is empty",
-        ),
+        Column("nil silent", "score", means="the share of nil queries whose list is empty"),
     ] = None
     silent_others: float | None = None
     """The share of other queries whose list is empty."""
-    gain: Annotated[
-        float | None, Column("gain", "score", means="the score minus that of keeping everything")
-    ] = None
+    gain: Annotated[float | None, Column("gain", "score", means="less that of everything")] = None
     gain_low: float | None = None
     gain_high: float | None = None
     over_best: Annotated[
         float | None, Column("ahead", "score", means="the score minus that of the best reference")
     ] = None
-    """Above the best reference, oracle apart."""
     over_best_low: float | None = None
     over_best_high: float | None = None
     optimism: Annotated[
         float | None,
-        Column(
-            "optimism",
-            "score",
-            means="how much better the rule scored on the queries that it was tuned on",
-        ),
+        Column("optimism", "score", means="how much better it scored on the queries tuned on"),
     ] = None
     chosen: dict[str, int] = {}
     """Of `auto` and of a promise: which rule was chosen, and in how many folds."""
@@ -227,15 +212,15 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
                 sorted(docs.items(), key=lambda pair: (pair[1], str(pair[0])), reverse=True)
                 for docs in scores.values()
             ]
-            depths = depths_of(rule, [[score for _, score in docs] for docs in ranked])
+            depths = depths_of(rule, [dict(docs).values() for docs in ranked])
             kept = (dict(docs[:depth]) for docs, depth in zip(ranked, depths, strict=True))
             return dict(zip(scores, kept, strict=True))
         if not isinstance(scores, Iterable):
             raise UsageError(SCORES)
         lists = list(scores)
-        if lists and isinstance(lists[0], Iterable):
-            return depths_of(rule, lists)
-        return depths_of(rule, [lists])[0]
+        several = bool(lists) and isinstance(lists[0], Iterable)
+        depths = depths_of(rule, lists if several else [lists])
+        return depths if several else depths[0]
 
     def apply(self, run: Any, *, nil: str | None = None) -> pl.DataFrame:
         """A run, read as rankings are, with every list cut (polars: run, query, doc, score, rank).
@@ -252,7 +237,5 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
 
     def save_rule(self, path: str | os.PathLike[str]) -> None:
         """Write the rule with how it came about, for `abstain cut --apply` and `ab.load`."""
-        from abstain.io.output import json_of, write_text
-
         bare = [structs.replace(each, points=(), bins=()) for each in self.runs]
-        write_text(Path(path), json_of(structs.replace(self, runs=tuple(bare))))
+        structs.replace(self, runs=tuple(bare)).to_json(path)

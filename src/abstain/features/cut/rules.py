@@ -27,8 +27,7 @@ REFERENCES = ("nothing", "everything", "top 10", "oracle")
 SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")
 """Rules that keep the documents for which a falling number is at least so much."""
 MOST_DRAWS, FEWEST_DRAWS = 64, 16
-MOST_UNSEEN = 10**6
-"""Relevant documents beside those in a list, on average, that can be reckoned with."""
+MOST_UNSEEN = 10**6  # relevant documents beside those in a list, on average
 CHUNK = 1 << 17  # numbers that are worked on at a time
 SAME = 1e-9
 """Of depths expected to score the same the smallest is taken; of equal drops, the first."""
@@ -73,10 +72,10 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defau
     def check(self) -> None:
         if self.rule not in (*RULES[1:], *REFERENCES[:3]):
             raise ValueError(f"there is no rule {shown(self.rule)}")
-        models = ((self.document, len(DOCUMENT)), (self.nothing, len(LIST)))
-        for model, width in models[: {"probability": 1, "expected": 2}.get(self.rule, 0)]:
-            if model is None or not model.fits(width):
-                raise ValueError(f"the rule {self.rule} needs models of {width} numbers")
+        needs = {"probability": 1, "expected": 2}.get(self.rule, 0)
+        for model, known in ((self.document, DOCUMENT), (self.nothing, LIST))[:needs]:
+            if model is None or not model.fits(len(known)):
+                raise ValueError(f"the rule {self.rule} needs models of {len(known)} numbers")
         definition = measure(self.measure).definition if self.measure else None
         if self.rule == "expected" and getattr(definition, "by_depth", None) is None:
             raise ValueError(f"the rule 'expected' cannot be used with {self.measure}")
@@ -141,20 +140,13 @@ def draws_for(width: int) -> int:
 
 @lru_cache(maxsize=4)
 def uniforms(width: int, draws: int) -> Floats:
-    """Draws × ranks of numbers between 0 and 1: those of Python's `random.Random(0)`.
-
-    Every list has the same ones, so that what others are there changes nothing.
-    """
+    """Draws × ranks of numbers between 0 and 1, those of `random.Random(0)`, for every list."""
     generator = np.random.RandomState([0])
     return np.ascontiguousarray(generator.random_sample((width, draws)).T)
 
 
 def poisson_counts(mean: float, draws: int) -> Ints:
-    """So many evenly spaced quantiles of a Poisson distribution.
-
-    >>> poisson_counts(1.0, 4).tolist()
-    [0, 1, 1, 2]
-    """
+    """So many evenly spaced quantiles of a Poisson distribution."""
     from scipy.special import pdtr, pdtrik
 
     levels = (np.arange(draws) + 0.5) / draws

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from abstain.errors import InputError, UsageError, option, plural, shown
 from abstain.features.cut.scores import finite
 from abstain.io.output import whole
 from abstain.io.tables import format_of_name, write_table
-from abstain.rankings.sources import TREC, RunOrigin, Source, open_source
+from abstain.rankings.sources import TREC, RunOrigin, open_source
 
 if TYPE_CHECKING:
     from abstain.features.cut.result import CutResult
@@ -36,8 +36,8 @@ def score_tables(origins: Sequence[RunOrigin], lists: RankedLists) -> dict[str, 
     parts: dict[str, list[pl.DataFrame]] = {run: [] for run in lists.runs}
     for key, source in sources.items():
         for batch in source.batches(by_rank=False):
-            coded = batch.select("run", "score", code=pl.col("query").cast(queries, strict=False))
-            coded = coded.with_columns(code=pl.col("code").to_physical()).drop_nulls("code")
+            code = pl.col("query").cast(queries, strict=False).to_physical()
+            coded = batch.select("run", "score", code=code).drop_nulls("code")
             for (tag,), rows in coded.partition_by("run", as_dict=True).items():
                 if (run := names.get((key, str(tag)))) in parts:
                     parts[run].append(rows.drop("run"))
@@ -82,26 +82,21 @@ def depths_of(rule: Rule, lists: Sequence[Any]) -> list[int]:
 
 
 def cut_runs(
-    sources: Iterable[Source],
-    result: CutResult,
-    nil: str | None,
-    names: Mapping[tuple[int, str], str] | None = None,
+    origins: Sequence[RunOrigin], result: CutResult, nil: str | None
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The runs of some sources, cut by the rules of a result, and what was done.
-
-    A rule alone cuts every run, unless `names` say what each is called.
-    """
+    """Runs cut by the rules of a result, and what was done; a rule alone cuts any run."""
+    names = {(id(each.source), each.tag): each.run for each in origins if each.run}
     rules = {each.run: each.rule for each in result.runs}
     parts, notes = [], []
-    for source in sources:
+    for source in {id(each.source): each.source for each in origins}.values():
         columns = ("run", "query", "doc", "score")
         batches = [batch.select(columns) for batch in source.batches(by_rank=False)]
         every = pl.concat(batches) if batches else pl.DataFrame(schema=columns)
         for (tag,), rows in every.partition_by("run", as_dict=True, maintain_order=True).items():
-            run = str(tag) if names is None else names[id(source), str(tag)]
-            if names is None or run in rules:
-                rule = result.runs[0].rule if names is None and len(rules) == 1 else None
-                made, summary = _cut_rows(_ranked(rows, nil), run, rule or result.rule_of(run), nil)
+            run = names.get((id(source), str(tag)), str(tag))
+            if not names or run in rules:
+                rule = result.rule_of(None if not names and len(rules) == 1 else run)
+                made, summary = _cut_rows(_ranked(rows, nil), run, rule, nil)
                 parts.append(made)
                 notes.append(summary)
     if not parts:
@@ -110,18 +105,14 @@ def cut_runs(
 
 
 def _ranked(rows: pl.DataFrame, nil: str | None) -> pl.DataFrame:
-    """A run query by query, the best first: query, doc, score, rank.
-
-    Equal scores are in falling order of document id; `nil` and what stands behind it is left out.
-    """
+    """A run query by query, the best first: query, doc, score, rank; `nil` ends a list."""
     queries = pl.Enum(rows["query"].unique(maintain_order=True))
     is_nil = pl.lit(value=False) if nil is None else pl.col("doc") == nil
     ordered = rows.with_columns(at=pl.col("query").cast(queries), ends=is_nil).sort(
         "at", "score", "ends", "doc", descending=[False, True, False, True]
     )
     kept = ordered.filter(~pl.col("ends").cum_max().over("at"))
-    rank = pl.int_range(1, pl.len() + 1).over("query")
-    return kept.select("query", "doc", "score", rank=rank)
+    return kept.select("query", "doc", "score", rank=pl.int_range(1, pl.len() + 1).over("query"))
 
 
 def _cut_rows(
@@ -152,7 +143,8 @@ def cut_by_saved(
     """A run without judgments, cut by the rules of a result, and what was done."""
     if nil is None and result.settings is not None:
         nil = result.settings.nil
-    return cut_runs([open_source(run, side="run", columns=columns, format=format)], result, nil)
+    source = open_source(run, side="run", columns=columns, format=format)
+    return cut_runs([RunOrigin("", "", source)], result, nil)
 
 
 def write_run(rows: pl.DataFrame, path: str | os.PathLike[str]) -> None:

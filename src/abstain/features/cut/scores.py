@@ -59,10 +59,9 @@ def sigmoid(logit: Floats) -> Floats:
 
 
 def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | None = None) -> Model:
-    """The model of greatest likelihood, weights drawn towards 0 by `ridge`.
+    """The model of greatest likelihood by Newton's method, weights drawn towards 0 by `ridge`.
 
-    By Newton's method, with steps halved that would lead upwards. Sums are einsum's: with so few
-    columns the threads of `@` only wait for each other.
+    Sums are einsum's: with so few columns the threads of `@` only wait for each other.
     """
     sums = np.einsum
     count = np.ones(len(known)) if times is None else times
@@ -106,9 +105,9 @@ def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | No
 
 
 class Scores:
-    """Lists of scores in falling order, side by side: queries × ranks, NaN behind a list's end.
+    """Lists of scores in falling order: queries × ranks (one at least), NaN behind a list's end.
 
-    There is one rank at least, even where every list is empty. Shares are counted from the origin.
+    Shares are counted from the origin.
     """
 
     def __init__(self, table: Floats, origin: float = 0.0) -> None:
@@ -138,10 +137,7 @@ class Scores:
 
     @cached_property
     def share(self) -> Floats:
-        """Each score as a share of its list's first, both counted from the origin.
-
-        1 where that counts for nothing.
-        """
+        """Each score as a share of its list's first, from the origin; 1 where that is nothing."""
         top = (self.top - self.origin)[:, None]
         share = np.where(top > 0, (self.table - self.origin) / np.where(top > 0, top, 1.0), 1.0)
         return np.where(self.inside, share, np.nan)
@@ -177,12 +173,7 @@ class Scores:
 
 
 def finite(table: Floats) -> tuple[Floats, int]:
-    """Infinite scores as the largest or smallest there is, and how many there were.
-
-    >>> finite(np.array([[np.inf, 2.0, 1e300], [1.0, -np.inf, np.nan]]))
-    (array([[ 2.,  2.,  2.],
-           [ 1.,  1., nan]]), 3)
-    """
+    """Infinite scores as the largest or smallest there is, and how many there were."""
     infinite = np.abs(table) > LARGEST
     if not infinite.any():
         return table, 0
@@ -192,11 +183,7 @@ def finite(table: Floats) -> tuple[Floats, int]:
 
 
 def origin_of(table: Floats) -> float:
-    """Where shares are counted from: 0, or the lowest score where some are negative.
-
-    >>> origin_of(np.array([[3.0, 1.0]])), origin_of(np.array([[-1.0, -4.0]]))
-    (0.0, -4.0)
-    """
+    """Where shares are counted from: 0, or the lowest score where some are negative."""
     return min(0.0, float(np.nanmin(table, initial=0.0)))
 
 
@@ -237,7 +224,7 @@ class Lists:
     def sample(self) -> tuple[Ints, Ints, Floats]:
         """The documents to learn from: query, place and how many each stands for.
 
-        All that are relevant, all of the first ranks, and of those behind one in so many.
+        All that are relevant or of the first ranks, and of those behind one in so many.
         """
         place = np.arange(self.relevant.shape[1])
         deep = int(np.clip(LEARNT // (6 * max(self.size, 1)), 8, 64))
@@ -251,7 +238,6 @@ class Lists:
         return self.scores.at(*self.sample[:2])
 
     def only(self, some: Ints) -> Lists:
-        """The lists of some queries, in this order."""
         parts = self.relevant[some], self.there[some], self.values[some]
         return Lists(self.scores.only(some), *parts, self.gain)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 GRID = 200  # thresholds that are tried at most
 CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
-GRIDS = {
-    "share": np.round(np.linspace(0.0, 1.0, 101), 2),
-    "probability": np.append(0.0, CHANCES),
-}
+GRIDS = {"share": np.round(np.linspace(0.0, 1.0, 101), 2), "probability": np.append(0.0, CHANCES)}
 """What is tried of numbers that mean the same in every list; of others, those that occur."""
 ROUNDED = 1e-9  # how much fitted numbers differ by the order of a sum at most
 WINDOWS, EXTRA = (0.1, 0.25, 0.5, 0.9, 1.0), (0, 1, 2, 5, 10)
@@ -46,8 +43,7 @@ STEADY = 300
 """Fewer queries than that are parted several times: how they fall into folds matters more."""
 
 
-@dataclass(frozen=True)
-class Fitted:
+class Fitted(NamedTuple):
     """A tuned rule, with the depths it gives to the queries asked for."""
 
     rule: Rule
@@ -56,8 +52,7 @@ class Fitted:
     """The mean score of the queries it was tuned on, where that is known anyway."""
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(NamedTuple):
     """Rules of one family, and the depths that each gives to every query."""
 
     rules: Sequence[Rule]
@@ -162,7 +157,7 @@ class Chooser:
 
     def choose(self, train: Ints, draw: np.random.Generator) -> str:
         """The rule that does best inside some queries; a simpler one within a standard error."""
-        names = [name for tier in TIERS for name in tier if name in PLAIN or name in self.rules]
+        names = [name for tier in TIERS for name in tier if name in (*PLAIN, *self.rules)]
         scores = {name: np.zeros(len(train)) for name in names}
         kept = {name: np.zeros(len(train)) for name in names}
         again = int(np.clip(STEADY // len(train), 1, 4))
@@ -191,9 +186,9 @@ def _price(rule: Rule, scores: Scores, budget: float) -> float:
 def simplest(scores: Mapping[str, Floats], kept: Mapping[str, Floats], budget: float | None) -> str:
     """The best reference, unless a rule is ahead of it by more than chance may explain.
 
-    One rule among many that are tried looks better than it is, so each must be two standard errors
-    ahead; `expected`, of which there is one, by half of one; and all of them by what matters. Among
-    those that are, a simpler one stays where it is no more than half a standard error behind.
+    Each rule must be two standard errors ahead, as the best of many looks better than it is, and
+    `expected` half of one; all by what matters. Of those a simpler one stays where it is no more
+    than half a standard error behind.
     """
     means = {name: float(values.mean()) for name, values in scores.items()}
 
@@ -220,10 +215,7 @@ def _error(values: Floats) -> float:
 
 
 def thresholds_of(values: Floats, *, halfway: bool) -> Floats:
-    """Numbers of documents, evenly spaced: a threshold between two of them cuts alike.
-
-    Fitted numbers differ by rounding: thresholds lie halfway to the next number below.
-    """
+    """Numbers of documents, evenly spaced; `halfway` to the next below, as rounding moves them."""
     if not len(values):
         return np.zeros(1)
     at = np.unique(np.quantile(values, np.linspace(0, 1, GRID), method="lower"))
@@ -272,9 +264,8 @@ def losses(lists: Lists, depth: Ints, some: Ints) -> Floats:
 def shown_within(lost: Floats, bound: float, delta: float) -> Bools:
     """Of each column of losses: whether a mean within the bound is shown at 1 − δ.
 
-    A bet that wins where losses are small, staked before each query, in random order, is looked
-    at. If the mean were above the bound, the chance that it ever multiplies its stake by 1/δ were
-    at most δ.
+    A bet wins where losses are small, each stake placed before its query, in random order. If the
+    mean were above the bound, its capital would ever reach 1/δ with a probability of at most δ.
     """
     count = len(lost)
     if not count:
@@ -289,10 +280,7 @@ def shown_within(lost: Floats, bound: float, delta: float) -> Bools:
 
 
 def bound_for_next(bound: float, queries: int, delta: float) -> float:
-    """The lowest mean loss that so many further queries may have and still stay within a bound.
-
-    By Chernoff's inequality for losses from 0 to 1.
-    """
+    """The mean loss with which so many further queries stay within a bound (by Chernoff)."""
     from scipy.special import rel_entr
 
     def stays(mean: float) -> bool:
@@ -306,15 +294,13 @@ def keeping(
     chooser: Chooser,
     train: Ints,
     wanted: Ints,
-    *,
     keep: float,
     delta: float,
     following: int | None = None,
 ) -> Fitted:
     """The rule that keeps the fewest documents of those shown to keep a share of the relevant ones.
 
-    With `following` the promise is about what so many further queries lose, not the mean they
-    tend to.
+    With `following` that is promised of so many further queries, not of the mean they tend to.
     """
     bound, chance = 1 - keep, delta
     if following is not None:

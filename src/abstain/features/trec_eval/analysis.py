@@ -43,19 +43,11 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
 ALL = "all"
+COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
 SHOWN_FIRST = 10  # documents in a string of grades, where nobody says how many
 NO_Z_SCORE = -1000000.0
 ZScores = dict[str, dict[str, tuple[float, float]]]
 """Mean and standard deviation of a query's measures."""
-
-
-class _Averaging(NamedTuple):
-    """How figures are taken: -l, -N, -c and -Z."""
-
-    level: int
-    documents: int
-    complete: bool
-    zscores: ZScores | None
 
 
 class _Column(NamedTuple):
@@ -100,10 +92,7 @@ def trec_eval(
         name: figures(name, parameters) for name, parameters in wanted.items() if name not in TEXTS
     }
     if level < 0:
-        raise UsageError(
-            f"the relevance level must be 0 or more (got {level}): a level below 0 stands for "
-            "documents that nobody judged"
-        )
+        raise UsageError(f"the relevance level must be 0 or more (got {level})")
     z = None if zscores is None else _read_zscores(os.fspath(zscores))
     lists, tag = read(os.fspath(qrels), os.fspath(run))
     if limit is not None:
@@ -115,7 +104,6 @@ def trec_eval(
     if not len(rows):
         judged = plural(len(lists.queries), "judged query", "judged queries")
         raise InputError(f"has none of the {judged}", os.fspath(run))
-    how = _Averaging(level, documents, complete, z)
     columns: list[_Column] = []
     for name, parameters in wanted.items():
         if name == RUN_ID:
@@ -123,22 +111,31 @@ def trec_eval(
         elif name == REL_STRING:
             columns.append(_rel_strings(lists, rows, parameters))
         else:
-            columns += (_column(each, lists, rows, how) for each in scored[name])
-    single = [column for column in columns if column.texts is not None and per_query]
+            for figure in scored[name]:
+                values = values_of(figure, lists, level, documents)[rows]
+                columns.append(_column(figure, values, lists, rows, complete=complete, z=z))
     lines = [
         f"{name:<22}\t{lists.queries[row]}\t{texts[at]}\n"
         for at, row in enumerate(rows.tolist())
-        for name, texts, _ in single
-        if texts
+        for name, texts, _ in columns
+        if per_query and texts and texts[at]
     ]
-    whole_run = [column for column in columns if column.summary is not None and summary]
-    return "".join([*lines, *(f"{name:<22}\t{ALL}\t{text}\n" for name, _, text in whole_run)])
+    lines += [
+        f"{name:<22}\t{ALL}\t{text}\n" for name, _, text in columns if summary and text is not None
+    ]
+    return "".join(lines)
 
 
-def _column(figure: Figure, lists: RankedLists, rows: Ints, how: _Averaging) -> _Column:
-    definition, z = figure.definition, how.zscores
-    values = values_of(figure, lists, how.level, how.documents)[rows]
-    counted = len(lists.queries) if how.complete else len(rows)
+def _column(
+    figure: Figure,
+    values: Floats,
+    lists: RankedLists,
+    rows: Ints,
+    *,
+    complete: bool,
+    z: ZScores | None,
+) -> _Column:
+    definition, counted = figure.definition, len(lists.queries) if complete else len(rows)
     if definition.geometric:
         values = log(values)
     if z is not None:
@@ -146,29 +143,18 @@ def _column(figure: Figure, lists: RankedLists, rows: Ints, how: _Averaging) -> 
         values = _as_zscores(values, known)
     total = float(np.cumsum(values)[-1])
     if definition.geometric:
-        floor = (counted - len(rows)) * math.log(LEAST) if how.complete else 0.0
-        summary = math.exp((total + floor) / counted)
+        summary = math.exp((total + (counted - len(rows)) * math.log(LEAST)) / counted)
     elif not definition.total:
         summary = total / counted
+    elif figure.name == COUNT_OF_QUERIES:
+        summary = counted
+    elif figure.name == COUNT_OF_RELEVANT and complete:
+        summary = int((lists.pool.grade > 0).sum())  # whatever the level, as there
     else:
-        summary = _total(figure, total, lists, counted, how)
+        summary = total
     text = _whole if definition.total and z is None else _decimals
     texts = [text(value) for value in values.tolist()] if figure.trec.per_query else None
     return _Column(f"{'' if z is None else 'Z'}{figure.name:<22}", texts, text(summary))
-
-
-COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
-
-
-def _total(
-    figure: Figure, total: float, lists: RankedLists, counted: int, how: _Averaging
-) -> float:
-    """The sum over queries; of queries and of what is relevant, those that the run lacks too."""
-    if figure.name == COUNT_OF_QUERIES:
-        return counted
-    if figure.name == COUNT_OF_RELEVANT and how.complete:
-        return float(np.count_nonzero(lists.pool.grade > 0))  # whatever the level, as there
-    return total
 
 
 def _decimals(value: float) -> str:
@@ -223,6 +209,7 @@ def _as_zscores(values: Floats, known: Sequence[tuple[float, float] | None]) -> 
 
 
 BLANK_LINE = re.compile(rb"^[ \t\v\f\r]*\n", re.MULTILINE)
+KINDS: dict[str, Any] = {"query": pl.String, "doc": pl.String}
 RUN, QRELS = trec.RUN_COLUMNS, trec.QRELS_COLUMNS
 BATCH = 1 << 16  # lines that are held at a time where a run is read line by line
 
@@ -240,8 +227,7 @@ class TrecEvalFile(TrecFile, frozen=True):
         if not self.slow:
             return trec.read_qrels(self.opened)
         rows = [(f[0], f[2], whole(f[3])) for _, f in _fields(self.opened, QRELS)]
-        kinds: Any = {"query": pl.String, "doc": pl.String, "rel": pl.Int64}
-        return pl.DataFrame(rows, kinds, orient="row")
+        return pl.DataFrame(rows, KINDS | {"rel": pl.Int64}, orient="row")
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
         fast = trec.run_batches(self.opened, marks=marks)
@@ -253,7 +239,7 @@ class TrecEvalFile(TrecFile, frozen=True):
 
     def _slow_rows(self, marks: Sequence[pl.Expr]) -> Iterator[pl.DataFrame]:
         rows = ((f[0], f[2], _score(f[4], at), f[5]) for at, f in _fields(self.opened, RUN))
-        kinds: Any = {"query": pl.String, "doc": pl.String, "score": pl.Float64, "run": pl.String}
+        kinds = KINDS | {"score": pl.Float64, "run": pl.String}
         while some := list(islice(rows, BATCH)):
             yield pl.DataFrame(some, kinds, orient="row").with_columns(marks)
 
@@ -262,31 +248,24 @@ def read(qrels: str, run: str) -> tuple[RankedLists, str]:
     """Judgments and a run, with the tag of its last line; odd files are read line by line."""
     try:
         return _read(qrels, run, slow=False)
-    except TooLargeError:
-        raise
-    except InputError:
+    except InputError as error:
+        if isinstance(error, TooLargeError):
+            raise
         return _read(qrels, run, slow=True)
 
 
 def _read(qrels: str, run: str, *, slow: bool) -> tuple[RankedLists, str]:
     gold, listed = _open(qrels, slow=slow), _open(run, slow=slow)
     lists, _ = ranked_lists(gold, [listed], ListSettings())
-    return lists, listed.tags[0] if listed.tags else ""
+    return lists, "".join(listed.tags)
 
 
 def _open(path: str, *, slow: bool) -> TrecEvalFile:
     opened = open_file(path)
     if not opened.head:
         raise InputError("is empty", opened.name)
-    return TrecEvalFile(
-        name=opened.name,
-        run=bare_name(path),
-        named=False,
-        path=None,
-        opened=opened,
-        tags=[],
-        slow=slow,
-    )
+    name, run = opened.name, bare_name(path)
+    return TrecEvalFile(name, run, named=False, path=None, opened=opened, tags=[], slow=slow)
 
 
 def _refuse_blank_lines(opened: Opened) -> None:
@@ -312,11 +291,10 @@ def _fields(opened: Opened, columns: tuple[str, ...]) -> Iterator[tuple[Place, l
     """The place and fields of each line; a line that trec_eval calls malformed is refused."""
     for number, fields in trec.lines(opened):
         place = Place(opened.name, number)
-        more = columns is QRELS and len(fields) > len(columns)
-        if len(fields) < len(columns) or more:
-            problem = f"{plural(len(fields), 'column')}, expected {len(columns)}"
+        if len(fields) < len(columns) or (columns is QRELS and len(fields) > len(columns)):
             hint = " (a run? the judgments come first)" if len(fields) >= len(RUN) else ""
-            raise InputError(f"{problem}: {' '.join(columns)}{hint}", place)
+            expected = f"expected {len(columns)}: {' '.join(columns)}{hint}"
+            raise InputError(f"{plural(len(fields), 'column')}, {expected}", place)
         try:
             yield place, [field.decode() for field in fields[: len(columns)]]
         except UnicodeDecodeError:
