@@ -1,11 +1,9 @@
 """Takes the rows of a run batch by batch and ranks them.
 
 In nearly every run file each query's rows stand together: a batch is ranked and forgotten. In
-others all rows are kept, and ranked in chunks at the end.
-
-Rows are placed by numbers alone: their queries, the keys of their documents, their scores. Only
-then are document ids looked at, those of the rows that matter: they say whether a document is the
-judged one, and they order equal scores.
+others all rows are kept, and ranked in chunks at the end. Rows are placed by numbers alone; only
+the document ids of rows that matter are looked at: whether each is the judged one, and to order
+equal scores.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -50,11 +49,9 @@ class Rows:
     """The place of each row's document, where it is not that of the row."""
 
     def documents(self, rows: Ints) -> pl.Series:
-        """The document ids of some of the rows."""
         return self.docs.gather(rows if self.number is None else self.number[rows])
 
     def between(self, start: int, end: int) -> Rows:
-        """The rows from one place up to another."""
         some = slice(start, end)
         return Rows(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
 
@@ -71,15 +68,12 @@ class Rows:
         return cls(docs=docs, **{name: np.concatenate(columns.pop(name)) for name in [*columns]})
 
 
-@dataclass(frozen=True)
-class Hits:
-    """The judged documents of some rows."""
+class Hits(NamedTuple):
+    """The judged documents of some rows: the query of each, its rank and grade (or NIL)."""
 
     code: Ints
-    """The query of each."""
     rank: Ints
     grade: Floats
-    """NIL where the row says so."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +92,8 @@ class Collected:
 
 def together(parts: Sequence[Hits]) -> Hits:
     """The judged documents of several parts, one after another."""
-    none = np.zeros(0, np.int64)
-    return Hits(
-        np.concatenate([none, *(part.code for part in parts)]),
-        np.concatenate([none, *(part.rank for part in parts)]),
-        np.concatenate([none.astype(np.float64), *(part.grade for part in parts)]),
-    )
+    none = Hits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    return Hits(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def rank_rows(judgments: Judgments, rows: Rows, *, by_rank: bool) -> Hits:
@@ -147,14 +137,10 @@ def tied_rows(changes: Bools, places: Ints) -> tuple[Ints, Ints]:
 
 
 def _by_document(rows: Ints, group: Ints, docs: pl.Series, last: str | None) -> Ints:
-    """The rows of each group by falling document id.
-
-    ``last`` stands behind all others: a list ends after the documents that are worth as much.
-    """
+    """The rows of each group by falling document id, with ``last`` behind all others."""
     members = pl.DataFrame({"group": group, "row": rows, "doc": docs})
-    by = ["group", pl.col("doc").ne_missing(last), "doc"] if last is not None else ["group", "doc"]
-    members = members.sort(by, descending=[False, *[True] * (len(by) - 1)])
-    return members["row"].to_numpy()
+    by = ["group", pl.col("doc").ne_missing(pl.lit(last)), "doc"]
+    return members.sort(by, descending=[False, True, True])["row"].to_numpy()
 
 
 def _ranks(places: Ints, starts: Ints) -> Ints:
@@ -210,9 +196,7 @@ class Collector:
     def __init__(
         self, judgments: Judgments, *, by_rank: bool = False, gather: bool = False
     ) -> None:
-        self._judgments = judgments
-        self._by_rank = by_rank
-        self._gather = gather
+        self._judgments, self._by_rank, self._gather = judgments, by_rank, gather
         self._kept: list[Rows] = []
         self._hits: list[Hits] = []
         self._nil_words: set[str] = set()
@@ -220,7 +204,6 @@ class Collector:
         self._strangers: dict[int, None] = {}
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Takes the run's next rows."""
         if not rows.height:
             return
         codes = self._judgments.encode(rows["query"], rows["begins"].to_numpy())
@@ -245,7 +228,6 @@ class Collector:
         self._kept.append(batch)  # the last query may go on in the next batch
 
     def finish(self) -> Collected:
-        """All judged documents."""
         if self._kept and self._gather:
             self._rank_by_query()
         elif self._kept:

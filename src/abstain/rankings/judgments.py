@@ -36,9 +36,9 @@ class Judgments:
 
     A negative grade means "in the pool, not judged", as in trec_eval: such documents are matched
     in runs, but are not in ``pool``. ``nil`` is no document: its rows are left out, but their
-    queries stay. ``top`` is the grade worth a gain of 1, by default the largest. ``also`` lists
-    queries for which nothing may be judged. With ``nil_ends`` a run's NIL ends its list, and stands
-    behind documents of the same score.
+    queries stay; with ``nil_ends`` it ends a run's list, behind documents of the same score.
+    ``top`` is the grade worth a gain of 1, by default the largest, and ``also`` lists queries for
+    which nothing may be judged.
     """
 
     def __init__(
@@ -87,18 +87,13 @@ class Judgments:
         rows = rows[grades[rows] >= 0]
         largest = float(grades[rows].max(initial=0.0))
         if top is not None and not largest <= top < np.inf:
-            raise UsageError(
-                f"the top grade must be {largest:g}, the largest, or more (got {top:g})"
-            )
+            least = f"{largest:g}, the largest, or more"
+            raise UsageError(f"the top grade must be {least} (got {top:g})")
         offsets = offsets_of(np.bincount(codes[rows], minlength=len(names)))
         self.pool = Pool(offsets, grades[rows], largest if top is None else top)
 
     def encode(self, queries: pl.Series, begins: Bools | None = None) -> Codes:
-        """Numbers of queries; those not met before get the next ones.
-
-        Where rows of a query stand together each stretch is looked up once, if ``begins`` says
-        where they begin.
-        """
+        """Numbers of queries, new ones the next; ``begins`` marks where a stretch of one begins."""
         if begins is None or 4 * np.count_nonzero(begins) > len(begins):
             return self._numbers(queries)
         starts = np.flatnonzero(begins)
@@ -116,8 +111,7 @@ class Judgments:
     ) -> tuple[Ints, Ints]:
         """The rows that, by their keys, hold a judged document or NIL, and which of them.
 
-        Each query's rows stand together, from ``starts`` on. Raises ``RepeatedError`` if a
-        query has a document twice.
+        Each query's rows stand together, from ``starts`` on; no document may be there twice.
         """
         if not all_differ(keys):
             self.refuse_repeats(codes, keys, documents_of)

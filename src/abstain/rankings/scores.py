@@ -111,7 +111,8 @@ class ScoreMatrix:
             "run": [run for run in self.runs for _ in self.topics],
             self.unit: list(self.topics) * len(self.runs),
         }
-        return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String)).with_columns(
+        frame = pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
+        return frame.with_columns(
             pl.Series(name, table.ravel(), pl.Float64, nan_to_null=True)
             for name, table in zip(self.measures, self.values, strict=True)
         )
@@ -120,8 +121,7 @@ class ScoreMatrix:
         """The scores as ir_measures, pyterrier, pytrec_eval or ranx have them by query."""
         rows = self.to_frame().iter_rows()
         return shaped(
-            ((run, topic, dict(zip(self.measures, at, strict=True))) for run, topic, *at in rows),
-            shape,
+            ((r, t, dict(zip(self.measures, at, strict=True))) for r, t, *at in rows), shape
         )
 
     def single(self, measure: str | None = None) -> ScoreMatrix:
@@ -129,10 +129,8 @@ class ScoreMatrix:
         if measure is not None:
             return self.only(measures=[measure])
         if len(self.measures) > 1:
-            raise UsageError(
-                f"{self.source or 'the input'} has more than one score: say which with "
-                f"{option('measure')} ({', '.join(self.measures)})"
-            )
+            how = f"say which with {option('measure')} ({', '.join(self.measures)})"
+            raise UsageError(f"{self.source or 'the input'} has more than one score: {how}")
         return self
 
     def only(
@@ -172,11 +170,13 @@ class ScoreMatrix:
         if gone.all():
             raise InputError(f"no {self.unit} has a score for every system", self.source or None)
         known = int(self.undefined.any(axis=(0, 1)).sum())
-        where = "there" if known == gone.sum() else f"on {known:,} of them"
-        note = (
+        lost = (
             f"left out: {int(gone.sum()):,} of {plural(len(gone), self.unit, self._units)}, where "
-            f"some system has no score{f'; the score is undefined {where}' if known else ''}"
         )
+        note = lost + "some system has no score"
+        if known:
+            there = "there" if known == gone.sum() else f"on {known:,} of them"
+            note += f"; the score is undefined {there}"
         return replace(
             self,
             topics=tuple(t for t, out in zip(self.topics, gone, strict=True) if not out),
