@@ -57,7 +57,6 @@ class RankedTable(Input, frozen=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns that name things."""
         return ("query", "doc", "run") if "run" in self.table.columns else ("query", "doc")
 
     def judgments(self) -> pl.DataFrame:
@@ -93,29 +92,25 @@ class RankedTable(Input, frozen=True):
         table, order = self.table, "rank" if by_rank else "score"
         require_all(table, IDS)
         if order == "score" and order not in table.columns and "rank" in table.columns:
-            raise InputError(
-                "has no column 'score' to order documents by; with "
-                f"{option('ties', 'rank')} they are ordered by the column 'rank'",
-                Place(table.name, 1 if table.format in ("csv", "tsv") else None),
-            )
+            how = f"with {option('ties', 'rank')} they are ordered by the column 'rank'"
+            line = 1 if table.format in ("csv", "tsv") else None
+            problem = f"has no column 'score' to order documents by; {how}"
+            raise InputError(problem, Place(table.name, line))
         require(table, order, "by which documents are ordered")
         return order
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
         """The places of what appears twice for a query."""
-        same, number = pl.col("query") == error.query, None
-        if error.doc is not None:
-            same &= pl.col("doc") == error.doc
-        else:
+        same, number = pl.col("doc") == (error.doc or ""), None
+        if error.doc is None:
             number = "rank"
-            same &= pl.col(number).cast(pl.Float64, strict=False) == error.rank
-        rows = self._rows_where(same, number)
+            same = pl.col(number).cast(pl.Float64, strict=False) == error.rank
+        rows = self._rows_where((pl.col("query") == error.query) & same, number)
         if "run" in rows.columns:
             rows = rows.filter(pl.col("run").is_duplicated())
         return [place_in(self.table, rows, i) for i in range(min(rows.height, 2))]
 
     def place_of(self, query: str) -> Place:
-        """The first place of a query."""
         return place_in(self.table, self._rows_where(pl.col("query") == query), 0)
 
     def _rows_where(self, same: pl.Expr, number: str | None = None) -> pl.DataFrame:
@@ -170,11 +165,8 @@ def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:
         for doc, value in pairs:
             if doc is None or isinstance(value, bool) or not isinstance(value, Real):
                 place = ", ".join(shown(str(key)) for key in (query, doc) if key is not None)
-                raise InputError(
-                    f"expected {{query: {{doc: {number}}}}} with numbers (got {value!r} for "
-                    f"{place})",
-                    name,
-                )
+                expected = f"expected {{query: {{doc: {number}}}}} with numbers"
+                raise InputError(f"{expected} (got {value!r} for {place})", name)
             rows.append((str(query), str(doc), float(value)))
     schema = {"query": pl.String, "doc": pl.String, number: pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -228,10 +220,8 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
     cells = rows[column]
     kind = "finite number" if finite else "number"
     if cells.dtype.is_nested() or cells.dtype.is_temporal() or cells.dtype == pl.Boolean:
-        raise InputError(
-            f"the column '{column}' must hold one {kind} per row (it holds {cells.dtype})",
-            table.name,
-        )
+        what = f"must hold one {kind} per row (it holds {cells.dtype})"
+        raise InputError(f"the column '{column}' {what}", table.name)
     if isinstance(cells.dtype, (pl.Categorical, pl.Enum)):
         cells = cells.cast(pl.String)
     values = cells.cast(pl.Float64, strict=False)
@@ -260,14 +250,10 @@ def collect_in_engine(
     rows = _engine_rows(source, by_rank=by_rank)
     lists = collect(_lists(rows, by_rank=by_rank), source.name).sort(*KEYS)
     _refuse_lists(source, lists, by_rank=by_rank)
-    grade = pl.col("rel").cast(pl.Float64)
-    judged = qrels.select(
-        "query", "doc", pl.when(grade < 0).then(UNJUDGED).otherwise(grade).alias("grade")
-    )
+    grade = pl.when(pl.col("rel") < 0).then(UNJUDGED).otherwise("rel").cast(pl.Float64)
+    judged = qrels.select("query", "doc", grade=grade)
     if nil is not None:
-        ends = pl.DataFrame({"query": judgments.queries}).with_columns(
-            doc=pl.lit(nil), grade=pl.lit(NIL)
-        )
+        ends = pl.DataFrame({"query": judgments.queries, "doc": nil, "grade": NIL})
         judged = pl.concat([judged.filter(pl.col("doc") != nil), ends])
     last = nil if judgments.nil_ends else None
     hits = collect(_ranks(rows, judged, last), source.name)
@@ -286,9 +272,8 @@ def _engine_rows(source: RankedTable, *, by_rank: bool) -> nw.LazyFrame[Any]:
     if dtype == nw.String:
         frame, number = read_numbers(frame, order, "__number"), nw.col("__number")
     elif dtype == nw.Boolean or dtype.is_nested() or dtype.is_temporal():
-        raise InputError(
-            f"the column '{order}' must hold one number per row (it holds {dtype})", name
-        )
+        what = f"must hold one number per row (it holds {dtype})"
+        raise InputError(f"the column '{order}' {what}", name)
     texts = [text_column(frame, column, name).alias(column) for column in source.texts]
     if "run" not in source.texts:
         texts.append(nw.lit(source.run).cast(nw.String).alias("run"))
@@ -391,9 +376,9 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
             raise UsageError(f"{table.name} has no attribute '{name}' ({hint})")
     rows = collect(_chosen(table, ("query", *by)), table.name)
     _refuse_empty(table, rows, ("query",))
-    again = ~rows["query"].is_first_distinct()
-    if again.any():
-        at = int(again.arg_true()[0])
-        query = shown(rows["query"][at])
-        raise InputError(f"query {query} appears twice", place_in(table, rows, at))
+    again = rows.filter(~pl.col("query").is_first_distinct())
+    if again.height:
+        raise InputError(
+            f"query {shown(again['query'][0])} appears twice", place_in(table, again, 0)
+        )
     return rows.select("query", *by)

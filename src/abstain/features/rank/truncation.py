@@ -1,9 +1,4 @@
-"""What truncation does to scores: the reports of Liu, Moffat, Baldwin and Zhang (2016).
-
-Lengths before and after NIL (their Figure 1), original against primed score with the pairs of
-systems that change places (Figure 2), score against share truncated (Figure 3), and Kendall's τ
-between the two orderings (Table 3).
-"""
+"""What truncation does to scores: the reports of Liu, Moffat, Baldwin and Zhang (2016)."""
 
 from __future__ import annotations
 
@@ -268,11 +263,7 @@ def _means(rankings: Rankings, item: RankingMeasure) -> Floats:
 
 
 def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inversion]:
-    """The pairs of runs that the two scores order in opposite ways, the largest first.
-
-    >>> inversions(["a", "b"], np.array([0.5, 0.4]), np.array([0.1, 0.3]))[0].second
-    'b'
-    """
+    """The pairs of runs that the two scores order in opposite ways, the largest first."""
     ahead = first[:, None] - first[None, :]
     behind = second[None, :] - second[:, None]
     rows, columns = np.nonzero((ahead > 1e-12) & (behind > 1e-12))
@@ -284,11 +275,7 @@ def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inver
 
 
 def agreement(first: Floats, second: Floats) -> float:
-    """Kendall's τ (b); undefined where there is nothing to order.
-
-    >>> round(agreement(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), 3)
-    0.333
-    """
+    """Kendall's τ (b); undefined where there is nothing to order."""
     known = ~(np.isnan(first) | np.isnan(second))
     if known.sum() < 2:
         return Undefined("there are fewer than two runs")
@@ -331,9 +318,9 @@ class View(view.View[TruncationResult]):
         """How long the lists are, as returned and as scored (Figure 1)."""
         lengths = self.result.lengths
         names = [name for name in Lengths.__struct_fields__ if name != "truncated"]
-        columns = columns_of(Lengths, list(lengths.values()), *names, nil=self.result.nil)
+        columns = columns_of(Lengths, [*lengths.values()], *names, nil=self.result.nil)
         title = f"Lengths of lists, {self._before_and_after()}"
-        return Grid.of([(Column("run"), list(lengths)), *columns], title=title)
+        return Grid.of([(Column("run"), [*lengths]), *columns], title=title)
 
     def _before_and_after(self) -> str:
         return f"before and after cutting at {self.result.nil} and at the limit"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
 
 from abstain.cli.command import FILE, READING, argument, command, option, working
-from abstain.errors import UsageError
+
+QRELS, RESULTS = click.Choice(["qrels"]), click.Choice(["trec_results"])
+read_as = partial(option, section=READING)
+only = partial(read_as, expose_value=False)
 
 
 @command
@@ -43,42 +47,24 @@ from abstain.errors import UsageError
     to="zscores",
     type=FILE,
 )
-@option(
+@read_as(
     "-M --Max_retrieved_per_topic N",
     "Use the first N documents of a query.",
     to="limit",
     type=click.IntRange(min=0),
-    section=READING,
 )
-@option(
+@read_as(
     "-J --Judged_docs_only",
     "First remove from the lists all documents that nobody judged.",
     to="judged_only",
-    section=READING,
 )
-@option(
-    "-R --Rel_info_format NAME",
-    "The format of the judgments (only qrels).",
-    to="rel_format",
-    type=str,
-    default="qrels",
-    section=READING,
-)
-@option(
-    "-T --Results_format NAME",
-    "The format of the run (only trec_results).",
-    to="results_format",
-    type=str,
-    default="trec_results",
-    section=READING,
-)
+@only("-R --Rel_info_format NAME", "The format of the judgments (only qrels).", type=QRELS)
+@only("-T --Results_format NAME", "The format of the run (only trec_results).", type=RESULTS)
 def trec_eval(
     qrels: str,
     run: str,
     measures: tuple[str, ...],
     no_summary: bool,
-    rel_format: str,
-    results_format: str,
     **how: Any,
 ) -> None:
     """Print what trec_eval 9.0.8 prints for the same options and files, byte for byte.
@@ -93,9 +79,6 @@ def trec_eval(
     """
     from abstain.features.trec_eval.analysis import trec_eval as printed
 
-    if rel_format != "qrels" or results_format != "trec_results":
-        other = rel_format if rel_format != "qrels" else results_format
-        raise UsageError(f"the formats are qrels and trec_results (got '{other}')")
     with working("reading and ranking…"):
         text = printed(qrels, run, measures or ("official",), summary=not no_summary, **how)
     sys.stdout.write(text)
