@@ -52,7 +52,9 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     ] = None
     silent_others: float | None = None
     """The share of other queries whose list is empty."""
-    gain: Annotated[float | None, Column("gain", "score", means="less that of everything")] = None
+    gain: Annotated[
+        float | None, Column("gain", "score", means="the score minus that of keeping everything")
+    ] = None
     gain_low: float | None = None
     gain_high: float | None = None
     over_best: Annotated[
