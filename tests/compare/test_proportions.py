@@ -41,13 +41,6 @@ def answered(runs: dict[str, str], **columns: list[str]) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-@pytest.mark.parametrize("counts", [(5, 5, 30, 60), (0, 3, 7, 9), (2, 8, 2, 8), (9, 9, 1, 9)])
-def test_fisher_is_scipys(counts: tuple[int, int, int, int]) -> None:
-    x, n, y, m = counts
-    expected = stats.fisher_exact([[x, n - x], [y, m - y]]).pvalue
-    assert proportions.fisher(x, n, y, m) == pytest.approx(expected, abs=1e-9)
-
-
 def test_five_of_five_is_no_proof() -> None:
     rows = answered({"bold": "rrrww" + "r" * 27 + "w" * 28, "shy": "rrrrr" + "-" * 55})
     found = ab.read_judged(rows).compare("precision")

@@ -277,7 +277,7 @@ def test_random_flips_are_as_many_as_asked_for_in_any_blocks(
         100: [5],
     }[block]
     assert (np.abs(own @ np.eye(3)) == 1).all()
-    monkeypatch.setattr(hypotheses, "BLOCK_BYTES", 8 * 3 * 2)  # two rows of three doubles
+    monkeypatch.setattr(randomisation, "BLOCK_BYTES", 8 * 3 * 2)  # two rows of three doubles
     assert max(len(signs) for signs in own.blocks()) == min(block, 2)
 
 

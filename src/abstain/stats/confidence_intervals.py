@@ -1,9 +1,7 @@
 """Intervals of confidence measures: a bootstrap over questions or clusters, and by influence.
 
 A run's answers are sorted once; a block of resamples holds the multiplicity of each answer.
-
-Differences have an interval from influence functions too, on the logit scale: near a bound scores
-vary less, so a difference that is large by chance would tend to have a small standard error.
+Intervals by influence are made on the logit scale, since scores vary less near a bound.
 """
 
 from __future__ import annotations
@@ -148,7 +146,7 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
 
 
 def resampled_interval(
-    observed: float, values: Array, left: Array | None, *, method: str, level: float
+    observed: float, values: Array, left: Array | None = None, *, method: str, level: float
 ) -> Interval:
     """An interval from resamples, and for BCa from jackknife values."""
     known = values[~np.isnan(values)]

@@ -1,8 +1,5 @@
 """Measures as functions of cell counts: the delta method, cluster-robust variance, intervals.
 
-A run's measure depends on its counts of right, wrong and blank, or of all five outcomes where
-candidates matter; a difference of two runs on their joint counts.
-
 The default interval rescales a score to [0, 1], takes it as a proportion with the effective sample
 size that has the same standard error, and reads beta quantiles. It also contains the values of the
 measure where the share of one outcome is at an end of its interval: an outcome that was not
@@ -41,14 +38,13 @@ ENOUGH_CLUSTERS = 20
 class Cells(Struct, frozen=True):
     """The outcomes that a measure distinguishes."""
 
-    names: tuple[str, ...]
     of_count: tuple[int, ...]
     """The cell of each of the six counts."""
     columns: tuple[int, ...]
     """The count that stands for each cell."""
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.columns)
 
     def of(self, outcomes: Codes) -> Codes:
         return np.array(self.of_count, np.uint8)[outcomes]
@@ -66,12 +62,10 @@ class Cells(Struct, frozen=True):
         return CountsArray(np.moveaxis(table, 0, -1))
 
 
-THREE = Cells(("right", "wrong", "blank"), (0, 1, 2, 2, 2, 2), (0, 1, 4))
-FIVE = Cells(
-    ("right", "wrong", "blank (right)", "blank (wrong)", "blank (empty)"),
-    (0, 1, 2, 3, 4, 4),
-    (0, 1, 2, 3, 4),
-)
+THREE = Cells((0, 1, 2, 2, 2, 2), (0, 1, 4))
+"""Right, wrong and blank."""
+FIVE = Cells((0, 1, 2, 3, 4, 4), (0, 1, 2, 3, 4))
+"""Right, wrong, and blanks by their candidate: right, wrong, none."""
 
 
 def cells_of(measure: Measure) -> Cells:

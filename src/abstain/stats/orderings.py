@@ -64,9 +64,8 @@ class Lead(Struct, frozen=True):
 def leads(right: Array | Sequence[float], wrong: Array | Sequence[float]) -> list[Lead]:
     """Who leads from t = 0 to 1, by the shares right and wrong; of equals the first.
 
-    With o = t/(1−t), the penalised score S = c − o·w of a run is a straight line in o. The best of
-    all runs is the upper hull of these lines, and answering nothing is the line that stays at 0.
-    At odds of 1 (t = 1/2) the first, bolder run falls behind the second, at 3 silence takes over:
+    With o = t/(1−t), the penalised score S = c − o·w of a run is a straight line in o: the best is
+    the upper hull of these lines and of that of answering nothing, which stays at 0.
 
     >>> [(round(lead.start, 3), lead.run) for lead in leads([0.6, 0.3], [0.4, 0.1])]
     [(0.0, 0), (0.5, 1), (0.75, None)]
@@ -94,11 +93,10 @@ def leads(right: Array | Sequence[float], wrong: Array | Sequence[float]) -> lis
 
 
 def letter_groups(size: int, different: Sequence[tuple[int, int]]) -> list[list[int]] | None:
-    """Runs that do not differ significantly, as a compact letter display.
+    """A compact letter display: columns of runs; two share one exactly if they do not differ.
 
-    The columns as lists of members, in the order of their members; None: too many to show. Two runs
-    share a letter exactly if they do not differ. Piepho (2004), insert and absorb: every
-    difference splits each column that holds both runs; columns inside others are absorbed.
+    Piepho (2004), insert and absorb: every difference splits each column that holds both runs;
+    columns inside others are absorbed. None: too many to show.
 
     >>> letter_groups(3, [(0, 2)])
     [[0, 1], [1, 2]]

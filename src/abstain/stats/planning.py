@@ -31,7 +31,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     visible_range: tuple[float, float] | None = None
     """With clusters: the range of `visible`, by the χ² interval of the standard error."""
     needed_range: tuple[int, int] | None = None
-    """The same of `needed`."""
 
 
 def least_units(alpha: float) -> int:

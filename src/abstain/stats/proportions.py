@@ -2,9 +2,8 @@
 
 Where a run answers few questions, neither permutation tests nor the bootstrap keep their level. So
 the test is conditional on which questions each run answered: a parametric bootstrap of the score
-statistic, in which both runs have the pooled proportion and the observed association.
-
-A table has a row (the other run) and a column (the run) for success, failure and no trial.
+statistic, in which both runs have the pooled proportion and the observed association. A table has
+a row (the other run) and a column (the run) for success, failure and no trial.
 """
 
 from __future__ import annotations
@@ -104,6 +103,8 @@ def p_values(
     >>> round(p_values(bold_and_shy[None], trials=100, seed=0)[0].p, 3)
     0.057
     """
+    from scipy.stats import fisher_exact
+
     whole = np.rint(table).astype(np.int64)
     observed = np.abs(statistic(whole.astype(np.float64)))
     results = []
@@ -112,7 +113,7 @@ def p_values(
         p = float(np.count_nonzero(~(drawn < z - CLOSE)) + 1) / (trials + 1)
         x, n, y, m = (int(of) for of in _sides(counts))
         if min(n, m) < FEW:
-            p = max(p, fisher(x, n, y, m))
+            p = max(p, float(fisher_exact([[x, n - x], [y, m - y]]).pvalue))
         results.append(PValue(p, exact=False))
         progress(1)
     return results
@@ -130,17 +131,6 @@ def _drawn(counts: IntArray, chance: Array, trials: int, generator: np.random.Ge
                 number, shares / shares.sum(), size=trials
             )
     return drawn
-
-
-def fisher(x: int, n: int, y: int, m: int) -> float:
-    """Fisher's exact two-sided p of x successes in n against y in m.
-
-    >>> round(fisher(5, 5, 30, 60), 4)
-    0.0566
-    """
-    from scipy.stats import fisher_exact
-
-    return float(fisher_exact([[x, n - x], [y, m - y]]).pvalue)
 
 
 def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, seed: int) -> Array:
@@ -185,9 +175,9 @@ def _over_pooled(x: Array, n: Array, y: Array, m: Array, covariance: Array | flo
     """A difference over its standard error at the pooled proportion."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
-        spread = p * (1 - p) * (1 / n + 1 / m) - 2 * covariance / (n * m)
-        least = LEAST_SPREAD * p * (1 - p) * (1 / n + 1 / m)
-        return np.asarray((x / n - y / m) / np.sqrt(np.maximum(spread, least)))
+        independent = p * (1 - p) * (1 / n + 1 / m)
+        spread = np.maximum(independent - 2 * covariance / (n * m), LEAST_SPREAD * independent)
+        return np.asarray((x / n - y / m) / np.sqrt(spread))
 
 
 def mover(

@@ -1,10 +1,8 @@
 """Randomisation tests of measures of confidence: units are swapped between two runs.
 
 Most measures depend on the order of answers: those of both runs are sorted together, and swaps are
-resamples with multiplicities of 0 and 1. Differences are taken on the logit scale, on which the
-test keeps its level for runs with few answers too.
-
-Others are ratios of sums over questions (Brier, log score, K1, K, MRR): matrix products.
+resamples with multiplicities of 0 and 1, with differences on the logit scale. Others are ratios of
+sums over questions (Brier, log score, K1, K, MRR): matrix products.
 """
 
 from __future__ import annotations

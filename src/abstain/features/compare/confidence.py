@@ -18,6 +18,7 @@ from abstain.features.compare.comparison import Common, OfQuestions, Options, to
 from abstain.measures import Measure
 from abstain.measures.definition import Array, BoolArray, IntArray
 from abstain.stats import confidence_intervals
+from abstain.stats.confidence_intervals import BLOCK, OF_INFLUENCE, Scale
 from abstain.stats.hypotheses import Flips, bootstrap_p
 from abstain.stats.intervals import DEFAULT, Interval
 from abstain.stats.randomisation import PValue, extreme, p_of
@@ -39,7 +40,7 @@ class ConfidenceComparison(OfQuestions):
 
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
         _check_test(chosen, options)
-        self.smooth = options.method in (DEFAULT, confidence_intervals.OF_INFLUENCE)
+        self.smooth = options.method in (DEFAULT, OF_INFLUENCE)
         options = replace(options, method=confidence_intervals.method_of(chosen, options.method))
         super().__init__(common, chosen, options)
         data, score = common.evaluation.data, cast("Callable[..., float]", chosen)
@@ -102,38 +103,31 @@ class ConfidenceComparison(OfQuestions):
             return Interval.none(o.method, why)
         tables = [values, self.left] if o.method == "bca" else [values]
         drawn = [t[:, i] if j is None else t[:, i] - t[:, j] for t in tables]
-        left = drawn[1] if len(drawn) > 1 else None
-        return confidence_intervals.resampled_interval(
-            observed, drawn[0], left, method=o.method, level=o.level
-        )
+        made: Any = {"method": o.method, "level": o.level}
+        return confidence_intervals.resampled_interval(observed, *drawn, **made)
 
     def _by_influence(self) -> list[Interval]:
         """Intervals of differences from the influence of each answer; nothing where not known."""
         if not self.answers.has_influence:
             return []
-        scale, known = confidence_intervals.Scale(*self.chosen.bounds), ~np.isnan(self.scores)
+        scale, known = Scale(*self.chosen.bounds), ~np.isnan(self.scores)
         moved = {i: self.answers.moved(i) for i in np.flatnonzero(known).tolist()}
         both = zip(self.samples, self.used, strict=True)
         units = [len(np.unique(sample.unit[used])) for sample, used in both]
 
         def span(i: int, j: int) -> Interval:
             if not (known[i] and known[j]):
-                return Interval.none(confidence_intervals.OF_INFLUENCE, "the value is undefined")
+                return Interval.none(OF_INFLUENCE, "the value is undefined")
             values, pair = (self.scores[i], self.scores[j]), np.stack([moved[i], moved[j]])
-            level = self.options.level
-            return confidence_intervals.difference_interval(
-                scale, values, pair, (units[i], units[j]), level=level
-            )
+            many, level = (units[i], units[j]), self.options.level
+            return confidence_intervals.difference_interval(scale, values, pair, many, level=level)
 
         return [span(i, j) for i, j in self.wanted]
 
     def _swapped(self) -> tuple[IntArray, IntArray]:
         """For each pair, how many swaps show as large a difference, and how many have no value."""
         hits, lost = np.zeros((2, len(self.wanted)), np.int64)
-        straight, size = (
-            np.ones((1, self.units)),
-            max(1, 16 * confidence_intervals.BLOCK // self.units),
-        )
+        straight, size = np.ones((1, self.units)), max(1, 16 * BLOCK // self.units)
         at_once = max(1, MOST_SORTED // (2 * self.questions))
         for start in range(0, len(self.swappable), at_once):
             some = self.swappable[start : start + at_once]

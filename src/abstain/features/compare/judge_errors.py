@@ -86,9 +86,6 @@ def ways_of_sharing(total: int, parts: int) -> tuple[Array, int]:
     return np.column_stack([rows, total - rows.sum(axis=1)]).astype(np.float64), step
 
 
-# ------------------------------------------------------------------------------ a judge's errors
-
-
 def read_confusion(source: Any) -> Array:
     """A judge's confusion table: rows what is true, columns the judge's verdict, whole numbers.
 

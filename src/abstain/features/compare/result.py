@@ -86,12 +86,10 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def counts(self) -> Counts | None:
-        """The counts, as measures take them."""
         return Counts.from_dict(self.numbers) if self.numbers else None
 
     @property
     def score(self) -> float | None:
-        """Its score by the one measure there is."""
         return next(iter(self.scores.values()))
 
     @property
@@ -145,7 +143,6 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     no_interval: str = ""
     """Why the interval does not exist, or what is odd about it."""
     no_test: str = ""
-    """Why there is no p although there is a difference."""
     by_interval: bool = False
     """Whether p is that of the interval, because only the test shows a difference."""
     undefined_swaps: int = 0
@@ -210,7 +207,6 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def same(self) -> int:
-        """Questions with the same outcome in both runs."""
         return sum(move.questions for name, move in self.transitions.items() if _stays(name))
 
     @property
@@ -237,13 +233,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     undefined_on: dict[str, int] = {}
     """For each run, on how many topics that it has its score is undefined."""
     unit: str = "question"
-    """What runs are paired by: questions, or the topics or queries that they have scores on."""
     against: str | None = None
-    """The run that all others are compared with."""
     test: str
     correction: str
     interval_method: str | None
-    """How the intervals were made, where there are some."""
     interval_method_of_differences: str | None = None
     """How those of differences were made, where that is another method."""
     level: Annotated[float, Meta(gt=0, lt=1)]
@@ -251,7 +244,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     """Random swaps or resamples, where a test or an interval is not exact."""
     seed: int
     swaps: int | None = None
-    """How often answers were swapped, for a measure of confidence."""
     cluster: str | None = None
     clusters: int | None = None
     higher_is_better: bool = True
@@ -262,9 +254,7 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     biased: bool = False
     """Whether the measure is too large in any sample, so that a bootstrap shows nothing."""
     grouped: bool = False
-    """Whether runs have the letters of their groups."""
     judge_sample: int = 0
-    """Responses of which a judge's verdict was checked by hand."""
     judge_drawn: str = ""
     """How those were drawn: random, truth or verdict."""
     never_checked: tuple[str, ...] = ()
@@ -293,7 +283,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     @property
     def alpha(self) -> float:
-        """The error that the level leaves."""
         return 1 - self.level
 
     @property

@@ -67,14 +67,12 @@ class ScoreComparison(Comparison):
         self.questions = scores.shape[1]
         self.bounds = _bounds(matrix.measures[0], scores)
         self.widest = self.bounds[1] - self.bounds[0]
-        clusters = complete.clusters()
-        if clusters is None:
-            self.totals, self.sizes = scores, np.ones(scores.shape[1])
-        else:
+        self.totals, self.sizes = scores, np.ones(scores.shape[1])
+        self.of_topic = clusters = complete.clusters()
+        if clusters is not None:
             self.sizes = np.bincount(clusters).astype(np.float64)
             self.totals = np.stack([np.bincount(clusters, row) for row in scores])
         self.groups = len(self.sizes)
-        self.of_topic = clusters
         self.clusters = None if clusters is None else self.groups
         self._paired: dict[tuple[int, int], hypotheses.Paired] = {}
         self.flips = hypotheses.Flips(self.groups, trials=options.resamples, seed=options.seed)
@@ -134,9 +132,8 @@ class ScoreComparison(Comparison):
             differs = hypotheses.signed_gaps(self.each[i] - self.each[j]) != 0
             if self.of_topic is not None:
                 differs = np.bincount(self.of_topic, differs) > 0
-            self._paired[i, j] = hypotheses.Paired.of(
-                self.totals[i] - self.totals[j], self.sizes, differs
-            )
+            totals = self.totals[i] - self.totals[j]
+            self._paired[i, j] = hypotheses.Paired.of(totals, self.sizes, differs)
         return self._paired[i, j]
 
     def tested(self) -> list[PValue]:
@@ -175,9 +172,7 @@ class ScoreComparison(Comparison):
 
     def effect(self, i: int, j: int) -> Effect:
         gaps = self.each[i] - self.each[j]
-        signed = (
-            hypotheses.signed_gaps(gaps) if self.higher_is_better else -hypotheses.signed_gaps(gaps)
-        )
+        signed = hypotheses.signed_gaps(gaps) * (1 if self.higher_is_better else -1)
         wins, losses = int((signed > 0).sum()), int((signed < 0).sum())
         mean, root = hypotheses.Mean.of(gaps, np.ones(len(gaps))), math.sqrt(len(gaps))
         distinct = len(np.unique(signed))

@@ -1,9 +1,8 @@
 """Where a difference comes from: which questions moved, and what each move is worth.
 
 Along the straight way from one run's shares to the other's, φ is the mean of the measure's
-gradient (Aumann and Shapley). A question that moves from outcome a to b then contributes exactly
-(φ_b − φ_a)/n, and the contributions of all questions, of slices or of kinds of move add up to
-the difference, whatever the measure.
+gradient (Aumann and Shapley). A question that moves from outcome a to b contributes (φ_b − φ_a)/n,
+and all contributions add up to the difference, whatever the measure.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ import numpy as np
 from abstain.features.compare.result import Move, Origin, SliceShare
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
+from abstain.outcomes import VERDICTS
 from abstain.report.result import finite
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Slices
-from abstain.stats.delta_method import FIVE, THREE, influence, one_run
+from abstain.stats.delta_method import FIVE, influence, one_run
 
 NODES = 12
 FINEST = 30
@@ -61,7 +61,7 @@ def origin_of(
     known = 2 * parts.without_candidate <= np.count_nonzero(ours != other)
     cells = zip(parts.transitions.ravel().tolist(), parts.worth.ravel().tolist(), strict=True)
     kept = [Move(questions=int(count), worth=finite(worth)) for count, worth in cells]
-    names = [f"{a} → {b}" for a, b in product(THREE.names, repeat=2)]
+    names = [f"{a} → {b}" for a, b in product(VERDICTS, repeat=2)]
     return Origin(
         transitions=dict(zip(names, kept, strict=True)),
         knowing=finite(parts.knowing) if known else None,

@@ -191,17 +191,9 @@ class View(view.View[CompareResult]):
 def differences_figure(c: CompareResult) -> Iterator[Figure]:
     """Every pair with its interval, unless there are too many to read."""
     names = ("pair", "difference", "low", "high", "p")
-    data = [
-        dict(
-            zip(
-                names,
-                (f"{p.run} − {p.against}", p.difference, *p.interval, p.p_adjusted),
-                strict=True,
-            )
-        )
-        for p in c.pairs
-        if p.difference is not None
-    ]
+    known = [p for p in c.pairs if p.difference is not None]
+    rows = [(f"{p.run} − {p.against}", p.difference, *p.interval, p.p_adjusted) for p in known]
+    data = [dict(zip(names, row, strict=True)) for row in rows]
     if not 0 < len(data) <= MOST_PAIRS:
         return
     pairs = [str(row["pair"]) for row in data]

@@ -48,7 +48,6 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The counts by outcome; where the split of the blanks is unknown, nulls and their sum."""
     scores: Annotated[dict[str, float | None], Column(kind="score", means=view.measure_summary)]
     undefined: dict[str, str] = msgspec.field(default_factory=written)
-    """Why the scores that do not exist do not."""
     rank: Annotated[str, RANK] = ""
     intervals: Annotated[
         dict[str, Ends],
@@ -56,19 +55,16 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
         Column("{key} high", "score", joined=True, short="high", means=ENDS),
     ] = {}
     no_interval: dict[str, str] = {}
-    """Why intervals that do not exist do not."""
     break_even: Annotated[
         dict[str, float | None], Column("p* {key}", "score", means=BREAK_EVEN)
     ] = {}
     blanks: dict[str, int] = {}
     """Blanks by their reason, before the policy."""
     excluded: int = 0
-    """Responses that the policy excludes."""
     reference: Reference | None = None
 
     @property
     def counts(self) -> Counts:
-        """The counts, as measures take them."""
         return Counts.from_dict(self.numbers)
 
     @property
@@ -103,9 +99,7 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
     by: tuple[str, ...] = ()
     questions: int | None = None
     interval_method: str | None = None
-    """How the intervals were made, where there are some."""
     resampled_method: str | None = None
-    """How those of measures of confidence were made."""
     trials: int | None = None
     level: float | None = None
     cluster: str | None = None
@@ -140,7 +134,6 @@ class View(view.View[ScoreResult]):
 
     @property
     def _real(self) -> list[Row]:
-        """The rows of runs, without references."""
         return [row for row in self.result.rows if not row.reference]
 
     @property

@@ -64,7 +64,6 @@ class SeveralRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     unanswered: Annotated[int, Column(kind="count", means="questions without an answer")]
     scores: Annotated[dict[str, float | None], Column(kind="score", means=measure_summary)]
     undefined: dict[str, str]
-    """Why the scores that do not exist do not."""
 
     @property
     def answered(self) -> Annotated[tuple[int, int, int], *ANSWERS]:

@@ -1,8 +1,5 @@
-"""Trials in blocks: bounded memory, and the same numbers with any number of threads.
-
-The random stream of a block is determined by the seed and its place, and blocks depend on the data
-alone.
-"""
+"""Trials in blocks: bounded memory, and the same numbers with any number of threads, since blocks
+depend on the data alone, and the random stream of a block on the seed and its place."""
 
 from __future__ import annotations
 
@@ -163,14 +160,14 @@ class Ratio:
         self.squares += np.stack([a * a, a * b, b * b]).sum(axis=1)
         self._chunk = None
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def values(self) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.above / self.below
+        return self.above / self.below
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def errors(self) -> Array:
         """Their Monte Carlo errors; NaN for a single batch."""
         r, (aa, ab, bb) = self.values(), self.squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = np.maximum(aa - 2 * r * ab + r * r * bb, 0)
-            scale = self.batches / (self.batches - 1) if self.batches > 1 else np.nan
-            return np.asarray(np.sqrt(scale * spread) / self.below)
+        spread = np.maximum(aa - 2 * r * ab + r * r * bb, 0)
+        scale = self.batches / (self.batches - 1) if self.batches > 1 else np.nan
+        return np.asarray(np.sqrt(scale * spread) / self.below)

@@ -29,9 +29,6 @@ CLOSE = 1e-9
 """Relative differences below this are ties."""
 
 
-# ---------------------------------------------------------------------------------- bootstrap
-
-
 def thinned(levels: Array) -> Array:
     """Sorted levels, evenly thinned to those that are kept."""
     if len(levels) <= POINTS:
@@ -125,9 +122,6 @@ def _t(mean: Array, variance: Array, n: int) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
-
-
-# ------------------------------------------------------------------------------- Tukey's test
 
 
 def permutations(source: Source, plan: Plan) -> Iterator[Array]:

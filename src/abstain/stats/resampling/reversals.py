@@ -6,8 +6,6 @@ the share of comparisons that the minority direction of each pair wins.
 
 Sensitivity (Voorhees and Buckley 2002): two disjoint subsets swap two runs when they order them in
 opposite ways. The swap rate by the size of the first difference says which difference is required.
-
-Both are counted in one pass: the first subset of a swap is a subset too.
 """
 
 from __future__ import annotations
@@ -88,7 +86,6 @@ class Swaps(NamedTuple):
     """Batches × states × bins of the first difference."""
     undefined: int
     highest: float
-    """The highest score."""
 
 
 class Comparing:
@@ -282,11 +279,9 @@ class SwapCounts:
         return np.asarray(self.table[KEPT] + self.table[SWAPPED])
 
     def required(self) -> int | None:
-        """The bin of the difference required."""
         return required_bin(*self._rates(), self.conclusive, self.limit)
 
     def why_not(self) -> str:
-        """Why no difference is large enough."""
         total, conclusive = int(self.table.sum()), int(self.conclusive.sum())
         enough = np.ceil(1 / self.limit - EDGE)
         if not total:
@@ -343,8 +338,8 @@ def _cumulated(counts: IntArray) -> IntArray:
 def natural_width(span: float) -> float:
     """The papers' 0.01 for scores on their scale; else a round hundredth of what scores span.
 
-    >>> natural_width(1), natural_width(2), natural_width(100), natural_width(4)
-    (0.01, 0.01, 1.0, 0.05)
+    >>> natural_width(1), natural_width(100), natural_width(4)
+    (0.01, 1.0, 0.05)
     """
     low, high = ORDINARY
     if not span or low <= span <= high or not math.isfinite(span):

@@ -158,9 +158,6 @@ def of_scores(
     )
 
 
-# ----------------------------------------------------------------------------- random numbers
-
-
 def stream(seed: int, *path: int) -> Rng:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
 
@@ -197,9 +194,6 @@ def random_multiplicities(rng: Rng, rows: int, questions: int) -> npt.NDArray[np
     drawn += (np.arange(rows) * questions)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=rows * questions)
     return counts.reshape(rows, questions).astype(np.float32)
-
-
-# ----------------------------------------------------------------------------------- outcomes
 
 
 @dataclass(frozen=True, kw_only=True)
