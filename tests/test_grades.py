@@ -81,7 +81,9 @@ def test_unknown_grades_are_named(here: Here) -> None:
     assert here("score", "--judged", "j.csv", "--grade", "incorect=wrong").code == 0
     line = here.refuses("score", "--judged", "j.csv", "--grade", "incorect=rong")
     says(line, "'rong'")
-    assert "needs --judged" in here.refuses("score", "j.csv", "j.csv", "--grade", "a=wrong")
+    assert "needs judged rows (--judged)" in here.refuses(
+        "score", "j.csv", "j.csv", "--grade", "a=wrong"
+    )
 
 
 def test_mixed_scales_are_refused() -> None:

@@ -202,7 +202,7 @@ REFUSED: dict[str, tuple[Columns, int, str]] = {
     "systems by an unknown name, ids known": (
         {"run": "llm", "question": "id", "verdict": "grade"},
         1,
-        "column 'llm' names 2 systems, which would be counted as one run",
+        "column 'llm' names several systems, which would be one run",
     ),
     "questions by an unknown name": (
         {"run": "model", "question": "item_no", "verdict": "grade"},

@@ -120,7 +120,7 @@ def test_counts_know_their_runs_and_no_policy() -> None:
     read = ab.read_counts({"b": ab.Counts(right=1), "a": ab.Counts(wrong=1)})
     assert read.runs == ("b", "a")
     assert read
-    with pytest.raises(ab.UsageError, match="already counted"):
+    with pytest.raises(ab.UsageError, match="needs responses, not counts"):
         read.with_policy({"empty": "wrong"})
 
 

@@ -152,31 +152,24 @@ def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-_NO_GOLD = "needs a gold and runs: it judges answers"
-_UNJUDGED = f"needs {option('judged')}: it says what a grade means"
-
-_JUDGED = {"match": _NO_GOLD, "align": _NO_GOLD}
-_CLUSTER = "is for questions; counts have no questions to cluster"
-
-
-def _already(done: str) -> dict[str, str]:
-    """What is for responses, where there are none any more."""
-    why = f"applies to responses, but this input is already {done}"
-    return dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), why)
-
-
-MEANINGLESS: dict[Kind, dict[str, str]] = {
-    "gold": {"grades": _UNJUDGED},
-    "judged": _JUDGED,
-    "counts": {**_JUDGED, "grades": _UNJUDGED, "cluster": _CLUSTER, **_already("counted")},
-    "scores": {**_JUDGED, "grades": _UNJUDGED, **_already("scored")},
+Need: TypeAlias = tuple[str, tuple[Kind, ...]]
+_GOLD: Need = ("a gold and runs", ("gold",))
+_RESPONSES: Need = ("responses", ("gold", "judged"))
+NEEDS: dict[str, Need] = {
+    "match": _GOLD,
+    "align": _GOLD,
+    "grades": (f"judged rows ({option('judged')})", ("judged",)),
+    "cluster": ("questions", ("gold", "judged", "scores")),
+    **dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), _RESPONSES),
 }
-"""For each kind of input the fields that mean nothing there, and why."""
+"""What fields are for, and the kinds of input that are that; the others are for any input."""
 
 
 def refuse_meaningless(reading: Reading, kind: Kind) -> None:
     """Refuse fields that mean nothing for this kind of input."""
-    refuse(reading, {name: f"{option(name)} {why}" for name, why in MEANINGLESS[kind].items()})
+    wanting = {name: what for name, (what, kinds) in NEEDS.items() if kind not in kinds}
+    whole = {"gold": "a gold and runs", "judged": "judged rows"}.get(kind, kind)
+    refuse(reading, {n: f"{option(n)} needs {what}, not {whole}" for n, what in wanting.items()})
 
 
 PLAIN = Reading()

@@ -342,7 +342,7 @@ def test_counts_have_intervals_but_no_clusters(here: Here) -> None:
     here.write("c.csv", "run,right,wrong,unanswered\na,10,5,5\n")
     (row,) = here("score", "--counts", "c.csv", "--interval", "--format", "json").data["results"]
     assert row["intervals"]["c@1"][0] < 0.5 * 1.25 < row["intervals"]["c@1"][1]
-    assert "no questions to cluster" in here.refuses(
+    assert "--cluster needs questions" in here.refuses(
         "score", "--counts", "c.csv", "--interval", "--cluster", "topic"
     )
 

@@ -56,7 +56,10 @@ class CountsTable(Source):
         for row in self.rows:
             key = (row.run, *(row.attributes.get(name) for name in by))
             if key in seen:
-                of_slice = "".join(f", {value}" for value in key[1:])
+                of_slice = "".join(
+                    f", {name} {shown(value or '')}"
+                    for name, value in zip(by, key[1:], strict=True)
+                )
                 raise InputError(
                     f"run {shown(row.run)}{of_slice} appears twice (first: {seen[key]}); slices "
                     f"are named with {option('by')}",

@@ -99,10 +99,7 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
         side="gold",
     )
     for name in set(table.columns) & set(DERIVED):
-        raise InputError(
-            f"column '{name}' has a reserved name; an attribute needs another name",
-            Place(table.name, 1 if table.format in ("csv", "tsv") else None),
-        )
+        raise _reserved(name, table)
     frame, attributes = _texts(table)
     _check_ids(frame, table)
     accepted = _as_list(frame, "correct", table.name)
@@ -121,6 +118,11 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
         *(_as_list(frame, name, table.name) for name in LISTS[1:] if name in frame.columns),
     ).drop("correct")
     return Gold(table.name, frame, attributes, table, is_log, (table.name,), (table,))
+
+
+def _reserved(name: str, table: Table) -> InputError:
+    what = f"column '{name}' has a reserved name; an attribute needs another name"
+    return InputError(what, Place(table.name, 1 if table.format in ("csv", "tsv") else None))
 
 
 def _table(data: Any, reading: Reading) -> Table:
@@ -158,26 +160,17 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
     if len(golds) == 1:
         return first
     names: list[str] = []
+    frames = []
     for gold in golds:
         if GOLD in gold.attributes:
-            raise InputError(
-                f"column '{GOLD}' has a name that is reserved when several golds are read; "
-                "an attribute needs another name",
-                gold.name,
-            )
+            raise _reserved(GOLD, gold.table)
         names.append(gold.name if gold.name not in names else f"{gold.name} {len(names) + 1}")
-    frames = [
-        gold.frame.with_columns(pl.lit(name).alias(GOLD))
-        for gold, name in zip(golds, names, strict=True)
-    ]
+        frames.append(gold.frame.with_columns(pl.lit(names[-1]).alias(GOLD)))
     frame = pl.concat(frames, how="diagonal_relaxed")
     again = frame.filter(pl.col("question").is_duplicated()).sort("question")
     if again.height:
-        one, other = again[GOLD][:2]
-        raise UsageError(
-            f"question {shown(again['question'][0])} is in both golds, {one} and {other}: a "
-            "question belongs in one"
-        )
+        question, (one, other) = shown(again["question"][0]), again[GOLD][:2]
+        raise UsageError(f"question {question} is in both golds, {one} and {other}")
     attributes = dict.fromkeys(name for gold in golds for name in gold.attributes)
     notes = tuple(dict.fromkeys(note for gold in golds for note in gold.table.notes))
     return replace(

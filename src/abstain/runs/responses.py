@@ -66,12 +66,11 @@ def read_responses(
     A log stays in polars until `in_its_engine`, so that it can be joined with others.
     """
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
-    chosen = reading.engine or "polars"
     if reading.detect_refusals:
-        if chosen != "polars":
+        if reading.engine not in (None, "polars"):
+            engine = option("engine", reading.engine)
             raise UsageError(
-                f"{option('detect_refusals')} reads text with polars, not with "
-                f"{option('engine', chosen)}"
+                f"{option('detect_refusals')} reads text with polars, not with {engine}"
             )
         opened = replace(opened, refusals=reading.detect_refusals)
     here = opened.verdicts is not None  # a log's rows are in memory: they may move later
@@ -85,11 +84,8 @@ def read_responses(
         from abstain.runs.refusals import with_refusals
 
         table = with_refusals(table, table.refusals)
-    if (
-        table.cluster is None
-        and CLUSTER in table.columns
-        and {"outcome", "grade"} & {*table.columns}
-    ):
+    graded = {"outcome", "grade"} & {*table.columns}
+    if graded and table.cluster is None and CLUSTER in table.columns:
         table = replace(table, cluster=CLUSTER)
     if "run" in table.columns:
         return Responses(table, None)
@@ -111,10 +107,9 @@ def with_our_names(
 
 
 def in_its_engine(source: Responses, reading: Reading) -> Responses:
-    """The rows of a log, handed to the engine that is asked for."""
-    if source.table.verdicts is None:
-        return source
-    return replace(source, table=_moved(source.table, reading))
+    """The rows of a log, handed to the engine that is asked for; those of tables are there."""
+    is_log = source.table.verdicts is not None
+    return replace(source, table=_moved(source.table, reading)) if is_log else source
 
 
 def _moved(table: Table, reading: Reading) -> Table:

@@ -172,22 +172,17 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
     if judged and not {"outcome", "grade"} & {*table.columns}:
         return
     free = [column for column in table.columns if column not in KNOWN]
-    mapped = {}
-    for column in free if "run" not in table.columns else ():
-        if _names_systems(column) and (count := _distinct(table, [column])) > 1:
-            mapped = {"run": column}
-            what = f"names {count:,} systems, which would be counted as one run"
-            break
+    mapped: dict[str, str] = {}
+    if "run" not in table.columns:
+        systems = [c for c in free if _names_systems(c) and _distinct(table, [c]) > 1]
+        mapped |= dict(zip(["run"], systems, strict=False))
     if judged and "question" not in table.columns:
-        for column in [c for c in free if words_of(c) <= {*ITEMS, *IDS}][:1]:
-            mapped["question"] = column
-            what = "names questions, but there is no column 'question'"
-    if mapped:
-        raise InputError(
-            f"column '{[*mapped.values()][-1]}' {what}; say what it is: "
-            f"{option('columns', mapped)}",
-            _header(table),
-        )
+        ids = [c for c in free if words_of(c) <= {*ITEMS, *IDS}]
+        mapped |= dict(zip(["question"], ids, strict=False))
+    for known, column in reversed(mapped.items()):
+        what = "several systems, which would be one run" if known == "run" else "questions"
+        how = option("columns", mapped)
+        raise InputError(f"column '{column}' names {what}; say what it is: {how}", _header(table))
 
 
 def words_of(column: str) -> set[str]:

@@ -119,10 +119,9 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         changes["outcome"] = pl.when(declines).then(declined).otherwise("outcome")
         changes["why"] = pl.when(declines & empty).then(declined).otherwise(_cell("why", names))
     if graded is not None:
-        right = pl.when(_grade(graded).is_in(YES)).then(pl.lit("right"))
-        plain = right.when(_grade(graded).is_in(NO)).then(pl.lit("wrong"))
-        refused = pl.col(RULE).is_not_null()
-        changes[graded] = pl.when(refused).then(pl.lit("declined")).otherwise(plain)
+        refused = pl.when(pl.col(RULE).is_not_null()).then(pl.lit("declined"))
+        right = refused.when(_grade(graded).is_in(YES)).then(pl.lit("right"))
+        changes[graded] = right.when(_grade(graded).is_in(NO)).then(pl.lit("wrong"))
     if "response" not in names:
         changes["response"] = pl.col(text)
     note = (
@@ -169,14 +168,13 @@ def _undecided(table: Table, text: str) -> pl.Expr:
     names = table.columns
     if table.verdicts == "judge" or (table.verdicts is None and {"outcome", "grade"} & set(names)):
         return pl.lit(value=False)
-    undecided = pl.lit(value=True)
     if table.verdicts == "match":
         return pl.col("outcome").is_in(OPEN_OUTCOMES)
+    empty = {name: pl.col(name).cast(pl.String).fill_null("") == "" for name in names}
+    undecided = ~empty["answer" if "answer" in names else text]
     for name in ("answered", "why"):
-        if name in names:
-            undecided &= pl.col(name).cast(pl.String).fill_null("") == ""
-    column = "answer" if "answer" in names else text
-    return undecided & (pl.col(column).cast(pl.String).fill_null("") != "")
+        undecided &= empty.get(name, pl.lit(value=True))
+    return undecided
 
 
 YES, NO = (
