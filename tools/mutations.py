@@ -128,7 +128,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "measures.at_points: 1 <",
     ),
     "nothing is found there, so that the product is 0": ("measures.set_f_of_trec_eval: 0.0",),
-    "a top grade is 0, 1 or more": ("measures._gains: 0",),
+    "a top grade is 0, 1 or more": ("measures._graded: 0",),
     "no group stands before the first": ("measures._areas_without_one: 0.0",),
     "an answer that is alone in its group leaves nothing there": (
         "measures._areas_without_one: >",

@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from abstain.errors import UsageError
-from abstain.measures.definition import Array, BoolArray, IntArray, Numeric
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Array, BoolArray, IntArray, Numeric, np
 
 
 @dataclass(frozen=True, eq=False)

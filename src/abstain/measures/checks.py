@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 
 from abstain.errors import UsageError, shown
 from abstain.measures.answers import Answers, Resamples
-from abstain.measures.definition import Array
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Array, np
 from abstain.measures.kinds import Measure
 from abstain.outcomes import Counts, CountsArray
 

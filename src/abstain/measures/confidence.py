@@ -24,8 +24,8 @@ from abstain.measures.definition import (
     MeanOf,
     Numeric,
     Parameter,
+    np,
 )
-from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import confident
 from abstain.outcomes import Undefined
 

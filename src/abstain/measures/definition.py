@@ -13,12 +13,13 @@ from msgspec import Struct
 from abstain.errors import UsageError
 
 if TYPE_CHECKING:
-    import numpy as numpy
+    import numpy
     from numpy.typing import NDArray
 
     from abstain.measures.answers import Answers
     from abstain.measures.ranked_lists import ByDepth
 
+    np = numpy
     Array: TypeAlias = NDArray[numpy.float64]
     IntArray: TypeAlias = NDArray[numpy.int64]
     BoolArray: TypeAlias = NDArray[numpy.bool_]
@@ -34,7 +35,7 @@ else:
             setattr(self, name, attribute)  # later lookups do not come here
             return attribute
 
-    numpy = _LazyNumpy()
+    np = _LazyNumpy()
     Array = IntArray = BoolArray = Codes = Words = Any
 
 Numeric: TypeAlias = Any

@@ -14,8 +14,7 @@ from typing import Any
 
 from abstain.measures.answers import Answers
 from abstain.measures.confidence import auroc
-from abstain.measures.definition import Array, BoolArray, Parameter, Undefinedness
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Array, BoolArray, Parameter, Undefinedness, np
 from abstain.measures.kinds import columnar
 
 

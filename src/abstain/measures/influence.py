@@ -15,8 +15,7 @@ from typing import TypeAlias
 
 from abstain.errors import UsageError
 from abstain.measures.answers import Groups, Resamples, harmonic_numbers, least_area
-from abstain.measures.definition import Array, BoolArray, Influence, IntArray
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Array, BoolArray, Influence, IntArray, np
 from abstain.measures.kinds import Measure
 
 Slopes: TypeAlias = "tuple[Array, Array]"

@@ -24,9 +24,9 @@ from abstain.measures.definition import (
     Definition,
     Numeric,
     Shares,
+    np,
     number_text,
 )
-from abstain.measures.definition import numpy as np
 from abstain.outcomes import Counts, CountsArray, Undefined
 
 if TYPE_CHECKING:
@@ -104,11 +104,9 @@ class Measure:
         return tuple(name for name in alike if name != str(self))
 
     @overload
-    def __call__(self, counts: Counts | Answers) -> float: ...
-    @overload
     def __call__(self, counts: CountsArray) -> Array: ...
     @overload
-    def __call__(self, counts: Sequence[float], **more: Any) -> float: ...
+    def __call__(self, counts: Counts | Answers | Sequence[float], **more: Any) -> float: ...
     def __call__(self, counts: Any, **more: Any) -> Numeric:
         if more:
             raise UsageError(f"{self} takes only counts (got {', '.join(more)} too)")

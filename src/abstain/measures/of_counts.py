@@ -240,6 +240,7 @@ REASONS = {
     "U": "no question was left unanswered",
     "R + UR": "no answer and no candidate is right",
     "UW + UE + W": "every answer and every candidate is right",
+    "W + UW + UE": "every answer and every candidate is right",
 }
 """Why a proportion is undefined, by its trials."""
 
@@ -348,7 +349,7 @@ share(
 share(
     "under-abstention",
     "Of the questions that the system could not get right, the share that it still answered.",
-    Proportion("W", "UW + UE + W"),
+    Proportion("W", "W + UW + UE"),
     source=f"{ABSTENTION}; 1 − abstention-recall",
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",

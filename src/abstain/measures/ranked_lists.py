@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
 from abstain.errors import Place, UsageError
-from abstain.measures.definition import Array, BoolArray, IntArray
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Array, BoolArray, IntArray, np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from abstain.measures.definition import Parameter, TrecName, Undefinedness
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Parameter, TrecName, Undefinedness, np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import Bools, Floats, Pool, RankedLists
 from abstain.measures.trec_eval import listed_and_ideal, log2

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from abstain.measures.definition import Parameter, TrecName
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Parameter, TrecName, np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import Floats, Pool, RankedLists
 from abstain.measures.ranking import (

@@ -14,8 +14,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from abstain.errors import UnknownNameError, UsageError, shown
-from abstain.measures.definition import Definition, TrecName
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Definition, TrecName, np
 from abstain.measures.kinds import Measure
 from abstain.measures.ranked_lists import Floats, Pool, RankedLists
 from abstain.measures.registry import definitions, measure_of

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
 
-from abstain.measures.definition import Parameter, TrecName
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Parameter, TrecName, np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import ByDepth, Floats, Prefixes, RankedLists
 from abstain.measures.ranking import (
@@ -45,18 +43,6 @@ STOP = (
 )
 
 primed = partial(ranked, family="truncated", source=PAPER, gaming=STOP, knows_end=True)
-
-
-class _Gains(NamedTuple):
-    """What the four measures share, per document (listed, running) and per row."""
-
-    listed: Floats
-    running: Floats
-    total: Floats
-    there: Floats
-    """R, the gain of the pool."""
-    terminal: Floats
-    """r_t, whether or not the row has a terminal document."""
 
 
 def _terminal(cut: Prefixes) -> Floats:
@@ -101,10 +87,10 @@ def _ap_by_depth(cut: Prefixes, *, rel: float | None = None) -> ByDepth:
 )
 def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Reciprocal rank that rewards stopping at once where there is nothing to find."""
-    gain = _gains(rankings, rel)
-    nothing = rankings.stopped & (gain.there == 0)
+    pool = rankings.pool
+    nothing = rankings.stopped & pool.nothing(rel)[rankings.query]
     values = np.where(nothing, 1 / (rankings.depth + 1.0), 0.0)
-    return with_first_rank(values, rankings, gain.listed > 0)
+    return with_first_rank(values, rankings, gains(rankings.grade, pool, rel) > 0)
 
 
 @primed(
@@ -121,8 +107,7 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
 )
 def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
     """Rank-biased precision with the list's end as one more document."""
-    gain = _gains(rankings, rel)
-    terminal = gain.terminal * np.power(p, rankings.depth.astype(np.float64))
+    terminal = _end(rankings, rel) * np.power(p, rankings.depth.astype(np.float64))
     return rbp(rankings, p=p, rel=rel) + np.where(rankings.stopped, terminal, 0.0)
 
 
@@ -147,10 +132,9 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     graded gains the score can exceed 1: r_t may be larger than the last gain of the ideal list.
     """
     pool, stopped = rankings.pool, rankings.stopped
-    gain = _gains(rankings, rel)
-    listed = rankings.total(gain.listed / np.log2(1.0 + rankings.rank))
-    terminal = gain.terminal / np.log2(2.0 + rankings.depth)
-
+    gain = gains(rankings.grade, pool, rel)
+    listed = rankings.total(gain / np.log2(1.0 + rankings.rank))
+    terminal = _end(rankings, rel) / np.log2(2.0 + rankings.depth)
     best = gains(pool.grade, pool, rel)
     length = rankings.depth + stopped
     ideal = pool.total_of_first(best / np.log2(1.0 + pool.place), rankings.query, length)
@@ -173,32 +157,30 @@ def ndcg_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
 )
 def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> Floats:
     """Average precision with the list's end as one more relevant document."""
-    gain = _gains(rankings, rel)
-    listed = rankings.total(gain.listed * gain.running / rankings.rank)
-    terminal = gain.terminal * (gain.total + gain.terminal) / (rankings.depth + 1)
-    ended = (listed + terminal) / (gain.there + 1)
-    return np.where(rankings.stopped, ended, ratio(listed, gain.there, empty=0.0))
+    grade, there, top = _graded(rankings, rel)
+    listed = rankings.total((grade / top) * (rankings.running(grade) / top) / rankings.rank)
+    end, there = _end(rankings, rel), there / top
+    terminal = end * (rankings.total(grade) / top + end) / (rankings.depth + 1)
+    ended = (listed + terminal) / (there + 1)
+    return np.where(rankings.stopped, ended, ratio(listed, there, empty=0.0))
 
 
-def _gains(rankings: RankedLists, rel: float | None) -> _Gains:
-    """The gains of every list.
+def _graded(rankings: RankedLists, rel: float | None) -> tuple[Floats, Floats, float]:
+    """The grade of each document, those of each pool together, and which grade is a gain of 1.
 
-    Sums of grades, which are exact, are turned into gains only at the end, so that r_t is exactly 1
-    if everything was retrieved.
+    Sums of grades are exact: turned into gains at the end, r_t is 1 if everything was retrieved.
     """
-    pool = rankings.pool
-    top = pool.top if rel is None and pool.top > 0 else 1.0
-    grade = rankings.grade if rel is None else gains(rankings.grade, pool, rel)
-    ideal = pool.grade if rel is None else gains(pool.grade, pool, rel)
-    total = rankings.total(grade)
-    there = rankings.per_row(pool.total(ideal))
-    return _Gains(
-        listed=grade / top,
-        running=rankings.running(grade) / top,
-        total=total / top,
-        there=there / top,
-        terminal=ratio(total, there, empty=1.0),
-    )
+    pool, top = rankings.pool, rankings.pool.top
+    if rel is None:
+        return rankings.grade, rankings.per_row(pool.total(pool.grade)), top if top > 0 else 1.0
+    there = rankings.per_row(pool.total(gains(pool.grade, pool, rel)))
+    return gains(rankings.grade, pool, rel), there, 1.0
+
+
+def _end(rankings: RankedLists, rel: float | None) -> Floats:
+    """r_t, whether or not the row has a terminal document."""
+    grade, there, _ = _graded(rankings, rel)
+    return ratio(rankings.total(grade), there, empty=1.0)
 
 
 BETA = Parameter(

@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from abstain.measures.definition import Parameter
-from abstain.measures.definition import numpy as np
+from abstain.measures.definition import Parameter, np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
 from abstain.measures.ranking import K_IF_ANY, LONGER_IS_FREE, NO_GAIN, REL_IF_ANY, gains, ratio

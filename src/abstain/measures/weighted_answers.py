@@ -23,8 +23,8 @@ from abstain.measures.definition import (
     MeanOf,
     Numeric,
     Undefinedness,
+    np,
 )
-from abstain.measures.definition import numpy as np
 from abstain.measures.kinds import confident
 
 ALL_EQUAL = Undefinedness(lambda a: a.calibrated.all_alike(), "every confidence is the same")
