@@ -8,8 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from abstain.features.editions.analysis import Means, best_rows, changes_of
-from abstain.features.editions.campaigns import Campaign, QuestionShares
+from abstain.features.editions.analysis import (
+    Campaign,
+    Means,
+    QuestionShares,
+    best_rows,
+    changes_of,
+)
 from abstain.measures import measure
 from abstain.outcomes import CountsArray
 from simulated.drawing import LEVEL, Array, Generator, probed, row, said, table

@@ -112,8 +112,13 @@ def test_the_error_is_that_of_runs_and_questions() -> None:
 
 def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -> None:
     """Pairs of years from one source: about 5 % differ at the 5 % level, or fewer."""
-    from abstain.features.editions.analysis import Means, best_rows, changes_of
-    from abstain.features.editions.campaigns import Campaign, QuestionShares
+    from abstain.features.editions.analysis import (
+        Campaign,
+        Means,
+        QuestionShares,
+        best_rows,
+        changes_of,
+    )
     from abstain.measures import measure
     from abstain.outcomes import CountsArray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from abstain.errors import UnknownNameError, UsageError, option
 from abstain.features.audit.result import READABLE, TABLES, Audit, AuditResult
@@ -63,7 +63,12 @@ def audit(
         ignore=tuple(ignore),
     )
     for role, _ in settings.columns:
-        _check_role(role)
+        try:
+            if role not in (*NUMBERS, "run"):
+                count_measure(role)
+        except UnknownNameError:
+            roles = (*NUMBERS, "run", *list_measures("counts"))
+            raise UnknownNameError("count or measure", role, roles) from None
     sheets = [Sheet(read_table(path, format=format), settings) for path in paths]
     beside = [Sheet(read_table(path, format=format), settings) for path in _listed(companions)]
     known = {c for sheet in (*sheets, *beside) for c in sheet.table.columns}
@@ -88,15 +93,6 @@ def _listed(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in several]
 
 
-def _check_role(role: str) -> None:
-    if role not in (*NUMBERS, "run"):
-        try:
-            count_measure(role)
-        except UnknownNameError:
-            known = (*NUMBERS, "run", *list_measures("counts"))
-            raise UnknownNameError("count or measure", role, known) from None
-
-
 def _check_readable(sheet: Sheet, audit: Audit) -> None:
     for row, texts in enumerate(sheet.texts):
         for column in sheet.figures:
@@ -117,16 +113,16 @@ def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
         here: dict[tuple[object, ...], Value] = {}
         for column in sheet.figures:
             quantity = _quantity(sheet, column)
-            pairs: dict[tuple[Sheet, str], list[tuple[Value, Value]]] = defaultdict(list)
+            pairs: dict[str, list[tuple[Value, Value]]] = defaultdict(list)
             for row in sheet.rows:
                 key, number = sheet.key(row), sheet.number(row, column)
                 if number is not None and times[key] == 1:
                     value, name = (sheet, row, column, number), (sheet.key_columns, key, *quantity)
                     here.setdefault(name, value)
                     if (other := first.get(name)) is not None:
-                        pairs[other[0], other[2]].append((other, value))
-            for (table, its_column), some in pairs.items():
-                _compare(some, f"{its_column} of {table.name}", audit)
+                        pairs[f"{other[2]} of {other[0].name}"].append((other, value))
+            for other_column, some in pairs.items():
+                _compare(some, other_column, audit)
         first = here | first
 
 
@@ -140,19 +136,19 @@ def _quantity(sheet: Sheet, column: str) -> tuple[str, ...]:
 
 def _compare(pairs: Sequence[tuple[Value, Value]], other: str, audit: Audit) -> None:
     """Compare two columns; where most rows differ, they hold different things after all."""
-    differ = [(a, b) for a, b in pairs if not _agree(a[3], b[3])]
-    if len(pairs) > 2 and 2 * len(differ) > len(pairs):
+    differ = sum(not _agree(a[3], b[3]) for a, b in pairs)
+    if len(pairs) > 2 and 2 * differ > len(pairs):
         sheet, _, column, _ = pairs[0][1]
         audit.note(
             f"{sheet.name}: {column} is not compared with {other}, because most rows differ."
         )
         return
-    for _, (sheet, row, column, _) in pairs:
+    for (first, at, its_column, number), (sheet, row, column, here) in pairs:
         audit.check(TABLES, sheet, [(row, column)])
-    for (first, at, its_column, number), (sheet, row, column, _) in differ:
-        follows = f"{its_column} is {number.text} in {first.places[at]}"
-        audit.find(TABLES, sheet, row, column, follows)
+        if not _agree(number, here):
+            follows = f"{its_column} is {number.text} in {first.places[at]}"
+            audit.find(TABLES, sheet, row, column, follows)
 
 
-def _agree(a: Printed, b: Printed) -> bool:
+def _agree(a: Printed, b: Printed) -> Any:
     return a.value == b.value if a.decimals == b.decimals else a.meets(*b.ends)

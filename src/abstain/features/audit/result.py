@@ -102,8 +102,9 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
             for m, fix in enumerate(finding.corrections, 1)
             for change in fix.changes
         ]
-        schema = {"finding": pl.Int64, "correction": pl.Int64, "row": pl.String}
-        schema |= {"column": pl.String, "from": pl.String, "to": pl.String, "checks": pl.Int64}
+        names = ("finding", "correction", "row", "column", "from", "to", "checks")
+        whole = ("finding", "correction", "checks")
+        schema = {name: pl.Int64 if name in whole else pl.String for name in names}
         return pl.DataFrame(changes, schema=schema, orient="row")
 
 
@@ -203,11 +204,11 @@ class View(view.View[AuditResult]):
 
     def on_terminal(self, **options: Any) -> list[Grid]:
         (grid,) = self.tables(**options)
-        rows: list[list[Any]] = []
-        for place, row, column, printed, follows, correction in grid.rows:
+        grid.columns, rows = [Column("place"), Column("finding")], grid.rows
+        for at, (place, row, column, printed, follows, correction) in enumerate(rows):
             mend = f" Correction: {correction}." if correction else ""
-            rows.append([place, f"{row}, {column} {printed}: {follows}.{mend}"])
-        return [Grid([Column("place"), Column("finding")], rows, notes=grid.notes)]
+            rows[at] = [place, f"{row}, {column} {printed}: {follows}.{mend}"]
+        return [grid]
 
     def title(self) -> str:
         return f"Audit of {plural(len(self.result.files), 'file')}"

@@ -121,8 +121,8 @@ def sums_of(roles: Mapping[str, Any]) -> list[Sum]:
         sums.append(("questions", ("answered", *blanks)))
     if "answered" not in roles or {"right", "wrong"} & roles.keys():
         sums.append(("questions", ("right", "wrong", *blanks)))
-    some = [(whole, parts, tuple(p for p in parts if p in roles)) for whole, parts in sums]
-    return [Sum(p, whole, p == parts) for whole, parts, p in some if p and whole in roles]
+    there = [(tuple(p for p in parts if p in roles), whole, parts) for whole, parts in sums]
+    return [Sum(p, whole, p == parts) for p, whole, parts in there if p and whole in roles]
 
 
 RELATIONS = (
@@ -353,22 +353,19 @@ def check_attainable(
         bounds = Bounds.of(n, run, counts)
         good: list[Score] = []
         for score in scores_of(sheet, row, slice):
-            column = score.column
+            name = score.column.name
             if score.is_known(counts):  # it was checked with the printed counts
                 continue
-            if not bounds.few(column.measure):
-                audit.note(
-                    f"{sheet.name}: {column.name} is not checked for attainability, "
-                    f"because {n:,} questions have too many possible outcomes."
-                )
+            if not bounds.few(score.column.measure):
+                why = f"{n:,} questions have too many possible outcomes"
+                audit.note(f"{sheet.name}: {name} is not checked for attainability, because {why}.")
                 continue
-            audit.check(ATTAINABLE, sheet, [(row, column.name)])
+            audit.check(ATTAINABLE, sheet, [(row, name)])
             fits = _attainable([score], bounds)
-            tried[column].append((score, run, fits))
-            if fits:
-                good.append(score)
-            else:
-                audit.find(ATTAINABLE, sheet, row, column.name, _why_not(score, bounds))
+            tried[score.column].append((score, run, fits))
+            good += [score] * fits
+            if not fits:
+                audit.find(ATTAINABLE, sheet, row, name, _why_not(score, bounds))
         if len(good) > 1 and not _attainable(good, bounds):
             names = " and ".join(score.column.name for score in good)
             follows = f"no outcome of {plural(n, 'question')} gives the printed {names} together"
@@ -386,10 +383,10 @@ def _outcomes(bounds: Bounds, by_candidate: bool) -> Any:
     n, (r0, r1), (w0, w1), (u0, u1) = bounds
     most = max(u1, 0) if by_candidate else 0  # right candidates behind blanks
     right, blank, lucky = np.mgrid[r0 : r1 + 1, u0 : u1 + 1, : most + 1].reshape(3, -1)
-    wrong = n - right - blank
-    fits = (lucky <= blank) & (max(0, w0) <= wrong) & (wrong <= w1)
-    none = np.zeros_like(right)
-    return np.stack([right, wrong, lucky, blank - lucky, none, none], axis=-1)[fits]
+    counts = {"questions": n, "right": right, "unanswered": blank, "unanswered_right": lucky}
+    table = outcomes_of(counts | {"wrong": n - right - blank}, by_candidate=True)
+    wrong = table[:, 1]
+    return table[(lucky <= blank) & (max(0, w0) <= wrong) & (wrong <= w1)]
 
 
 @lru_cache(maxsize=8)
@@ -407,8 +404,7 @@ def _why_not(score: Score, bounds: Bounds) -> str:
     """The nearest scores below and above that can be, and whether one was cut off."""
     scores = _scores(score.column, bounds, score.by_candidate)
     table, target = _outcomes(bounds, score.by_candidate), float(score.printed.value)
-    near: list[str] = []
-    cut = ""
+    near, cut = [], ""
     for side in (scores < target, scores > target):
         if side.any():
             best = np.where(side, np.abs(scores - target), np.inf).argmin()

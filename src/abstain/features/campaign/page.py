@@ -9,9 +9,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.campaign.charts import campaign_figures, rank_figure
 from abstain.features.campaign.overview import Overview
-from abstain.features.campaign.summary import sentences
+from abstain.features.campaign.summary import campaign_figures, rank_figure, sentences
 from abstain.features.campaign.tables import EXTRA, SPLIT, hardest_first
 from abstain.features.curve.view import View as CurveView
 from abstain.outcomes import Counts, CountsArray

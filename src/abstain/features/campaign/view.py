@@ -13,12 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, option, plural
-from abstain.features.campaign.charts import campaign_figures
 from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.page import campaign_page
 from abstain.features.campaign.participants import problem_table
 from abstain.features.campaign.result import CampaignResult
-from abstain.features.campaign.summary import sentences
+from abstain.features.campaign.summary import campaign_figures, sentences
 from abstain.features.campaign.tables import all_tables
 from abstain.features.campaign.team import Teams
 from abstain.io.output import whole_folder

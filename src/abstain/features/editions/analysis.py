@@ -8,32 +8,37 @@ by team; the mean of a measure is linearised in the shares right and blank at th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
-from abstain.features.editions.campaigns import (
-    BASELINES,
-    Campaign,
-    QuestionShares,
-    campaign_of,
-)
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.result import CampaignResult
 from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
+from abstain.features.score.result import ScoreResult
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import Counts, CountsArray
-from abstain.report.result import number
+from abstain.outcomes import OUTCOMES, Counts, CountsArray
+from abstain.report.result import load, number
+from abstain.runs.gold import cluster_numbers, natural
+from abstain.runs.run_names import parse_run_name
 from abstain.stats.hypotheses import Mean, student
 from abstain.stats.intervals import check_level
 from abstain.stats.orderings import over_runs
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from abstain.outcomes import Array
 
+BASELINES = ("random (expected)", "none of the above")
 ALL = "all"
 """The row of registrations that is of no single edition."""
 STEP = 1e-6
@@ -76,7 +81,7 @@ def editions(
     known = sorted({name for campaign in full for name in campaign.slices})
     for name in (*(on or ()), *(names if by else ())):
         check_name("attribute in any edition", name, known)
-    counts, notes = _registrations(registrations, [campaign.name for campaign in full])
+    counts, notes = _registrations(registrations, campaigns)
     views = [_on(campaign, on) for campaign in full]
     best = [best_rows(campaign, chosen) for campaign in full]
     means = [Means.of(campaign, chosen, rows) for campaign, rows in zip(views, best, strict=True)]
@@ -191,8 +196,7 @@ def changes_of(
     """
     from scipy.special import stdtrit
 
-    most = measure.bounds[1] - measure.bounds[0]
-    changes = []
+    changes, most = [], measure.bounds[1] - measure.bounds[0]
     for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True):
         both = first.questions, second.questions
         for what, *runs in (
@@ -230,10 +234,9 @@ def _parts(
 
     Languages go by `view`, the questions that count; slices are not known within them.
     """
-    everyone = range(len(campaign.runs))
     for attribute in (name for name in names if name in campaign.slices):
         for level, part in campaign.slices[attribute].items():
-            yield _part(campaign, part, measure, everyone, attribute, level)
+            yield _part(campaign, part, measure, range(len(campaign.runs)), attribute, level)
     for language in sorted({*campaign.languages} - {""}):
         rows = [at for at, name in enumerate(campaign.languages) if name == language]
         yield _part(campaign, view, measure, rows, LANGUAGE, language)
@@ -267,8 +270,9 @@ def _part(
 
 
 def _registrations(
-    source: Any, names: Sequence[str]
+    source: Any, names: Collection[str]
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
+    """Whole numbers by edition or task, and a note on rows that fit none."""
     if source is None:
         return {}, []
     table = open_table(source, name="the registrations")
@@ -286,3 +290,115 @@ def _registrations(
     unknown = [name for name in counts if name not in (*names, ALL)]
     note = f"{table.name} names editions that are not here: {some_of(unknown)}"
     return counts, [note] if unknown else []
+
+
+class QuestionShares(Struct, frozen=True):
+    """The questions of an edition: shares of the runs that had each right and left it blank."""
+
+    right: npt.NDArray[np.float64]
+    blank: npt.NDArray[np.float64]
+    clusters: npt.NDArray[np.int64]
+    """The reading test of each; a number by itself where there are no tests."""
+
+
+class Campaign(Struct, frozen=True):
+    """An edition before anything is computed, over all questions or some of them."""
+
+    name: str
+    runs: list[str]
+    teams: list[str]
+    languages: list[str]
+    counts: CountsArray
+    baselines: dict[str, CountsArray]
+    slices: dict[str, dict[str, Campaign]]
+    """By attribute and value."""
+    measure: str
+    tests: int | None = None
+    questions: int | None = None
+    asked: QuestionShares | None = None
+
+
+def campaign_of(name: str, source: Any) -> Campaign:
+    """An edition from a result, a saved one, or the folder that a campaign wrote."""
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        source = load(path / "results.json" if path.is_dir() else path)
+    if isinstance(source, CampaignResult):
+        return _of_campaign(name, source)
+    if isinstance(source, ScoreResult):
+        return _of_scores(name, source)
+    raise UsageError(
+        f"edition {shown(name)}: expected a result of `campaign` or `score`, its file, or a folder "
+        "that `campaign` wrote"
+    )
+
+
+def _of_campaign(name: str, result: CampaignResult) -> Campaign:
+    c = Overview(result)
+    info, test = c.info, result.test_by
+    teams, languages = _from_names(c.runs)
+    teams = [a or b for a, b in zip(info.get("team", teams), teams, strict=True)]
+    for column in ("language", "source"):
+        listed = info.get(column, languages)
+        languages = [a or b for a, b in zip(listed, languages, strict=True)]
+    known = {reference.name for reference in result.references} & {*BASELINES}
+    asked, tests = None, len(c.slices[test].names) if test else None
+    if not result.blind:
+        right, wrong, blank = c.tried
+        total = np.maximum(1, right + wrong + blank)
+        clusters = cluster_numbers(c.questions, test) if test else np.arange(len(right))
+        asked = QuestionShares(right / total, blank / total, clusters)
+    baselines = {n: CountsArray.of([c.baselines[n][0]]) for n in known}
+    whole = Campaign(name, c.runs, teams, languages, c.overall, baselines, {}, result.measure)
+    whole = replace(whole, tests=tests, questions=c.questions.height, asked=asked)
+
+    def of(attribute: str, at: int) -> Campaign:
+        tables = {n: c.baselines[n][1][attribute].table for n in known}
+        inside = c.slices[attribute].slice_of == at
+        part = whole
+        if asked is not None:
+            shares = (asked.right[inside], asked.blank[inside], asked.clusters[inside])
+            tests = len(np.unique(shares[-1])) if test else None
+            part = replace(whole, asked=QuestionShares(*shares), tests=tests)
+        return replace(
+            part,
+            counts=CountsArray(c.sliced[attribute].table[:, at]),
+            baselines={n: CountsArray(table[[at]]) for n, table in tables.items()},
+            questions=int(inside.sum()),
+        )
+
+    slices = {
+        attribute: {value: of(attribute, at) for at, value in enumerate(each.names)}
+        for attribute, each in c.slices.items()
+    }
+    return replace(whole, slices=slices)
+
+
+def _of_scores(name: str, result: ScoreResult) -> Campaign:
+    """Saved scores, over all questions or by one attribute."""
+    if len(result.by) > 1:
+        raise UsageError(
+            f"edition {shown(name)} is broken down by {' and '.join(result.by)}, expected scores "
+            "over all questions or by one attribute"
+        )
+    rows = [row for row in result.rows if getattr(row, "reference", None) is None]
+    runs = sorted({row.run for row in rows})
+    place = {run: at for at, run in enumerate(runs)}
+    levels = [next(iter(row.slice.values()), None) or "" for row in rows]
+    tables = {
+        level: np.zeros((len(runs), len(OUTCOMES) + 1)) for level in sorted(levels, key=natural)
+    }
+    for row, level in zip(rows, levels, strict=True):
+        tables[level][place[row.run]] += CountsArray.of([row.counts]).table[0]
+    total = CountsArray(sum(tables.values(), np.zeros((len(runs), len(OUTCOMES) + 1))))
+    whole = Campaign(name, runs, *_from_names(runs), total, {}, {}, result.measures[0])
+    parts = {level: replace(whole, counts=CountsArray(table)) for level, table in tables.items()}
+    slices = {result.by[0]: parts} if result.by else {}
+    return replace(whole, slices=slices, questions=result.questions)
+
+
+def _from_names(runs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Team and language by run ids; a run of another form is a team by itself."""
+    parsed = [parse_run_name(run) for run in runs]
+    teams = [run if name is None else name.team for run, name in zip(runs, parsed, strict=True)]
+    return teams, ["" if name is None else name.source for name in parsed]
