@@ -117,10 +117,12 @@ def _with_commands(sentence: str) -> Any:
 
 def versions() -> str:
     """What a result depends on, with its version."""
-    from importlib.metadata import version
     from platform import python_version
 
-    others = f"numpy {version('numpy')}, polars {version('polars')}"
+    import numpy
+    import polars
+
+    others = f"numpy {numpy.__version__}, polars {polars.__version__}"
     return f"abstain {__version__}, Python {python_version()}, {others}"
 
 
