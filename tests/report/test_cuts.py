@@ -129,6 +129,14 @@ def test_a_saved_result_keeps_every_row_that_a_page_can_hold(here: Here) -> None
     assert "This page holds only" not in text
 
 
+def test_a_frame_has_every_column_however_many(here: Here) -> None:
+    saved = scores(3, 2, measures=2_500)
+    here.write("scores.json", json.dumps(saved))
+    frame = ab.load(here.folder / "scores.json").to_frame()
+    assert frame.height == 6
+    assert set(saved["measures"]) <= set(frame.columns)
+
+
 def test_columns_that_a_page_cannot_hold_are_counted(here: Here) -> None:
     here.write("scores.json", json.dumps(scores(3, 2, measures=90)))
     assert here("report", "scores.json").code == 0

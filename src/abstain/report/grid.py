@@ -163,8 +163,10 @@ def frame_of_rows(
     import polars as pl
 
     return pl.DataFrame(
-        pl.Series(name, cells, _data_type(type_, cells), strict=False)
-        for _, cells, type_, name in _filled(kind, rows, names, words)
+        [  # of a generator polars would stack every thousand columns
+            pl.Series(name, cells, _data_type(type_, cells), strict=False)
+            for _, cells, type_, name in _filled(kind, rows, names, words)
+        ]
     )
 
 

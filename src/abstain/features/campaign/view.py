@@ -74,10 +74,11 @@ class View(view.View[CampaignResult]):
         check_name("table", table, self.frame_names())
         named = self.by_name["leaderboard" if table == "main" else table]
         bare = named.grid.without_bars()  # they say what counts say
-        cells = list(zip(*bare.rows, strict=True)) or [()] * len(bare.columns)
         return pl.DataFrame(
-            pl.Series(column.name, [None if cell != cell else cell for cell in some], strict=False)
-            for column, some in zip(bare.columns, cells, strict=True)
+            [
+                pl.Series(column.name, [None if c != c else c for c in cells], strict=False)
+                for column, cells in zip(bare.columns, bare.cells(), strict=True)
+            ]
         )
 
     def frame_names(self) -> tuple[str, ...]:
