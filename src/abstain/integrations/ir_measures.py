@@ -59,8 +59,9 @@ def _declared(definition: Any) -> Any:
     name = definition.name if definition.name.isidentifier() else spelled.replace("-", "_")
     parameters = {}
     for item in definition.parameters:
-        known, kind = (CUTOFF, int) if item.name == "k" else (item.name, (int, float))
-        parameters[known] = host.ParamInfo(dtype=kind, required=False, desc=item.name)
+        number: Any
+        known, number = (CUTOFF, int) if item.name == "k" else (item.name, (int, float))
+        parameters[known] = host.ParamInfo(dtype=number, required=False, desc=item.name)
     if definition.knows_end:
         for item, (kind, desc) in OF_LISTS.items():
             parameters[item] = host.ParamInfo(dtype=kind, required=False, desc=desc)

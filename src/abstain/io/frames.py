@@ -86,11 +86,11 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
         return frame.to_polars()
     except Exception:
         columns = frame.to_dict(as_series=False)
-        cleaned = {
+        known = {  # NaN is none
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
-        return pl.DataFrame({name: json_column(name, values) for name, values in cleaned.items()})
+        return pl.DataFrame([json_column(name, values) for name, values in known.items()])
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
@@ -242,13 +242,12 @@ def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> 
         advice[f"{side}:{name}" if side and guess in USUAL_NAMES else name] = guess
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    many = len(missing) > 1
-    renamed = "they have other names, map them" if many else "it has another name, map it"
-    raise MissingColumnError(
-        f"has no column {lacking} (its columns: {have}); if {renamed} with "
-        f"{option('columns', advice)}",
-        Place(table.name, 1 if table.format in ("csv", "tsv") else None),
+    renamed = (
+        "they have other names, map them" if len(missing) > 1 else "it has another name, map it"
     )
+    what = f"has no column {lacking} (its columns: {have}); if {renamed} with "
+    place = Place(table.name, 1 if table.format in ("csv", "tsv") else None)
+    raise MissingColumnError(what + option("columns", advice), place)
 
 
 def text_column(

@@ -193,21 +193,17 @@ class LogRows:
 def _series(name: str, values: list[Any]) -> pl.Series:
     if name in TEXTS:
         values = [None if value is None else str(value) for value in values]
-    return (
-        pl.Series(name, values, dtype=TYPES[name]) if name in TYPES else json_column(name, values)
-    )
+    kind = TYPES.get(name)
+    return json_column(name, values) if kind is None else pl.Series(name, values, dtype=kind)
 
 
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:
     if name not in picks:
         return None
-    try:
-        value = float(picks[name])
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise UsageError(f"{name} must be a number (got '{picks[name]}')")
-    return value
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(picks[name])):
+            return value
+    raise UsageError(f"{name} must be a number (got '{picks[name]}')")
 
 
 def verdict_of(number: float, threshold: float | None, *, place: Place) -> str:
@@ -253,10 +249,12 @@ def numbered(question: str, time: int) -> str:
 
 def one_of(names: Sequence[str], picked: str | None, *, what: str, name: str) -> str:
     """The one that was picked, or the only one there is."""
+    if picked in names:
+        return str(picked)
+    if picked is None and len(names) == 1:
+        return names[0]
     listed = ", ".join(shown(n, most=30)[1:-1] for n in names[:10]) or "none"
-    if picked is not None and picked not in names:
+    if picked is not None:
         raise InputError(f"has no {what} {shown(picked)} (there are {listed})", name)
-    if picked is None and len(names) != 1:
-        how = f"name the one that counts, as in {option('pick', {what: (*names, 'NAME')[0]})}"
-        raise InputError(f"has {plural(len(names), what)} ({listed}); {how}", name)
-    return names[0] if picked is None else picked
+    how = f"name the one that counts, as in {option('pick', {what: (*names, 'NAME')[0]})}"
+    raise InputError(f"has {plural(len(names), what)} ({listed}); {how}", name)

@@ -169,13 +169,12 @@ class _Reader:
         """The score that counts of a sample; the scorer is chosen by the first that has some."""
         scores = sample.scores or ({"score": sample.score} if sample.score is not None else {})
         if scores and self.scorer is None:
-            name, key = self.picked, ""
+            name = self.picked
             if name is not None and name not in scores:
-                name, _, key = name.partition(".")
+                name, _, self.key = name.partition(".")
             self.scorer = readers.one_of(
                 list(scores), name, what="scorer", name=self.rows.opened.name
             )
-            self.key = key
         return scores.get(self.scorer or "")
 
     def _add(self, place: Place, sample: Sample) -> None:
@@ -270,22 +269,19 @@ class _Reader:
 def _facts(header: Header) -> list[tuple[str, str, str]]:
     """What distinguishes a log from others of its model: task, settings and prompts, time."""
     spec, plan = header.eval, header.plan or Solvers()
-    facts = [("task", "task", spec.task)] if spec.task else []
     sources = [spec.task_args, spec.model_args, spec.model_generate_config, plan.config]
     settings = [setting for source in sources for setting in _filled(source)]
     settings.sort(key=lambda setting: isinstance(setting[1], (dict, list)))  # long ones last
-    facts += [("settings", str(name), readers.plain_text(value)) for name, value in settings]
     for step in plan.steps:
         params = dict(_filled(step.params))
-        facts.append(("settings", step.solver, readers.plain_text(params.pop("template", "used"))))
-        facts += [
-            ("settings", f"{step.solver} {k}", readers.plain_text(v)) for k, v in params.items()
-        ]
-    if name := readers.plain_text(spec.dataset.location) or readers.plain_text(spec.dataset.name):
-        facts.append(("dataset", "dataset", name))
-    if spec.created:
-        facts.append(("time", "time", str(spec.created)))
-    return facts
+        settings.append((step.solver, params.pop("template", "used")))
+        settings += [(f"{step.solver} {name}", value) for name, value in params.items()]
+    dataset = readers.plain_text(spec.dataset.location) or spec.dataset.name
+    facts = [("task", "task", spec.task), ("dataset", "dataset", dataset)]
+    facts += [("settings", name, value) for name, value in settings]
+    facts.append(("time", "time", spec.created))
+    texts = [(kind, str(name), readers.plain_text(value)) for kind, name, value in facts]
+    return [fact for fact in texts if fact[2] or fact[0] == "settings"]
 
 
 def _filled(settings: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
