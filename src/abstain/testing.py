@@ -171,15 +171,11 @@ class WorseError(GateError):
     """A run that may be worse than its baseline by more than the margin."""
 
 
+AGAINST = "at least {} against the baseline"
 SIDES: dict[Side, tuple[type[GateError], str, str, str]] = {
     "at least": (TooLowError, "at least {}", "surely reaches", "does not surely reach"),
     "at most": (TooHighError, "at most {}", "surely stays within", "does not surely stay within"),
-    "not worse": (
-        WorseError,
-        "at least {} against the baseline",
-        "not worse by more than",
-        "may be worse by more than",
-    ),
+    "not worse": (WorseError, AGAINST, "not worse by more than", "may be worse by more than"),
 }
 """The error of a gate that does not pass, how its bound reads, and its verdict."""
 BOUND = "lower bound of a score or of the difference from a baseline; upper bound for `at most`"
@@ -400,10 +396,8 @@ class _Asked:
 
     def _scores(self, item: Evaluation, name: str) -> dict[str | None, tuple[float, int]]:
         rows = item.score([self.measure], by=[name]).rows
-        scores = [
-            (row.slice[name], row.score(str(self.measure)), int(row.counts.n)) for row in rows
-        ]
-        return {value: (score, n) for value, score, n in scores if not math.isnan(score)}
+        scores = {r.slice[name]: (r.score(str(self.measure)), int(r.counts.n)) for r in rows}
+        return {value: each for value, each in scores.items() if not math.isnan(each[0])}
 
     def _needed(self, gate: Gate) -> int | None:
         """The fewest questions, at the shares seen, whose bound reaches the threshold."""

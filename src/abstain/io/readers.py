@@ -97,7 +97,7 @@ class LogRows:
     notes: list[str] = field(default_factory=list)
     height: int = 0
     _metadata: set[str] = field(default_factory=set)
-    _asked: Counter[str] = field(default_factory=Counter)
+    _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(
         self,
@@ -145,10 +145,10 @@ class LogRows:
             raise InputError(what, self.opened.name)
         return known
 
-    def again(self, key: str) -> str:
-        """The id of a question by what is asked: `q1`, and `q1#2` where that is asked again."""
-        self._asked[key] += 1
-        return numbered(key, self._asked[key])
+    def again(self, key: str, run: str = "") -> str:
+        """The id of a question by what is asked: `q1`, and `q1#2` where a run is asked it again."""
+        self._asked[run, key] += 1
+        return numbered(key, self._asked[run, key])
 
     def gold(self) -> Table:
         """All rows as a table without verdicts: a gold, or answers that a gold judges."""

@@ -158,7 +158,6 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
     target = next((c for c in TARGETS if c in raw.columns and c != answer), None)
     used = {ROW, column, id_column, answer, target, "run", "confidence"}
     rows = readers.LogRows(opened, "simpleqa")
-    seen: Counter[tuple[str, str]] = Counter()
     unread: list[str] = []
     for number, row in enumerate(raw.frame.collect().iter_rows(named=True)):
         grade, place = readers.plain_text(row[column]), raw.place(row[ROW])
@@ -168,11 +167,11 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
             unread.append(f"{place}: {reason}")
         question = readers.plain_text(row[id_column]) if id_column else str(number + 1)
         run, sure = readers.plain_text(row.get("run")), readers.plain_text(row.get("confidence"))
-        seen[run, question] += 1
-        if seen[run, question] > 1 and ("question" in picks or id_column in EXACT):
+        again = rows.again(question, run)  # a text may well be asked twice
+        if again != question and ("question" in picks or id_column in EXACT):
             raise InputError(f"question {shown(question)} appears twice", place)
         rows.add(
-            readers.numbered(question, seen[run, question]),  # a text may well be asked twice
+            again,
             outcome,
             text=readers.plain_text(row[answer]) if answer else "",
             reason=reason,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,14 +71,15 @@ def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
 def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> readers.Verdict:
     if not metrics:
         return "unscored", "no metric was measured (flaky metrics are ignored)"
-    passed = []
+    passed = True
     for metric in metrics:
-        value = metric.success if threshold is None else metric.score
+        name, value = "success", metric.success
+        if threshold is not None:
+            name, value = "score", None if metric.score is None else metric.score >= threshold
         if metric.error or value is None:
-            lacks = f"has no '{'success' if threshold is None else 'score'}'"
-            return "unscored", reason_of(f"{metric.name}: {metric.error or lacks}")
-        passed.append(value if threshold is None else value >= threshold)
-    return ("right" if all(passed) else "wrong"), None
+            return "unscored", reason_of(f"{metric.name}: {metric.error or f'has no {name!r}'}")
+        passed &= value
+    return ("right" if passed else "wrong"), None
 
 
 DEEPEVAL = readers.Reader(
@@ -141,19 +141,18 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     results = _results(opened)
     rows = readers.LogRows(opened, "promptfoo", ("test", "description"))
     names = _run_names(results)
-    times: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}
     tests: dict[str, int] = {}
-    unchecked, by_match = 0, True
+    unchecked, repeated, by_match = 0, False, True
     for result in results:
         case = result.test_case or TestCase()
         asked = readers.plain_text([case.description, result.vars])
-        same = run, _ = names[_column(result)], asked
-        times[same] += 1
-        question = str(result.test_idx)
-        if result.test_idx is None:  # version 2: a test is what it asks, `#2` where asked again
-            question = readers.numbered(str(tests.setdefault(asked, len(tests))), times[same])
-        first.setdefault(same, question)
+        run, number = names[_column(result)], result.test_idx
+        # version 2: a test is what it asks, `#2` where asked again
+        question = rows.again(str(tests.setdefault(asked, len(tests))), run)
+        question = question if number is None else str(number)
+        repeated |= (run, asked) in first
+        test = first.setdefault((run, asked), question)
         unchecked += result.test_case is not None and not case.asserts and result.success
         text = readers.plain_text(result.response.output if result.response else None)
         outcome, reason = _tested(result, text, threshold)
@@ -167,12 +166,12 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
             text=text,
             reason=reason,
             correct=readers.accepted(a.get("value") for a in asserts if a.get("type") == "equals"),
-            attributes={"test": first[same], "description": case.description},
+            attributes={"test": test, "description": case.description},
             metadata=case.metadata,
         )
     if unchecked:
         rows.notes.append(f"{plural(unchecked, 'response')} passed without an assertion: right")
-    if repeated := any(count > 1 for count in times.values()):
+    if repeated:
         rows.notes.append("tests were asked more than once: a test is a cluster (test)")
     return rows.table(cluster="test" if repeated else None, by_match=by_match)
 
