@@ -23,29 +23,109 @@ AT_ONCE = 1 << 13
 """Records that are read one by one before they become a chunk."""
 
 
-class RecordLines:
-    """The line on which each record of a CSV file begins, read as far as needed."""
+def read_csv(opened: Opened, format: str) -> Table:
+    """A CSV or TSV file as a table of text, its rows still to be read."""
+    file = CsvFile(opened, format)
+    empty = pl.LazyFrame(schema=dict.fromkeys(file.header, pl.String))
+    return Table(opened.name, format, file.header, empty, opened, begins=file, chunks=file.chunks)
 
-    def __init__(self, opened: Opened, separator: str) -> None:
-        self._records = _records(opened, separator)
-        self._lines = array("Q")
+
+class CsvFile:
+    """A CSV or TSV file: its header, its rows, and the line on which each begins."""
+
+    def __init__(self, opened: Opened, format: str) -> None:
+        self.opened, self.separator = opened, _separator(opened, format)
+        self.header = self._header()
+        self._begins, self._lines = self._records(), array("Q")
 
     def line(self, row: int) -> int | None:
-        for line, _ in self._records:
+        """The line of a record, the header not counted: the file is read as far as needed."""
+        for line, _ in self._begins:
             self._lines.append(line)
             if len(self._lines) > row + 1:
                 break
         return self._lines[row + 1] if row + 1 < len(self._lines) else None
 
+    def chunks(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The rows, chunk by chunk: from the first uneven chunk on, record by record."""
+        before = 0
+        chunks = enumerate(files.chunks_of(self.opened, _record_end))
+        for parsed in files.ahead(chunks, partial(self._parse, columns)):
+            if parsed is None:
+                yield from self._one_by_one(columns, before)
+                return
+            records, rows = parsed
+            if rows.height:
+                yield rows.with_columns(pl.col(ROW) + before)
+            before += records
 
-def read_csv(opened: Opened, format: str) -> Table:
-    """A CSV or TSV file as a table of text, its rows still to be read."""
-    separator = _separator(opened, format)
-    header = _header(opened, separator)
-    chunks = partial(_chunks, opened, separator, header)
-    empty = pl.LazyFrame(schema=dict.fromkeys(header, pl.String))
-    begins = RecordLines(opened, separator)
-    return Table(opened.name, format, header, empty, opened, begins=begins, chunks=chunks)
+    def _header(self) -> tuple[str, ...]:
+        _, cells = next(self._records(), (1, []))
+        names = tuple(cell.strip() for cell in cells)
+        place = Place(self.opened.name, 1)
+        if not any(names):
+            raise InputError("begins with a blank line, expected a header", place)
+        if len(names) > files.MAX_COLUMNS:
+            raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", place)
+        if len(set(names)) < len(names):
+            name = next(name for at, name in enumerate(names) if name in names[:at])
+            what = f"column {shown(name)} appears twice" if name else "two columns have no name"
+            raise InputError(f"{what} in the header", place)
+        return names
+
+    def _parse(
+        self, columns: Sequence[str], chunk: tuple[int, bytes]
+    ) -> tuple[int, pl.DataFrame] | None:
+        """The records of a chunk, their number and their rows; None where they are not even."""
+        number, text = chunk
+        width, marks = len(self.header), _marks(text, self.separator)
+        if number:  # polars takes the number of cells from the first line, which may be blank here
+            text = self.separator.join("x" * width).encode() + b"\n" + text
+        options: Any = {"has_header": False, "infer_schema": False, "glob": False}
+        with contextlib.suppress(pl.exceptions.PolarsError, UnicodeDecodeError):
+            if not text.isascii():
+                text.decode()
+            frame = pl.read_csv(text, separator=self.separator, **options)
+            # a longer record is an error, so the total is exact only if none is shorter
+            if marks == (width - 1) * (frame.height - (number > 0)):
+                frame = frame[1:]
+                frame.columns = list(self.header)
+                return frame.height, _rows(frame, columns)
+        return None
+
+    def _one_by_one(self, columns: Sequence[str], before: int) -> Iterator[pl.DataFrame]:
+        """The rows after some records, by Python's csv; a record of other length is refused."""
+        width, schema = len(self.header), dict.fromkeys(self.header, pl.String)
+        records = islice(self._records(strict=True), before + 1, None)
+        for first in count(before, AT_ONCE):
+            some = []
+            for line, cells in islice(records, AT_ONCE):
+                if cells and len(cells) != width:
+                    what = f"has {plural(len(cells), 'cell')}, expected {width} as in the header"
+                    raise InputError(what, Place(self.opened.name, line))
+                some.append(cells or [""] * width)
+            if not some:
+                return
+            rows = _rows(pl.DataFrame(some, schema=schema, orient="row"), columns)
+            if rows.height:
+                yield rows.with_columns(pl.col(ROW) + first)
+
+    def _records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """Records with the line on which each begins; blank lines count as one."""
+        csv.field_size_limit(2 * files.MAX_LINE)
+        reader = csv.reader(_lines(self.opened), delimiter=self.separator, strict=strict)
+        begins = 1
+        try:
+            for cells in reader:
+                yield begins, cells
+                begins = reader.line_num + 1
+        except csv.Error as error:
+            is_open = str(error) == "unexpected end of data"
+            problem = "a quote is never closed" if is_open else str(error)
+            raise InputError(problem, Place(self.opened.name, begins)) from None
+        except UnicodeDecodeError:
+            place = Place(self.opened.name, files.bad_utf8_line(self.opened))
+            raise InputError(files.NOT_UTF8, place) from None
 
 
 def _separator(opened: Opened, format: str) -> str:
@@ -58,111 +138,12 @@ def _separator(opened: Opened, format: str) -> str:
     return SEPARATORS[format]
 
 
-def _header(opened: Opened, separator: str) -> tuple[str, ...]:
-    _, cells = next(_records(opened, separator), (1, []))
-    names = tuple(cell.strip() for cell in cells)
-    place = Place(opened.name, 1)
-    if not any(names):
-        raise InputError("begins with a blank line, expected a header", place)
-    if len(names) > files.MAX_COLUMNS:
-        raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", place)
-    if len(set(names)) < len(names):
-        name = next(name for at, name in enumerate(names) if name in names[:at])
-        what = f"column {shown(name)} appears twice" if name else "two columns have no name"
-        raise InputError(f"{what} in the header", place)
-    return names
-
-
-def _chunks(
-    opened: Opened, separator: str, header: tuple[str, ...], columns: Sequence[str]
-) -> Iterator[pl.DataFrame]:
-    """The rows, chunk by chunk: from the first uneven chunk on, record by record."""
-    before = 0
-    read = partial(_parse, separator=separator, header=header, columns=columns)
-    try:
-        for parsed in files.ahead(enumerate(files.chunks_of(opened, _record_end)), read):
-            if parsed is None:
-                yield from _one_by_one(opened, separator, header, columns, before)
-                return
-            records, rows = parsed
-            if rows.height:
-                yield rows.with_columns(pl.col(ROW) + before)
-            before += records
-    except UnicodeDecodeError:
-        raise InputError(files.NOT_UTF8, Place(opened.name, files.bad_utf8_line(opened))) from None
-
-
-def _parse(
-    chunk: tuple[int, bytes], *, separator: str, header: tuple[str, ...], columns: Sequence[str]
-) -> tuple[int, pl.DataFrame] | None:
-    """The records of a chunk, their number and their rows; None where they are not even."""
-    number, text = chunk
-    if not text.isascii():
-        text.decode()  # refuses what is not UTF-8
-    marks, head = _marks(text, separator), separator.join("x" * len(header))
-    if number:  # polars takes the number of cells from the first line, which may be blank here
-        text = head.encode() + b"\n" + text
-    options: Any = {"has_header": False, "infer_schema": False, "glob": False}
-    with contextlib.suppress(pl.exceptions.PolarsError):
-        frame = pl.read_csv(text, separator=separator, **options)
-        # a longer record is an error, so the total is exact only if none is shorter
-        if marks == (len(header) - 1) * (frame.height - (number > 0)):
-            frame = frame[1:]
-            frame.columns = list(header)
-            return frame.height, _rows(frame, columns)
-    return None
-
-
-def _one_by_one(
-    opened: Opened,
-    separator: str,
-    header: tuple[str, ...],
-    columns: Sequence[str],
-    before: int,
-) -> Iterator[pl.DataFrame]:
-    """The rows after some records, read with Python's csv; a record of other length is refused."""
-    width = len(header)
-    records = islice(_records(opened, separator, strict=True), before + 1, None)
-    for first in count(before, AT_ONCE):
-        some = []
-        for line, cells in islice(records, AT_ONCE):
-            if cells and len(cells) != width:
-                what = f"has {plural(len(cells), 'cell')}, expected {width} as in the header"
-                raise InputError(what, Place(opened.name, line))
-            some.append(cells or [""] * width)
-        if not some:
-            return
-        frame = pl.DataFrame(some, schema=dict.fromkeys(header, pl.String), orient="row")
-        rows = _rows(frame, columns)
-        if rows.height:
-            yield rows.with_columns(pl.col(ROW) + first)
-
-
 def _rows(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """The trimmed cells of some columns and the number of each row, without blank rows."""
     rows = frame.with_columns(pl.all().str.strip_chars())
     blank = rows.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
     rows = rows[list(columns)].with_row_index(ROW)
     return rows.filter(~blank) if blank.any() else rows
-
-
-def _records(
-    opened: Opened, separator: str, *, strict: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Records with the line on which each begins; blank lines count as one."""
-    csv.field_size_limit(2 * files.MAX_LINE)
-    reader = csv.reader(_lines(opened), delimiter=separator, strict=strict)
-    begins = 1
-    try:
-        for cells in reader:
-            yield begins, cells
-            begins = reader.line_num + 1
-    except csv.Error as error:
-        is_open = str(error) == "unexpected end of data"
-        problem = "a quote is never closed" if is_open else str(error)
-        raise InputError(problem, Place(opened.name, begins)) from None
-    except UnicodeDecodeError:
-        raise InputError(files.NOT_UTF8, Place(opened.name, files.bad_utf8_line(opened))) from None
 
 
 def _lines(opened: Opened) -> Iterator[str]:

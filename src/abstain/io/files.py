@@ -85,9 +85,7 @@ def reading(name: str, *, engine: bool = False, doing: str = "read") -> Iterator
         raise in_a_line(error, name, doing=doing) from None
 
 
-def writing(name: str) -> contextlib.AbstractContextManager[None]:
-    return reading(name, doing="written")
-
+writing = partial(reading, doing="written")
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")

@@ -26,7 +26,7 @@ from abstain.io.files import Opened, reading
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from abstain.io.csv_files import RecordLines
+    from abstain.io.csv_files import CsvFile
     from abstain.io.readers import Reader
 
 
@@ -96,7 +96,7 @@ class Table(Struct, frozen=True):
     """Languages in which refusals are to be looked for in its responses."""
     parts: tuple[tuple[int, Table], ...] = ()
     """The tables that it was made of, each with its first row, where there are several."""
-    begins: RecordLines | None = None
+    begins: CsvFile | None = None
     """The lines of the records of a CSV file, read when needed."""
     chunks: Chunks | None = None
     """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
