@@ -295,8 +295,7 @@ class Policy:
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Policy:
         """A policy from `kind=effect` texts; what they leave unsaid keeps its default."""
-        effects = dict(DEFAULT_EFFECTS)
-        texts_by_kind: dict[str, str] = {}
+        effects: dict[Why, Effect] = {}
         for text in texts:
             kind, equals, effect = text.partition("=")
             if not equals:
@@ -304,11 +303,10 @@ class Policy:
             kind, effect = kind.strip().lower(), effect.strip().lower()
             check_name("kind of blank", kind, tuple(Why))
             check_name("effect", effect, tuple(Effect))
-            if texts_by_kind.setdefault(kind, effect) != effect:
-                before = f"{kind}={texts_by_kind[kind]}"
-                raise UsageError(f"the policy says both {before} and {kind}={effect}")
-            effects[Why(kind)] = Effect(effect)
-        return cls(MappingProxyType(effects))
+            before = effects.setdefault(Why(kind), Effect(effect))
+            if before != effect:
+                raise UsageError(f"the policy says both {kind}={before} and {kind}={effect}")
+        return cls(MappingProxyType({**DEFAULT_EFFECTS, **effects}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Policy.of, (self.to_dict(),)

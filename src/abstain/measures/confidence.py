@@ -213,9 +213,7 @@ def aupr_success(a: Answers) -> Numeric:
 )
 def aupr_error(a: Answers) -> Numeric:
     """Precision averaged over recall, for finding wrong answers from the least sure up."""
-    g = a.groups
-    answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
-    return _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1])
+    return _average_precision(*a.groups.errors_first)
 
 
 EPSILON = 2.0**-52

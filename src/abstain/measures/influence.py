@@ -181,10 +181,8 @@ def aupr_success(a: Resamples, value: Array) -> Slopes:
 
 @by_group
 def aupr_error(a: Resamples, value: Array) -> Slopes:
-    g = a.groups
-    answered, wrong = g.answered - g.each(g.answered), g.wrong - g.each(g.wrong)
-    up = _average_precision(g.size - answered[::-1], g.wrong[-1] - wrong[::-1], value)
-    return up[1][::-1], up[0][::-1]
+    by_wrong, by_right = _average_precision(*a.groups.errors_first, value)
+    return by_right[::-1], by_wrong[::-1]
 
 
 def pearson(a: Resamples, value: Array) -> tuple[Array, float]:

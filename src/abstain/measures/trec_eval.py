@@ -60,7 +60,7 @@ def asked(texts: Iterable[str]) -> dict[str, str]:
         if name in SETS:
             chosen = [other for other, (_, sets) in known.items() if name in sets]
             parameters_of = dict.fromkeys(chosen, "") | parameters_of
-        elif point and not parameters:
+        elif name in known and point and not parameters:
             raise UsageError(f"a measure's parameters are missing after the dot in {shown(text)}")
         elif name in known:
             parameters_of[name] = parameters_of.get(name) or parameters
@@ -116,14 +116,13 @@ def parse_trec_names(text: str) -> list[Measure]:
     >>> [str(item) for item in parse_trec_names("ndcg_cut.5,10")]
     ['NDCG@5', 'NDCG@10']
     """
-    head = text.partition(".")[0]
-    printed = FIGURE.fullmatch(text)
-    known = {*by_trec_name(), *SETS}
-    if head not in known and (printed is None or printed[1] not in known):
+    try:
+        names = asked([text])
+    except UnknownNameError:
         return []
     return [
         _measure(figure)
-        for name, parameters in asked([text]).items()
+        for name, parameters in names.items()
         if name not in TEXTS
         for figure in figures(name, parameters)
     ]
