@@ -41,15 +41,15 @@ class Total(NamedTuple):
 
     rule: str
     whole: Cell
-    parts: tuple[Cell, ...]
+    parts: list[Cell]
     sum: int
     gap: int
     """How much the sum is beyond the whole."""
 
     @classmethod
-    def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: Sequence[Cell]) -> Total:
+    def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: list[Cell]) -> Total:
         total = sum(_value(sheet, part) for part in parts)
-        return cls(rule, whole, tuple(parts), total, total - _value(sheet, whole))
+        return cls(rule, whole, parts, total, total - _value(sheet, whole))
 
 
 def _value(sheet: Sheet, cell: Cell) -> int:
@@ -99,11 +99,8 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
         parts = [c for c in others if (c.endswith(f"_{tail}") if tail else "_" not in c)]
         if head.casefold() not in WHOLES or len(parts) < 2:
             continue
-        totals = [
-            Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts])
-            for row in sheet.rows
-            if all(sheet.number(row, c) is not None for c in (whole, *parts))
-        ]
+        rows = [row for row in sheet.rows if all(sheet.number(row, c) for c in (whole, *parts))]
+        totals = [Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts]) for row in rows]
         if 2 * sum(not total.gap for total in totals) > len(totals):
             yield from totals
             inferred.append(f"{whole} = {' + '.join(parts)}")
@@ -219,18 +216,10 @@ def spread(rows: Sequence[Printed]) -> tuple[float, float]:
     return float(least), float(corners.max())
 
 
-def _change(a: Fraction, b: Fraction) -> Fraction:
-    return 100 * (b - a) / a
-
-
-def _share(a: Fraction, b: Fraction) -> Fraction:
-    return 100 * a / b
-
-
 Percent: TypeAlias = Callable[[Fraction, Fraction], Fraction]
 READINGS: tuple[tuple[str, Percent, int], ...] = (
-    ("the change from {a} to {b} in percent", _change, 0),
-    ("{a} as a percentage of {b}", _share, 1),
+    ("the change from {a} to {b} in percent", lambda a, b: 100 * (b - a) / a, 0),
+    ("{a} as a percentage of {b}", lambda a, b: 100 * a / b, 1),
 )
 """Readings of a percentage of columns a and b: in words, as a function, which of them is 100 %."""
 
@@ -251,12 +240,11 @@ def check_percentages(sheet: Sheet, audit: Audit) -> None:
         for row, low, high, holds in rows:
             audit.check(PERCENTAGES, sheet, [(row, c) for c in (column, a, b)])
             if not holds:
-                exact = f"{float(low):.4g}"
-                exact = exact if low == high else f"between {exact} and {float(high):.4g}"
+                least, most = f"{float(low):.4g}", f"{float(high):.4g}"
+                exact = least if low == high else f"between {least} and {most}"
                 first, second = (sheet.texts[row][c].strip() for c in (a, b))
                 follows = f"{a} {first} and {b} {second} give {exact} %"
-                middle = (low + high) / 2
-                audit.find(PERCENTAGES, sheet, row, column, follows, middle=middle)
+                audit.find(PERCENTAGES, sheet, row, column, follows, middle=(low + high) / 2)
 
 
 def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:

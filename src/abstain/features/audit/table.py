@@ -119,15 +119,12 @@ def summary_kind(label: str) -> str | None:
 
 
 class Settings(Struct, frozen=True):
-    """What the user declares."""
+    """What the user declares, as the arguments of `audit` say it."""
 
     questions: int | None = None
     measure: str = "c@1"
-    """The measure of a column that is named only by its questions."""
     sizes: Mapping[str, int] = {}
-    """How many questions the score of a column is over."""
     columns: Sequence[tuple[str, str]] = ()
-    """A count's or a measure's name with the column that holds it."""
     ignore: Sequence[str] = ()
 
 

@@ -221,12 +221,11 @@ def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
     split = measure.definition.needs_candidates  # then candidates are what is scored
     rows = [_plain(result.rows[at], result.measure, split=split) for at in chosen]
     answered = np.array([row.counts.answered for row in rows])
-    breakdowns = [
-        with_outcomes(
-            each, _guarded_cells(np.array(each.outcomes)[:, chosen], answered, split=split)
-        )
-        for each in result.breakdowns
-    ]
+    tables = [np.array(each.outcomes)[:, chosen] for each in result.breakdowns]
+    breakdowns = tuple(
+        with_outcomes(each, _guarded_cells(table, answered, split=split))
+        for each, table in zip(result.breakdowns, tables, strict=True)
+    )
     unranked = []
     for run in (run for run in result.unranked if run.name not in held):
         counts = np.array(run.counts)
@@ -235,12 +234,8 @@ def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
         counts = counts if split else _without_candidates(counts)
         slices = [part[:, 0].tolist() for part in parts]
         unranked.append(replace(run, counts=counts.tolist(), slices=slices))
-    return replace(
-        result,
-        rows=tuple(ranked(rows, measure)),
-        breakdowns=tuple(breakdowns),
-        unranked=tuple(unranked),
-    )
+    ranks = tuple(ranked(rows, measure))
+    return replace(result, rows=ranks, breakdowns=breakdowns, unranked=tuple(unranked))
 
 
 def _plain(row: CampaignRow, measure: str, *, split: bool) -> CampaignRow:
@@ -289,16 +284,16 @@ def read_pseudonyms(path: Any, teams: Sequence[str]) -> dict[str, str]:
     frame = collect(into_lazy(table.frame).select("team", "pseudonym"), table.name)
     rows = [[str(text or "").strip() for text in row] for row in frame.iter_rows()]
     pseudonyms: dict[str, str] = dict(rows)
-    for values in ([team for team, _ in rows], [name for _, name in rows]):
-        wrong = next((value for value in values if values.count(value) > 1 or not value), None)
-        if wrong is not None:
-            raise InputError(f"{shown(wrong)} is empty or appears twice", table.name)
+    for values in zip(*rows, strict=True):
+        for value in values:
+            if values.count(value) > 1 or not value:
+                raise InputError(f"{shown(value)} is empty or appears twice", table.name)
     if lacking := [team for team in teams if team not in pseudonyms]:
         raise InputError(f"has no pseudonym for {some_of(lacking)}", table.name)
     for team, name in pseudonyms.items():
-        known = next((other for other in (team, *teams) if _names(name, other)), None)
-        if known is not None:
-            raise InputError(f"{shown(name)} names team {shown(known)}", table.name)
+        for known in (team, *teams):
+            if _names(name, known):
+                raise InputError(f"{shown(name)} names team {shown(known)}", table.name)
     return pseudonyms
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ MOST_CELLS = 5_000_000
 
 ROLE = "role"
 """The attribute that tells main questions from auxiliary ones."""
+AUXILIARY = pl.col("auxiliary_of").fill_null("") != ""
 
 
 class Overview:
@@ -161,7 +163,7 @@ def twins_of(
     if "auxiliary_of" not in questions.columns:
         return None
     indexed = questions.with_columns(pl.int_range(pl.len()).alias("at"))
-    twins = indexed.filter(pl.col("auxiliary_of").fill_null("") != "")
+    twins = indexed.filter(AUXILIARY)
     if twins.is_empty():
         return None
     known = indexed.select(pl.col("question").alias("auxiliary_of"), pl.col("at").alias("main"))
@@ -179,9 +181,8 @@ def with_role(questions: pl.DataFrame) -> pl.DataFrame:
     """Mark questions as main or auxiliary where the gold says which belong to which."""
     if "auxiliary_of" not in questions.columns or ROLE in questions.columns:
         return questions
-    auxiliary = pl.col("auxiliary_of").fill_null("") != ""
-    role = pl.when(auxiliary).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
-    return questions.with_columns(role) if questions.select(auxiliary.any()).item() else questions
+    role = pl.when(AUXILIARY).then(pl.lit("auxiliary")).otherwise(pl.lit("main")).alias(ROLE)
+    return questions.with_columns(role) if questions.select(AUXILIARY.any()).item() else questions
 
 
 ATTRIBUTES = {
@@ -293,9 +294,7 @@ def safe(name: str) -> str:
 
 def free_name(name: str, taken: set[str]) -> str:
     """The name, numbered where a file already has it: attributes `a b` and `a_b` are two tables."""
-    free, number = name, 1
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
+    numbered = (f"{name}_{number}" for number in count(2))
+    free = next(each for each in chain([name], numbered) if each not in taken)
     taken.add(free)
     return free

@@ -56,10 +56,8 @@ class Teams:
         self.board = leaderboard(self.c).grid
         breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
         names = [breakdown.attribute for breakdown in breakdowns]
-        self.breakdowns = [
-            by_slice(self.c, name, f"by_{safe(name)}", f"{self.c.measure} by {name}")
-            for name in names
-        ]
+        by = f"{self.c.measure} by"
+        self.breakdowns = [by_slice(self.c, n, f"by_{safe(n)}", f"{by} {n}") for n in names]
 
     def pages(self) -> Iterator[tuple[str, Page]]:
         """The folder and the page of each team, in the order of the names shown."""
@@ -119,18 +117,12 @@ class Teams:
         rows = [line[run] for run in runs]
         scores = np.array([row[1:] for row in grid.rows[:count]], float)
         sign = 1 if self.c.measure.higher_is_better else -1
-        best = sign * np.nanmax(np.where(np.isnan(scores), -np.inf, sign * scores), axis=0)
-        mean = ["mean of all runs", *grid.rows[count][1:]]
+        best = sign * np.where(np.isnan(scores), -np.inf, sign * scores).max(axis=0)
+        field = [["mean of all runs", *grid.rows[count][1:]], ["best of all runs", *best.tolist()]]
         hidden = any(cell != cell for row in rows for cell in row)
-        return replace(
-            table,
-            reading=table.reading + (f" {SMALL_SLICES}" if hidden else ""),
-            grid=Grid(
-                grid.columns,
-                [*rows, mean, ["best of all runs", *best.tolist()]],
-                dim={len(rows), len(rows) + 1},
-            ),
-        )
+        reading = table.reading + (f" {SMALL_SLICES}" if hidden else "")
+        grid = Grid(grid.columns, [*rows, *field], dim={len(rows), len(rows) + 1})
+        return replace(table, reading=reading, grid=grid)
 
     @cached_property
     def _places(self) -> list[tuple[str, str, str, float | None]]:
@@ -181,13 +173,13 @@ class Teams:
 
     def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
         """A team's validation report, without a word on other teams."""
-        problems = [p for p in self.result.problems if p.team == team][:MOST_PROBLEMS]
+        problems = [p for p in self.result.problems if p.team == team]
         warnings = [p for p in self.result.warnings if p.team == team or p.run in runs]
-        rows: list[list[Cell]] = []
-        for severity, some in (("problem", problems), ("warning", warnings[:MOST_PROBLEMS])):
-            for p in some:
-                text = _without_others(p.typed or p.message, p.kind, runs)
-                rows.append([str(p.place), text, severity, p.kind])
+        rows: list[list[Cell]] = [
+            [str(p.place), _without_others(p.typed or p.message, p.kind, runs), severity, p.kind]
+            for severity, some in (("problem", problems), ("warning", warnings))
+            for p in some[:MOST_PROBLEMS]
+        ]
         if rows:
             reading = "A run with a problem is not scored; a warning changes nothing."
             heads = columns(self.c, "place", "what is wrong", "severity", "kind")

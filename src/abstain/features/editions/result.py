@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -98,8 +99,9 @@ class EditionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
             "changes": (Change, self.changes),
         }
         kind, rows = kinds[table]
-        names = [n for n in kind.__struct_fields__ if n not in ("baselines", "registered")]
-        names += [n for n in ("registered", "baselines") if n in kind.__struct_fields__]
+        last = ("registered", "baselines")  # columns by somebody's names
+        names = [n for n in kind.__struct_fields__ if n not in last]
+        names += [n for n in last if n in kind.__struct_fields__]
         return frame_of_rows(kind, rows, *names, by="level")
 
 
@@ -119,18 +121,16 @@ class View(view.View[EditionsResult]):
 
     def whole(self, **options: Any) -> Grid:
         result = self.result
-        registered = {
-            key: sum(row.registered.get(key, 0) for row in result.editions)
-            for row in result.editions
-            for key in row.registered
-        }
+        registered: Counter[str] = Counter()
+        for row in result.editions:
+            registered.update(row.registered)
         total = Edition(
             edition="all",
             runs=sum(row.runs for row in result.editions),
             teams=result.teams,
             all_runs=None,
             best_runs=None,
-            registered=registered | result.registered,
+            registered=dict(registered) | result.registered,
         )
         grid = Grid.of_rows(
             Edition,
@@ -168,14 +168,13 @@ class View(view.View[EditionsResult]):
             p = change.p_value
             if change.what != "all runs" or change.difference is None or p is None:
                 continue
+            chance = "the choice of questions and runs"
             verdict = (
-                f"more than the choice of questions and runs explains (p = {p:.3f})"
-                if p < alpha
-                else f"which may be due to the choice of questions and runs (p = {p:.3f})"
+                f"more than {chance} explains" if p < alpha else f"which may be due to {chance}"
             )
             yield (
                 f"From {change.before} to {change.after} the mean {result.measure} of all runs "
-                f"changed by {change.difference:+.3f}, {verdict}."
+                f"changed by {change.difference:+.3f}, {verdict} (p = {p:.3f})."
             )
         if result.changes:
             yield (

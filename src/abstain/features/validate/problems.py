@@ -124,9 +124,7 @@ def _without_floods(problems: Sequence[Problem]) -> Iterator[Problem]:
     groups: dict[tuple[str, str | None, str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.place.path, problem.run, problem.kind), []).append(problem)
-    for (_, run, kind), members in groups.items():
-        yield from (p for p in members if p.details)
-        single = [p for p in members if not p.details]
+    for (_, run, kind), single in groups.items():
         if len(single) <= FLOOD:
             yield from single
             continue
@@ -205,16 +203,16 @@ def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> Iterator[dict[str,
 def _shared_ids(sources: Sequence[Responses]) -> Iterator[Problem]:
     first: dict[str, Place] = {}
     for source in sources:
-        run, line = source.table.run_id or ("", None)
+        if source.table.run_id is None:
+            continue
+        run, line = source.table.run_id
         here = Place(source.table.name, line)
-        if run in first:
+        if first.setdefault(run, here) is not here:
             message = (
                 f"run id {shown(run)} is already used (first: {first[run]}), expected a different "
                 "id for each run"
             )
             yield Problem("shared run id", here, message, source.run)
-        if source.table.run_id is not None:
-            first.setdefault(run, here)
 
 
 def split_id(whole: str) -> tuple[str, str]:
@@ -281,14 +279,7 @@ ALIKE = 0.85
 
 def odd_things(source: GoldRuns) -> list[Problem]:
     """Everything that an organiser should look at, though the runs can be scored."""
-    odd = []
-    for submission in source.responses:
-        run, line = submission.table.run_id or ("", None)
-        file = bare_name(submission.table.name)
-        if run and file.lower() != run.lower() and parse_run_name(file):
-            message = f"the file is called after run {shown(file)}, but its run id is {shown(run)}"
-            place = Place(submission.table.name, line)
-            odd.append(Problem("file name", place, message, submission.run))
+    odd = list(_other_names(source.responses))
     judged = source.judged()
     sizes = [submission.frame.select(nw.len().alias("rows")) for submission in judged.sources]
     count = sum(int(collect(size, "the responses")["rows"][0]) for size in sizes)
@@ -305,6 +296,16 @@ def odd_things(source: GoldRuns) -> list[Problem]:
 
 
 TEXTS = ("answer", "candidate", "answered")
+
+
+def _other_names(sources: Sequence[Responses]) -> Iterator[Problem]:
+    """Files that are called after another run."""
+    for source in sources:
+        run, line = source.table.run_id or ("", None)
+        file = bare_name(source.table.name)
+        if run and file.lower() != run.lower() and parse_run_name(file):
+            message = f"the file is called after run {shown(file)}, but its run id is {shown(run)}"
+            yield Problem("file name", Place(source.table.name, line), message, source.run)
 
 
 def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
