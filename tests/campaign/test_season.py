@@ -359,7 +359,7 @@ def test_rows_of_two_systems_are_listed_and_never_pooled(tmp_path: Path) -> None
     found = ab.campaign(tmp_path / "gold.csv", tmp_path / "in", skip_invalid=True)
     for (problem,) in (checked.problems, found.problems):
         assert problem.kind == "unreadable"
-        says(problem.message, "2")
+        says(problem.message, "llm_name")
     assert [row.run for row in found.rows] == ["b"]
     assert found.skipped == ("a",)
 
