@@ -164,9 +164,7 @@ def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     """
     from difflib import get_close_matches
 
-    by_fold: dict[str, str] = {}
-    for candidate in known:
-        by_fold.setdefault(candidate.casefold(), candidate)
+    by_fold = {candidate.casefold(): candidate for candidate in reversed(list(known))}
     result = get_close_matches(name.casefold(), by_fold, n=most, cutoff=0.6)
     return [by_fold[fold] for fold in result]
 
