@@ -307,8 +307,9 @@ def numbered_slices(
         return [()], np.zeros(rows.height, np.int64)
     chosen = rows.select(map(col, columns))
     slices = chosen.unique(maintain_order=True)
+    keys = list(map(col, columns))
     placed = chosen.join(
-        slices.with_row_index(BY), on=columns, how="left", nulls_equal=True, maintain_order="left"
+        slices.with_row_index(BY), on=keys, how="left", nulls_equal=True, maintain_order="left"
     )
     return slices.rows(), placed[BY].cast(pl.Int64).to_numpy()
 
