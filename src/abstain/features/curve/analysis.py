@@ -8,7 +8,7 @@ between its best and its worst.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -186,12 +186,24 @@ def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
 def followed(
     curve: Curve | None, measure: Measure, points: int
 ) -> tuple[dict[str, Any], int | None]:
-    """The points of a run's curve and the best of them, fields of `Followed`; the place of it."""
+    """The points of a run's curve and the best of them, fields of `Followed`; the place of it.
+
+    Points enough to show and to draw are held, and so many evenly over coverage; 0: all.
+    """
     facts: dict[str, Any] = dict.fromkeys(("best", "threshold", "coverage"))
+    if points < 0:
+        raise UsageError(f"{option('points')} is 0 or more (got {points})")
     if curve is None:
         return facts, None
     scores = measure(curve.counts)
-    facts["points"] = held_points(curve, scores, points)
+    held = np.unique(np.concatenate([evenly(curve.answered, n) for n in (*SHOWN, points)]))
+    facts["points"] = Points(
+        threshold=tuple(map(finite, curve.thresholds[held].tolist())),
+        answered=tuple(curve.answered[held].tolist()),
+        right=tuple(curve.right[held].tolist()),
+        score=tuple(map(number, scores[held].tolist())),
+        even_without_confidence=math.isnan(curve.thresholds[-1]),
+    )
     if (at := top(scores, measure)) is not None:
         facts |= {"best": float(scores[at]), "coverage": float(curve.coverage[at])}
         facts["threshold"] = finite(curve.thresholds[at])
@@ -199,27 +211,16 @@ def followed(
     return facts, at
 
 
-def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> list[Blanks]:
-    """The quality of a run's blanks, against its candidates and against a label."""
+def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> Iterator[Blanks]:
+    """How well blanks hit what should be left blank: by its candidates, and by a label."""
     kept = codes < EXCLUDED
-    blank = kept & (codes >= 2)
     hopeless = (codes & 1 == 1) | (codes == EMPTY)
-    labels = {"its own candidates": hopeless, **should}
-    return [blank_quality(name, blank, kept & due, kept) for name, due in labels.items()]
-
-
-def held_points(curve: Curve, scores: Array, points: int) -> Points:
-    """Points enough to show and to draw, and so many evenly over coverage; 0: all."""
-    if points < 0:
-        raise UsageError(f"{option('points')} is 0 or more (got {points})")
-    at = np.unique(np.concatenate([evenly(curve.answered, size) for size in (*SHOWN, points)]))
-    return Points(
-        threshold=tuple(finite(value) for value in curve.thresholds[at].tolist()),
-        answered=tuple(curve.answered[at].tolist()),
-        right=tuple(curve.right[at].tolist()),
-        score=tuple(number(value) for value in scores[at].tolist()),
-        even_without_confidence=math.isnan(curve.thresholds[-1]),
-    )
+    blank = (codes >= 2)[kept]
+    for name, due in {"its own candidates": hopeless, **should}.items():
+        judged = np.bincount(2 * blank + due[kept], minlength=4)  # as right and wrong would be
+        counts = Counts(*judged.tolist())
+        quality = {fact: number(measure(of)(counts)) for fact, of in QUALITY.items()}
+        yield Blanks(judged_against=name, blanks=int(blank.sum()), **quality)
 
 
 def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
@@ -252,14 +253,6 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
         left=number(left),
         oracle=number(score + left),
     )
-
-
-def blank_quality(against: str, blank: BoolArray, should: BoolArray, kept: BoolArray) -> Blanks:
-    """How well blanks hit the questions that should be left blank."""
-    judged = np.bincount((2 * blank + should)[kept], minlength=4)  # as if it said right and wrong
-    counts = Counts(*judged.tolist())
-    quality = {name: number(measure(of)(counts)) for name, of in QUALITY.items()}
-    return Blanks(judged_against=against, blanks=int(blank.sum()), **quality)
 
 
 def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:

@@ -127,21 +127,18 @@ class View(Curves[CurveResult]):
 
     def _notes(self, show: str, grid: Grid) -> list[str]:
         """What is in a table, beyond how to read it."""
-        result = self.result
-        match show:
-            case "summary":
-                return self._undefined()
-            case "decision" if (decision := result.decision) is not None:
-                return [
-                    f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that "
-                    f"holds at every t at once with confidence of about {decision.level:g} (seed "
-                    f"{decision.seed}).",
-                    *self._compared(),
-                ]
-            case "parts" | "blanks":
-                names = [column.name for column in grid.columns]
-                return [f"{name}: {MEANINGS[name]}." for name in names[1:] if name in MEANINGS]
-        return []
+        decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
+        if show == "summary":
+            return self._undefined()
+        if show in ("parts", "blanks"):
+            return [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
+        if show != "decision" or decision is None:
+            return []
+        return [
+            f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that holds at "
+            f"every t at once with confidence of about {decision.level:g} (seed {decision.seed}).",
+            *self._compared(),
+        ]
 
     def _undefined(self) -> list[str]:
         return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)

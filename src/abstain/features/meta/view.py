@@ -202,8 +202,7 @@ class View(view.View[MetaResult]):
 def _percent(value: float | None, error: float | None = None) -> Cell:
     if value is None:
         return None
-    text = f"{100 * value:.2f}"
-    return f"{text} ± {100 * error:.2f}" if error is not None else text
+    return f"{100 * value:.2f}" + ("" if error is None else f" ± {100 * error:.2f}")
 
 
 def _in_100(share: float | None) -> Cell:
@@ -212,9 +211,7 @@ def _in_100(share: float | None) -> Cell:
 
 def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
     low, high = (in_bins(bound, width) for bound in bounds)
-    if low is None:
-        return None
-    return f"above {low}" if high is None else f"{low} to {high}"
+    return low and (f"{low} to {high}" if high else f"above {low}")
 
 
 def in_bins(value: float | None, width: float) -> str | None:
@@ -285,10 +282,8 @@ def advice_of(result: MetaResult) -> list[str]:
     known = [row for row in rows if row.required is not None]
     sentences: list[str] = []
     if known:
-        amounts = [
-            f"{f'{row.required:g}' if row.required else 'any amount'} in {row.measure}"
-            for row in known
-        ]
+        texts = [f"{row.required:g}" if row.required else "any amount" for row in known]
+        amounts = [f"{text} in {row.measure}" for text, row in zip(texts, known, strict=True)]
         sentences.append(
             f"On {plural(known[0].size, 'question')}, other questions reverse two runs in at most "
             f"{percent(1 - result.level)} % of cases if they differ by {listed(amounts)}."

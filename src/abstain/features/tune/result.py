@@ -350,9 +350,5 @@ class View(view.View[TuneResult]):
 
 
 def _points(value: float, digits: int = 2) -> str:
-    """A share in points of a hundred, with its sign.
-
-    >>> _points(-0.0162)
-    '−1.62'
-    """
+    """A share in points of a hundred, with its sign: −0.0162 is −1.62."""
     return f"{100 * value:+.{digits}f}".replace("-", "−")
