@@ -124,9 +124,7 @@ def curve(
                 scores=scores,
                 undefined=undefined,
                 as_submitted=number(along(counts)),
-                penalised=()
-                if line is None
-                else tuple(line.penalised(np.array(PENALISED_AT)).tolist()),
+                penalised=tuple(line.penalised(np.array(PENALISED_AT)).tolist()) if line else (),
                 reliability=tuple(reliability(answers, bins, mass=equal_mass)),
                 parts=tuple(parts),
                 blanks=tuple(_blanks(of_run, should)),
@@ -134,10 +132,8 @@ def curve(
             )
         )
     sign = -1 if along.higher_is_better else 1
-    curves = None
-    if decision is not False:
-        way = None if decision is True else decision
-        curves = decision_curves(evaluation, way, level=level, seed=seed)
+    way = None if decision is True else decision
+    curves = way is not False and decision_curves(evaluation, way, level=level, seed=seed)
     return CurveResult(
         **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
@@ -149,7 +145,7 @@ def curve(
         bins=bins,
         equal_mass=equal_mass,
         runs=tuple(sorted(runs, key=lambda run: (run.best is None, sign * (run.best or 0.0)))),
-        decision=curves,
+        decision=curves or None,
     )
 
 
@@ -158,9 +154,8 @@ def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ..
     chosen = list(dict.fromkeys(measure(item) for item in measures))
     for item in chosen:
         if item.definition.takes not in ("counts", "confidence"):
-            raise UsageError(
-                f"{item} is a measure of rankings, expected one of counts or confidence"
-            )
+            what = f"{item} is a measure of rankings"
+            raise UsageError(f"{what}, expected one of counts or confidence")
     of_counts = [m for m in chosen if m.definition.takes == "counts"]
     others = [m for m in chosen if m not in of_counts]
     if len(of_counts) > 1:

@@ -144,7 +144,6 @@ def _decision(result: CurveResult, most_runs: int | None) -> Figure:
 
 
 def over_coverage(field: str, title: str, **more: Any) -> Layer:
-    """A line a run over the share that it answers."""
     titles = {"x_title": ANSWERED, "y_title": title}
     return _in_order(lines("coverage", field, colour="run", x_domain=(0, 1), **titles, **more))
 
@@ -156,7 +155,6 @@ def _in_order(layer: Layer) -> Layer:
 
 
 def acts(way: str) -> str:
-    """How runs act in a decision curve."""
     sure = "answers where it is at least t sure"
     return sure if way == "confidence" else "keeps the answers that it gave"
 

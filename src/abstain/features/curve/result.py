@@ -208,7 +208,6 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
 
     @property
     def by_name(self) -> list[RunCurve]:
-        """The runs in the order of their names."""
         return sorted(self.runs, key=lambda run: run.run)
 
     def _frame(self, table: str) -> pl.DataFrame:
@@ -254,7 +253,6 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
 
 
 def numbers_of_runs(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
-    """Runs with columns of numbers."""
     schema = {"run": pl.String(), **dict.fromkeys(names, pl.Float64())}
     return pl.DataFrame(rows, schema=schema, orient="row")
 

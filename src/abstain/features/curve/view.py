@@ -82,7 +82,6 @@ class Curves(view.View[C]):
     """What is alike for exact curves and for those at the edges of bins."""
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """Risk and coverage, the measure, calibration, decisions."""
         figures = drawn(self.result, IN_FILE).items()
         return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
 
@@ -154,7 +153,6 @@ class View(Curves[CurveResult]):
         return {show: charts[show], **charts} if show in charts else charts
 
     def page(self) -> Page:
-        """The summary, and every curve."""
         result, tables = self.result, [self.table("parts"), self.table("blanks")]
         summary = Section(
             "leaderboard", "Summary", sentences=self._undefined(), tables=[self.table("main")]
@@ -188,7 +186,6 @@ class View(Curves[CurveResult]):
         return Section("decisions", "Decisions", sentences=self._compared(), figures=both)
 
     def table(self, name: str) -> PageTable:
-        """A table of the page."""
         along, (key, title) = self.result.along, TABLES[name]
         meanings = {
             **MEANINGS,

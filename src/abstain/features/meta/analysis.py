@@ -18,12 +18,7 @@ from abstain.features.meta.parts import (
     sensitivity_of,
     stability_of,
 )
-from abstain.features.meta.result import (
-    PARTS,
-    MetaResult,
-    Part,
-    Requirement,
-)
+from abstain.features.meta.result import PARTS, MetaResult, Part, Requirement
 from abstain.io.frames import require_all
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import EXCLUDED

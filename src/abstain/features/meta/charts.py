@@ -35,7 +35,6 @@ def meta_charts(result: MetaResult) -> dict[str, dict[str, Any]]:
 
 
 def one_below_another(charts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Several charts as one."""
     outside = ("$schema", "config")
     bare = [{key: spec[key] for key in spec if key not in outside} for spec in charts]
     resolve = {"scale": {"color": "independent"}}
@@ -146,7 +145,6 @@ def percent(share: float) -> str:
 
 
 def how_drawn(result: MetaResult) -> str:
-    """The subsets and the seed."""
     how = "drawn for each pair" if result.draws == "paired" else "the same for all pairs"
     return (
         f"{plural(result.subsets, 'subset')} of {result.size:,} of "

@@ -46,7 +46,6 @@ MANY = 10**15
 
 
 def stability_of(measure: str, counts: StabilityCounts) -> Stability:
-    """The curve of one measure."""
     ties, upsets = counts.ties, counts.upsets
     names = ("fuzziness", "error", "error_se", "ties", "ties_se")
     columns = (counts.fuzziness, counts.error, upsets.errors(), ties.values(), ties.errors())

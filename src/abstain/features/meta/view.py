@@ -50,13 +50,11 @@ class View(view.View[MetaResult]):
         return grids
 
     def whole(self, **options: Any) -> Grid:
-        """Every number in one long table."""
         columns = [Column(name) for name in ("part", "measure", "other")]
         columns += [Column("at", "score"), Column("quantity"), Column("value", "score")]
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """The papers' figures, and heat maps of the agreement."""
         return meta_charts(self.result)
 
     def draw(self, path: Path, **options: Any) -> None:
@@ -67,7 +65,6 @@ class View(view.View[MetaResult]):
         write_charts(charts, path)
 
     def _by_part(self) -> dict[str, list[Grid]]:
-        """The tables of each part of the result."""
         made = (self._stability, self._sensitivity, self._power, self._agreement)
         parts = zip(PARTS, made, strict=True)
         return {part: tables() for part, tables in parts if getattr(self.result, part)}
@@ -171,10 +168,7 @@ class View(view.View[MetaResult]):
             f"{', '.join(result.measures)} judged over {runs}",
             next(iter(advice_of(result)), parts),
             self._sections(),
-            ("questions", f"{result.questions:,}"),
-            ("subsets", f"{result.subsets:,} of {result.size:,}, draws {result.draws}"),
-            ("resamples", f"{result.resamples:,}"),
-            ("level", f"{percent(result.level)} %"),
+            ("subsets", how_drawn(result)),
             how=[*policy_and_notes(result), *notes],
         )
 

@@ -26,16 +26,7 @@ from abstain.features.tune.choose import (
     Maximise,
     Threshold,
 )
-from abstain.features.tune.result import (
-    FOLDS,
-    Aim,
-    Kept,
-    Part,
-    Split,
-    Standing,
-    Tuned,
-    TuneResult,
-)
+from abstain.features.tune.result import FOLDS, Aim, Kept, Part, Split, Standing, Tuned, TuneResult
 from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
@@ -179,7 +170,6 @@ def tune(
 
 
 def exclude(name: str, **others: Any) -> None:
-    """Refuse options that cannot be combined with another one."""
     for other, value in others.items():
         if value is not None:
             raise UsageError(f"{option(other)} and {option(name)} exclude each other")
@@ -260,7 +250,6 @@ class Run:
     """The cluster of every question, where they are clustered."""
 
     def curve(self, where: BoolArray) -> Curve:
-        """The curve of its answers and candidates to some of the questions."""
         return Curve.of(answers_of(self.codes, self.confidence, where))
 
     def clustered(self, where: BoolArray) -> Clustered:
@@ -290,7 +279,6 @@ class Run:
         return Threshold(common, self.by, values)
 
     def decided(self, threshold: Threshold) -> Codes:
-        """The codes of the run if it keeps to a threshold."""
         return thresholded(self.codes, threshold.answered(self.confidence, self.slices))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from abstain.errors import UsageError, option
 from abstain.measures import Measure
@@ -50,7 +51,6 @@ class Threshold:
     values: Mapping[str, float] = field(default_factory=dict)
 
     def answered(self, confidence: Array, slices: Any = None) -> BoolArray:
-        """Which responses are sure enough."""
         limit: Any = self.value
         if self.per is not None:
             limit = np.array([self.values.get(str(s), self.value) for s in slices], np.float64)
@@ -142,7 +142,6 @@ class KeepRisk:
 
     def units(self, curve: Curve, ahead: Any) -> IntArray | None:
         """What the answers at each point of a curve are worth, where they are not independent."""
-        return None
 
     @staticmethod
     def last_before_failing(curve: Curve, tried: IntArray, passes: BoolArray) -> float:
@@ -322,9 +321,8 @@ class Clustered:
         from scipy.special import ndtri, stdtrit
 
         every = self.correlation(np.array([len(self.confidence)]))
-        rho = np.where(
-            self.with_wrong[answered] > 1, np.maximum(self.correlation(answered), every), every
-        )
+        surely = np.maximum(self.correlation(answered), every)
+        rho = np.where(self.with_wrong[answered] > 1, surely, every)
         size = self.squares[answered] / np.maximum(answered, 1)
         degrees = np.maximum(self.groups(answered) - 1, 0.1)
         shrunk = np.where(size <= 1, 1.0, (ndtri(tail) / stdtrit(degrees, tail)) ** 2)
@@ -333,13 +331,8 @@ class Clustered:
 
 def _before(cluster: IntArray, counted: IntArray) -> IntArray:
     """For each row the sum of `counted` over earlier rows of its cluster."""
-    order = np.argsort(cluster, kind="stable")
-    sums = np.cumsum(counted[order]) - counted[order]
-    grouped = cluster[order]
-    first = np.searchsorted(grouped, grouped)
-    before = np.empty_like(counted)
-    before[order] = sums - (sums[first] if len(grouped) else sums)
-    return before
+    rows = pl.DataFrame({"cluster": cluster, "n": counted})
+    return rows.select((pl.col("n").cum_sum() - pl.col("n")).over("cluster"))["n"].to_numpy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +340,6 @@ class KeepClusters(KeepRisk):
     """As for independent questions, with as many answers as the clustered ones are worth."""
 
     def units(self, curve: Curve, ahead: Clustered) -> IntArray:
-        """What the answers at each point are worth."""
         worth = curve.answered * ahead.worth(curve.answered, self.delta)
         return np.maximum.accumulate(np.floor(worth + 1e-9).astype(np.int64))
 

@@ -38,9 +38,8 @@ APPLIED = (
 @options.level("With --risk: the probability that the bound holds (default: 0.9).", default=None)
 @option(
     "--next",
-    "With --risk: bound the share of wrong answers that will be observed on the next questions, "
-    "not only the expected share. The number of next questions is taken to be the number of "
-    "questions that each threshold is judged on (with folds: the size of a fold).",
+    "With --risk: bound the share of wrong answers observed on the next questions (as many as each "
+    "threshold is judged on, such as a fold), not only the expected share.",
 )
 @option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")
 @option("--test-gold FILE", "Tune on GOLD, judge on these other questions.", type=FILE)
@@ -53,8 +52,7 @@ APPLIED = (
 @option("--by ATTR", "A threshold for each value of an attribute.")
 @option(
     "--shrink N",
-    "With --by: pull the threshold of each slice towards the common one, with the weight of N "
-    "questions, so that small slices follow the common threshold (default: 50).",
+    "With --by: pull each slice's threshold towards the common one, as N questions (default: 50).",
     type=float,
 )
 @option("--run NAME", "Tune only this run of the table.")

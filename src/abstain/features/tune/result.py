@@ -42,7 +42,6 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def counts(self) -> Counts:
-        """The counts, as measures take them."""
         return Counts.from_dict(self.numbers)
 
 
@@ -149,7 +148,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
     TABLES = ("main", "parts")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a run; or a row a part."""
         main = table == "main"
         gains = ("gain", "gain low", "gain high", "optimism") if main else ()
         rows: list[tuple[Any, ...]] = []
