@@ -76,10 +76,10 @@ def _along(name: str, runs: Sequence[Followed], rows: Callable[[str], Rows]) -> 
         values = [dict(zip(("run", "coverage", name), place, strict=True)) for place in places]
         layer = _in_order(points("coverage", name, colour="run", x_title=ANSWERED))
         layer["mark"] |= shape
-        layers.append({"data": {"values": values}, **layer})
+        layers += [{"data": {"values": values}, **layer}] if values else []
+    cross = ", a cross at the run as submitted" if submitted else ""
     caption = (
-        f"{name} as more questions are answered, the surest first; a dot at the best value, a "
-        "cross at the run as submitted."
+        f"{name} as more questions are answered, the surest first; a dot at the best value{cross}."
     )
     spec = chart("", [row for row in rows("measure") if row[name] is not None], layers)
     return Figure("along", caption, spec, title=f"{name} and coverage")
