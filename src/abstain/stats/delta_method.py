@@ -9,6 +9,7 @@ observed may still occur.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -17,6 +18,7 @@ from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
 from abstain.outcomes import CountsArray
 
+Limits: TypeAlias = tuple[Array, Array]
 STEP = 1e-5
 MOST_STEP = 1e-3
 """In questions: less than the smallest denominator of a measure."""
@@ -136,9 +138,7 @@ def _variance(psi: Array, cells: Array, clusters: Array | None) -> Array:
     return np.asarray(groups / (groups - 1) * (sums**2).sum(axis=-1) / n**2)
 
 
-def delta(
-    f: Functional, cells: Array, clusters: Array | None, *, level: float
-) -> tuple[Array, Array]:
+def delta(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Limits:
     """Value ± t·SE, within the measure's range."""
     from scipy.special import stdtrit
 
@@ -216,9 +216,7 @@ def degrees_of_freedom(sums: Array) -> Array:
     return np.asarray(np.clip(degrees, min(LEAST_DEGREES, groups - 1), groups - 1))
 
 
-def logit(
-    f: Functional, cells: Array, clusters: Array | None, *, level: float
-) -> tuple[Array, Array]:
+def logit(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Limits:
     """The delta method on the logit scale with pseudo-counts; the point itself lies inside."""
     from scipy.special import expit, ndtri
     from scipy.special import logit as log_odds
@@ -242,7 +240,7 @@ def beta_limits(
     *,
     level: float,
     added: tuple[float, float] = (JEFFREYS, JEFFREYS + MORE),
-) -> tuple[Array, Array]:
+) -> Limits:
     """Limits of a proportion of x in n, which need not be whole: beta quantiles.
 
     Of Beta(x + a, n − x + b) below and Beta(x + b, n − x + a) above, with (a, b) `added`.
@@ -260,9 +258,7 @@ def beta_limits(
     return low, high
 
 
-def beta(
-    f: Functional, cells: Array, clusters: Array | None, *, level: float
-) -> tuple[Array, Array]:
+def beta(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Limits:
     """The default interval. It contains the point estimate and, with few clusters, the interval on
     the logit scale, which is wider where an outcome occurs in no cluster."""
     cells = np.asarray(cells, np.float64)

@@ -60,7 +60,6 @@ def score(
             "--references": how["references"],
             "--break-even": how["break_even"],
             "--candidates": candidates,
-            "--align": inputs.reading.align != "id",
             "--engine": inputs.reading.engine,
         }
         for name, text in others.items():
