@@ -252,7 +252,8 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
     lazy = into_lazy(frame)  # every column as text, lists of texts apart; others are refused
     texts = text_columns(lazy, [c for c in frame.columns if c not in lists], name)
     frame = collect(lazy.with_columns(*texts), name)
-    if not all(map(_text, frame["question"])):
+    frame = frame.with_columns(cs.string().str.strip_chars().replace("", None))
+    if frame["question"].null_count():
         raise InputError("a row has no question id, expected one", name)
     tree = ElementTree.ElementTree((_gold_tree if is_gold else _run_tree)(frame, name))
     ElementTree.indent(tree)
@@ -269,16 +270,16 @@ def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
         raise InputError(f"{what}; write one file per run", name)
     root = ElementTree.Element("output", _attributes(run_id=runs[0] if runs else None))
     for test, row in _in_tests(frame, root):
-        marked_no = (_text(row.get("answered")) or "").lower() in ("no", "false", "0", "n")
-        answer = _text(row["answer"])
-        is_answered = answer is not None and not marked_no and not _text(row.get("why"))
+        marked_no = (row.get("answered") or "").lower() in ("no", "false", "0", "n")
+        answer = row["answer"]
+        is_answered = answer and not marked_no and not row.get("why")
         attributes = _attributes(
             q_id=id_levels(row["question"])[2],
             answered="YES" if is_answered else "NO",
-            **{extra: _text(row.get(extra)) for extra in RUN_EXTRAS},
+            **{extra: row.get(extra) for extra in RUN_EXTRAS},
         )
         question = ElementTree.SubElement(test, "question", attributes)
-        if option := answer or _text(row.get("candidate")):
+        if option := answer or row.get("candidate"):
             ElementTree.SubElement(question, "answer", _attributes(a_id=option))
     return root
 
@@ -298,13 +299,13 @@ def _gold_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
         if lost := set(right) - set(options):
             what = f"question {shown(row['question'])} has the right answer {shown(min(lost))}"
             raise InputError(f"{what}, which is not among its options", name)
-        others = {extra: _text(row[extra]) for extra in extras}
-        if _text(row.get("test")) not in (r_id, question_id(t_id, r_id)):
-            others["test"] = _text(row.get("test"))
-        if _text(row.get("nca")) != _none_is_right(right, options, texts):
-            others["nca"] = _text(row.get("nca"))
+        others = {extra: row[extra] for extra in extras}
+        if row.get("test") not in (r_id, question_id(t_id, r_id)):
+            others["test"] = row.get("test")
+        if row.get("nca") != _none_is_right(right, options, texts):
+            others["nca"] = row.get("nca")
         question = ElementTree.SubElement(test, "q", _attributes(q_id=q_id, **others))
-        ElementTree.SubElement(question, "q_str").text = _allowed(_text(row.get("text")) or "")
+        ElementTree.SubElement(question, "q_str").text = _allowed(row.get("text") or "")
         for option, text in zip(options, texts, strict=True):
             marks = _attributes(a_id=option, correct="Yes" if option in right else None)
             ElementTree.SubElement(question, "answer", marks).text = _allowed(text)
@@ -318,7 +319,7 @@ def _in_tests(
 
     def topic_of(row: Row) -> dict[str, str]:
         t_id = id_levels(row["question"])[0]
-        return _attributes(t_id=t_id, t_name=_text(row.get("topic")))
+        return _attributes(t_id=t_id, t_name=row.get("topic"))
 
     for topic, in_topic in groupby(frame.iter_rows(named=True), topic_of):
         around = ElementTree.SubElement(root, "topic", topic)
@@ -341,13 +342,9 @@ def _allowed(text: str) -> str:
     return text
 
 
-def _text(value: Any) -> str | None:
-    return (str(value).strip() or None) if value is not None else None
-
-
 def _list(value: Any) -> list[str]:
-    items = value if isinstance(value, list) else (_text(value) or "").split(SPLIT)
-    return [text for item in items if (text := _text(item))]
+    items = value if isinstance(value, list) else (value or "").split(SPLIT)
+    return [text for item in items if (text := (item or "").strip())]
 
 
 def _option_texts(value: Any, count: int) -> list[str]:
