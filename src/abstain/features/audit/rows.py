@@ -288,18 +288,17 @@ class Bounds(NamedTuple):
     unanswered: Ends
 
     @classmethod
-    def of(cls, n: int, run: Counts | None, counts: Values) -> Bounds:
+    def of(cls, n: int, run: Counts | None, counts: dict[str, int]) -> Bounds:
         """What a run's counts over all questions leave open for n of them, and a row's for all."""
-        known = {role: (count, count) for role, count in counts.items()}
-        if "answered" in counts:
-            known.setdefault("unanswered", (n - counts["answered"],) * 2)
-        ends: list[Ends] = []
+        known, ends = filled({"questions": n} | counts), []
         for role in ("right", "wrong", "unanswered"):
             least, most = 0, n
-            if run is not None and run.n >= n:
+            if role in known:
+                least = most = known[role]
+            elif run is not None and run.n >= n:
                 most = min(int(getattr(run, role)), n)
                 least = max(0, int(getattr(run, role)) - (int(run.n) - n))
-            ends.append(known.get(role, (least, most)))
+            ends.append((least, most))
         return cls(n, *ends)
 
     def few(self, measure: Measure) -> bool:

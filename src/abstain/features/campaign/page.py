@@ -65,9 +65,9 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
 
 def _tiles(c: Overview) -> list[tuple[str, str]]:
     total = Counts(*c.overall.table.sum(axis=0).astype(float))
-    best = c.scores[0]
-    tiles = [("–" if np.isnan(best) else f"{best:.2f}", f"best {c.measure}")]
-    tiles += [(f"{len(c.runs):,}", "runs"), (f"{c.questions.height:,}", "questions")]
+    best = "–" if np.isnan(c.scores[0]) else f"{c.scores[0]:.2f}"
+    tiles = [(best, f"best {c.measure}"), (f"{len(c.runs):,}", "runs")]
+    tiles.append((f"{c.questions.height:,}", "questions"))
     if total.n:
         tiles += [(f"{100 * total.right / total.n:.1f} %", "of all responses are right")]
         tiles += [(f"{100 * total.unanswered / total.n:.1f} %", "are left blank")]
