@@ -18,7 +18,7 @@ from abstain.features.validate.problems import missing_questions
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.runs import counting
-from abstain.runs.counting import Batches, count_kinds, fill
+from abstain.runs.counting import count_kinds, fill
 from abstain.runs.faults import repeats
 from abstain.runs.gold import Slices, natural, read_gold
 from abstain.runs.grades import fold, judge_rows, numbered, read_scale
@@ -185,10 +185,10 @@ def test_as_many_cells_as_fit_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     (frame,) = own.frames
     assert counting.MAX_CELLS == 4 * 2**30  # of one byte
     monkeypatch.setattr(counting, "MAX_CELLS", 3)
-    assert fill(Batches(own, frame))[0] == ["r1"]
+    assert fill(own, frame)[0] == ["r1"]
     monkeypatch.setattr(counting, "MAX_CELLS", 2)
     with refuses(ab.InputError, "1", "3"):
-        fill(Batches(own, frame))
+        fill(own, frame)
     assert count_kinds(own).table[0, RIGHT] == 2  # then the engine counts
 
 

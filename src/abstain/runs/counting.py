@@ -101,12 +101,11 @@ def _census(
         return census_in_duckdb(judged, frame, sizes)
     if not streams(frame):
         return census_in_engine(judged, frame, len(sizes))
-    batches = Batches(judged, frame)
     try:
-        names, kinds, _ = fill(batches)
+        names, kinds, _ = fill(judged, frame)
     except TooManyError:
         return census_in_engine(judged, frame, len(sizes))
-    refuse_counts(len(names), len(sizes), batches.label)
+    refuse_counts(len(names), len(sizes), judged.sources[0].table.name)
     order = sorted(range(len(names)), key=names.__getitem__)
     return Census([names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order])
 
@@ -122,59 +121,14 @@ def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KIND
 # ------------------------------------------------------------------- counted by batches
 
 
-class Batch(Struct, frozen=True):
-    """Some responses without a fault: the numbers of their runs, their questions, their kinds."""
-
-    run: IntArray
-    index: IntArray
-    kind: Codes
-    confidence: Array | None = None
-    """NaN where there is none; None: nobody asked."""
-
-
-class Batches:
-    """The responses of a frame in batches; runs are numbered as they come."""
-
-    def __init__(
-        self, judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False
-    ) -> None:
-        self.width = len(judged.gold)
-        self.label = judged.sources[0].table.name
-        self.judged = judged
-        self.faults = 0
-        """Responses seen so far that cannot be judged."""
-        self.confident = confident
-        stated = "confidence" in frame.collect_schema().names()
-        self._frame = frame.select("run", INDEX, KIND, *["confidence"] * (confident and stated))
-        self._categories = pl.Categories.random()
-        # polars forgets categories of which no column is left, so one is kept
-        self._kept = pl.Series([], dtype=pl.Categorical(self._categories))
-
-    def __iter__(self) -> Iterator[Batch]:
-        run = pl.col("run").cast(pl.Categorical(self._categories))
-        with reading(self.label, engine=True):
-            for frame in native_batches(self._frame, run):
-                faults = int((frame[KIND] >= KINDS).sum())
-                rows = frame.filter(pl.col(KIND) < KINDS) if faults else frame
-                self.faults += faults
-                if rows.height:
-                    sure = rows.get_column("confidence", default=None)
-                    if sure is not None:
-                        sure = sure.cast(pl.Float64).fill_null(np.nan).to_numpy()
-                    yield Batch(
-                        rows["run"].to_physical().to_numpy().astype(np.int64),
-                        rows[INDEX].to_numpy().astype(np.int64),
-                        rows[KIND].to_numpy().view(np.uint8),
-                        sure,
-                    )
-
-    def names(self) -> list[str]:
-        return self._categories.to_series().to_list()
-
-
 def streams(frame: nw.LazyFrame[Any]) -> bool:
     """Whether the rows of a frame can be brought here in batches at little cost."""
     return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
+
+
+def _batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.DataFrame]:
+    with reading(label, engine=True):
+        yield from native_batches(frame, run)
 
 
 def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
@@ -209,38 +163,51 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
     return larger
 
 
-def fill(batches: Batches) -> tuple[list[str], Codes, Array | None]:
+def fill(
+    judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False
+) -> tuple[list[str], Codes, Array | None]:
     """The runs by name, the kind of each cell, its confidence where that is asked for.
 
     A fault, or a cell that is filled twice, is refused.
     """
-    width, kinds = batches.width, np.zeros((1, batches.width), np.uint8)
-    sure = np.full((1, width if batches.confident else 0), np.nan)
-    rows = np.zeros(1, np.int64)
-    for batch in batches:
-        runs = int(batch.run.max()) + 1
+    width, label, faults = len(judged.gold), judged.sources[0].table.name, 0
+    stated = confident and "confidence" in frame.collect_schema().names()
+    coded = pl.Categorical(pl.Categories.random())  # runs are numbered as they come
+    kept = pl.Series([], dtype=coded)  # or polars forgets categories of which no column is left
+    kinds, rows = np.zeros((1, width), np.uint8), np.zeros(1, np.int64)
+    sure = np.full((1, width if confident else 0), np.nan)
+    chosen = frame.select("run", INDEX, KIND, *["confidence"] * stated)
+    for batch in _batches(chosen, pl.col("run").cast(coded), label):
+        is_fault = batch[KIND] >= KINDS
+        faults += int(is_fault.sum())
+        good = batch.filter(~is_fault) if is_fault.any() else batch
+        if good.is_empty():
+            continue
+        run, index = (good[c].to_physical().cast(pl.Int64).to_numpy() for c in ("run", INDEX))
+        runs = int(run.max()) + 1
         if runs * width > MAX_CELLS:
-            raise TooManyError(
-                f"{runs:,} runs × {width:,} questions are more than fit in memory", batches.label
-            )
+            what = f"{runs:,} runs × {width:,} questions are more than fit in memory"
+            raise TooManyError(what, label)
         kinds, rows = grown(kinds, runs), grown(rows, runs)
-        rows += np.bincount(batch.run, minlength=len(rows))
-        at = batch.run * width + batch.index
-        kinds.reshape(-1)[at] = batch.kind + 1  # 0: nothing yet
-        if batch.confidence is not None:
+        rows += np.bincount(run, minlength=len(rows))
+        at = run * width + index
+        kinds.reshape(-1)[at] = good[KIND].to_numpy().view(np.uint8) + 1  # 0: nothing yet
+        if stated:
             sure = grown(sure, runs, np.nan)
-            sure.reshape(-1)[at] = batch.confidence
-    names = batches.names()
+            stated_here = good["confidence"].cast(pl.Float64).fill_null(np.nan)
+            sure.reshape(-1)[at] = stated_here.to_numpy()
+    names = coded.categories.to_series().to_list()
+    del kept
     kinds = grown(kinds, len(names))[: len(names)]  # a run may have nothing but faults
     again = zip(names, rows.tolist(), kinds, strict=False)
     repeated = {run: n for run, had, row in again if (n := had - int(np.count_nonzero(row)))}
-    refuse_faults(batches.judged, batches.faults, repeated)
+    refuse_faults(judged, faults, repeated)
     kind_of = np.arange(-1, KINDS).astype(np.uint8)
     kind_of[0] = MISSING
     for row in kinds:
         row[:] = kind_of[row]
     sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
-    return names, kinds, sure if batches.confident else None
+    return names, kinds, sure if confident else None
 
 
 # ------------------------------------------------------------------- counted by DuckDB

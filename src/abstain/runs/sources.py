@@ -22,7 +22,6 @@ from abstain.outcomes import EXCLUDED, KINDS, CountsArray
 from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
-    Batches,
     KindCounts,
     binned,
     count_cells,
@@ -281,7 +280,7 @@ def filled(judged: Judged, *, confident: bool = False) -> Filled:
 
     A fault, or a cell that is filled twice, is refused.
     """
-    parts = [fill(Batches(judged, frame, confident=confident)) for frame in judged.frames]
+    parts = [fill(judged, frame, confident=confident) for frame in judged.frames]
     runs = [run for names, _, _ in parts for run in names]
     refuse_runs(judged.sources, runs)
     order = sorted(range(len(runs)), key=runs.__getitem__)
