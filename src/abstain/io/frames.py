@@ -288,9 +288,10 @@ def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
     stripped = text.str.strip_chars(BLANKS)
     if not frame.implementation.is_duckdb():
         return stripped
-    first, last = text.str.head(1), text.str.tail(1)  # DuckDB strips slowly: most need none of it
-    visible = (first >= "!") & (first <= "~") & (last >= "!") & (last <= "~")
-    return nw.when(visible).then(text).otherwise(stripped)
+    visible, last = (text >= "!") & (text < "\x7f"), text.str.tail(1)
+    # DuckDB strips slowly, and looks at a last letter slowly: most texts need neither
+    kept = nw.when(visible & (text.str.len_chars() == 1)).then(text)
+    return kept.when(visible & (last >= "!") & (last <= "~")).then(text).otherwise(stripped)
 
 
 def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFrame[Any]:
