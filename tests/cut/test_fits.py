@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from abstain.features.cut.distributions import cramer_von_mises, fit_mixture, fit_pareto
+from abstain.features.cut.rules import cramer_von_mises, fit_mixture, fit_pareto
 from abstain.features.cut.scores import logistic
 
 

@@ -18,8 +18,7 @@ from scipy import optimize, stats
 
 import abstain as ab
 from abstain.features.cut import RULES
-from abstain.features.cut.distributions import fit_mixture, surprise
-from abstain.features.cut.rules import Rule, signal
+from abstain.features.cut.rules import Rule, fit_mixture, signal, surprise
 from abstain.features.cut.scores import Lists, Scores, logistic
 from abstain.features.cut.tuning import CHANCES, Chooser
 from tests.cut.test_rules import collection, lists_of

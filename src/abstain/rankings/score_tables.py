@@ -63,10 +63,8 @@ def read_scores(
     columns = dict(columns or {})
     for known in columns:
         if known not in (*UNITS, *RUNS):
-            raise UsageError(
-                "in a table of scores only the columns of topics and of runs can be named: "
-                f"question=COLUMN, run=COLUMN (got '{known}')"
-            )
+            names = "question=COLUMN, run=COLUMN"
+            raise UsageError(f"a table of scores has only the columns {names} (got '{known}')")
     opened = {
         name: rename(_open(each, name, format), columns, side="run")
         for name, each in _tables_by_name(data)
@@ -305,9 +303,8 @@ def _cells(column: pl.Series) -> pl.Series:
 def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     """A column's scores, NaN where there is none; None: it holds words, or yes and no."""
     if column.dtype.is_nested():
-        raise InputError(
-            f"column {shown(column.name)} holds {column.dtype}, expected scores", table.name
-        )
+        what = f"holds {column.dtype}, expected scores"
+        raise InputError(f"column {shown(column.name)} {what}", table.name)
     if column.dtype == pl.Boolean or column.dtype.is_temporal():
         return None
     text = _cells(column) if column.dtype == pl.String else column.alias("")
@@ -318,11 +315,9 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     bad |= ((values.abs() > LARGEST) & ~values.is_nan()).fill_null(value=False)
     if bad.any():
         at = int(bad.arg_true()[0])
-        raise InputError(
-            f"the score of {shown(column.name)} is {shown(str(column[at]))}, expected a number "
-            f"within ±{LARGEST:g}",
-            table.place(rows[at]),
-        )
+        score = f"the score of {shown(column.name)} is {shown(str(column[at]))}"
+        expected = f"expected a number within ±{LARGEST:g}"
+        raise InputError(f"{score}, {expected}", table.place(rows[at]))
     return np.asarray(values.fill_null(float("nan")).to_numpy(), np.float64)
 
 

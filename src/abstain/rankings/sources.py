@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import polars as pl
 from msgspec import Struct
@@ -51,10 +51,8 @@ class TrecFile(Input, frozen=True):
 
     opened: Opened
 
-    @property
-    def elsewhere(self) -> bool:
-        """Whether another engine than polars ranks it: it is read and ranked line by line."""
-        return False
+    elsewhere: ClassVar[bool] = False
+    """Whether another engine than polars ranks it: it is read and ranked line by line."""
 
     def judgments(self) -> pl.DataFrame:
         """The rows of the qrels: query, doc, rel."""

@@ -378,7 +378,6 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     _refuse_empty(table, rows, ("query",))
     again = rows.filter(~pl.col("query").is_first_distinct())
     if again.height:
-        raise InputError(
-            f"query {shown(again['query'][0])} appears twice", place_in(table, again, 0)
-        )
+        query = shown(again["query"][0])
+        raise InputError(f"query {query} appears twice", place_in(table, again, 0))
     return rows.select("query", *by)

@@ -11,9 +11,8 @@ import numpy as np
 
 from abstain.errors import UsageError, check_name, option, plural, shown
 from abstain.features.cut import RULES, RuleName
-from abstain.features.cut.distributions import fit_mixture
 from abstain.features.cut.result import Bin, CutResult, CutRow, CutRun, Point, Promise
-from abstain.features.cut.rules import REFERENCES, Rule
+from abstain.features.cut.rules import REFERENCES, Rule, fit_mixture
 from abstain.features.cut.runs import score_tables
 from abstain.features.cut.scores import Lists, finite, of_run, origin_of
 from abstain.features.cut.tuning import PLAIN, Chooser, Fitted, folds_of, keeping, losses

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from msgspec import Meta
 
 from abstain.errors import shown
 from abstain.features.cut import RULES
-from abstain.features.cut.distributions import posterior, surprise
-from abstain.features.cut.scores import DOCUMENT, LIST, Model, Scores
+from abstain.features.cut.scores import DOCUMENT, LIST, Model, Scores, sigmoid
 from abstain.measures import measure
 from abstain.measures.ranked_lists import Prefixes
 from abstain.outcomes import MOST
@@ -38,6 +37,17 @@ IMPORTS = """from abstain.features.cut.rules import Model, Rule
 from abstain.features.cut.runs import depths_of
 
 """
+FITTED = 128  # documents of a list that are fitted at most
+WINDOWS = (1.0, 0.6, 0.35, 0.2)  # how much of the list the tail may be
+FEWEST = 8
+"""Documents of a tail; a shorter one is exponential."""
+LOWEST_SHAPE = -0.5
+"""Below it the likelihood of a generalised Pareto distribution has no regular maximum."""
+FLAT = 1e-9  # a shape, and a θ in 1 / mean, that is taken for 0
+GRID = np.concatenate([-np.geomspace(0.98, 0.02, 6), [1e-6], np.geomspace(0.02, 60, 10)])
+"""Where the maximum of the profile is looked for, before it is refined."""
+GOLDEN = (5**0.5 - 1) / 2
+REFINED, ROUNDS = 26, 80
 Depth: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
 
 
@@ -182,3 +192,187 @@ def best_of(values: Floats, length: Ints, price: float = 0.0) -> Ints:
     depth = np.arange(values.shape[1])
     worth = np.where(depth <= length[:, None], values - price * depth, -np.inf)
     return np.asarray(np.argmax(worth >= worth.max(axis=1, keepdims=True) - SAME, axis=1))
+
+
+# -------------------------------------- distributions fitted to the scores of each list at once
+
+
+class Pareto(NamedTuple):
+    """Generalised Pareto distributions, one a list."""
+
+    shape: Floats
+    scale: Floats
+
+    def log_survival(self, excess: Floats) -> Floats:
+        shape = np.where(np.abs(self.shape) > FLAT, self.shape, FLAT)[:, None]
+        ratio = excess / np.maximum(self.scale, 1e-300)[:, None]
+        return np.asarray(-np.log1p(np.maximum(shape * ratio, -1 + 1e-12)) / shape)
+
+
+def fit_pareto(excess: Floats) -> Pareto:
+    """The distributions of greatest likelihood of lists of excesses, NaN where there is none.
+
+    With θ = shape / scale the shape is the mean of log(1 + θ·excess), and the likelihood a function
+    of θ alone (Grimshaw 1993). Its maximum may lie on the edge of the lowest shape.
+    """
+    there = ~np.isnan(excess)
+    count = np.maximum(there.sum(axis=1), 1)
+    y = np.where(there, excess, 0.0)
+    mean = np.maximum(y.sum(axis=1) / count, 1e-300)
+    most = np.maximum(y.max(axis=1, initial=0.0), 1e-300)
+
+    def fit(theta: Floats) -> tuple[Floats, Floats, Floats]:
+        theta = np.where(np.abs(theta) * mean > FLAT, theta, FLAT / mean)
+        inside = np.maximum(theta[:, None] * y, -1 + 1e-12)
+        shape = np.log1p(inside).sum(axis=1) / count
+        scale = shape / theta
+        value = -np.log(np.maximum(scale, 1e-300)) - 1 - shape
+        return shape, scale, np.where(shape >= LOWEST_SHAPE, value, -np.inf)
+
+    # negative θ reaches down to −1 / the largest excess, positive θ is counted in 1 / mean
+    steps = np.where(GRID[:, None] < 0, GRID[:, None] / most, GRID[:, None] / mean)
+    values = np.stack([fit(theta)[2] for theta in steps])
+    best = values.argmax(axis=0)
+    at = np.arange(len(mean))
+    low = steps[np.maximum(best - 1, 0), at]
+    high = steps[np.minimum(best + 1, len(GRID) - 1), at]
+    for _ in range(REFINED):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        lower = fit(left)[2] < fit(right)[2]
+        low, high = np.where(lower, left, low), np.where(lower, high, right)
+    shape, scale, value = fit((low + high) / 2)
+    edge, at_edge = _on_the_edge(y, count, most)
+    lower = value < at_edge
+    shape, scale = np.where(lower, LOWEST_SHAPE, shape), np.where(lower, edge, scale)
+    few = there.sum(axis=1) < FEWEST
+    return Pareto(np.where(few, 0.0, shape), np.where(few, mean, scale))
+
+
+def _on_the_edge(y: Floats, count: Ints, most: Floats) -> tuple[Floats, Floats]:
+    """The scale of greatest likelihood at the lowest shape, −½, and that likelihood.
+
+    There the mean of excess / (2·scale − excess) is 1, for a scale from most/2 to most.
+    """
+    low, high = 0.5 * most, most
+    for _ in range(REFINED):
+        middle = (low + high) / 2
+        rest = np.maximum(2 * middle[:, None] - y, 1e-300)
+        above = (y / rest).sum(axis=1) > count
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return high, np.log1p(-y / (2 * high[:, None])).sum(axis=1) / count - np.log(high)
+
+
+def cramer_von_mises(excess: Floats, fitted: Pareto) -> Floats:
+    """How far the excesses, in falling order, lie from a distribution."""
+    there = ~np.isnan(excess)
+    count = there.sum(axis=1)
+    place = np.cumsum(there, axis=1)
+    expected = 1 - (2 * place - 1) / (2 * np.maximum(count, 1))[:, None]
+    away = 1 - np.exp(fitted.log_survival(np.where(there, excess, 0.0))) - expected
+    summed = np.where(there, away**2, 0.0).sum(axis=1)
+    return np.where(count > 0, summed + 1 / (12 * np.maximum(count, 1)), np.inf)
+
+
+def evenly(scores: Scores) -> tuple[Floats, Ints]:
+    """At most so many scores of each list, at evenly spaced ranks, and how many these are."""
+    length = scores.length
+    kept = np.minimum(length, FITTED)
+    place = np.arange(min(scores.table.shape[1], FITTED))
+    spaced = ((place + 0.5) * (length / np.maximum(kept, 1))[:, None]).astype(np.int64)
+    inside = place < kept[:, None]
+    rows = np.arange(len(length))[:, None]
+    return np.where(inside, scores.table[rows, np.where(inside, spaced, 0)], np.nan), kept
+
+
+def surprise(scores: Scores) -> Floats:
+    """−log of the chance of so high a score, by the Pareto tail that fits each list best.
+
+    Below the tail the chance is the share of scores that are as high.
+    """
+    from scipy.stats import rankdata
+
+    some, kept = evenly(scores)
+    tails = np.stack([_tail(some, kept, window) for window in WINDOWS])
+    best = tails[:, 0].argmin(axis=0)
+    _, start, shape, scale, share = tails[best, :, np.arange(len(best))].T
+    above = scores.table > start[:, None]
+    tail = np.where(above, scores.table - np.where(above, start[:, None], 0.0), 0.0)
+    inside = -np.log(share)[:, None] - Pareto(shape, scale).log_survival(tail)
+    as_high = rankdata(-scores.table, "max", axis=1, nan_policy="omit")
+    below = np.log(np.maximum(scores.length, 1)[:, None] / as_high)
+    return np.asarray(np.where(above, inside, np.minimum(below, -np.log(share)[:, None])))
+
+
+def _tail(some: Floats, kept: Ints, window: float) -> Floats:
+    """A tail fitted to a part of each list: distance, start, shape, scale, share of the list."""
+    end = np.maximum(np.ceil(window * kept).astype(np.int64) - 1, 0)
+    lowest = some[np.arange(len(some)), end]
+    excess = np.where(np.arange(some.shape[1]) < end[:, None], some - lowest[:, None], np.nan)
+    fitted = fit_pareto(excess)
+    fits = (end >= (FEWEST if window < 1 else 1)) & (some[:, 0] > lowest)
+    made = [cramer_von_mises(excess, fitted), lowest, *fitted, (end + 1) / np.maximum(kept, 1)]
+    none = np.array([np.inf, np.inf, 0.0, 1.0, 1.0])[:, None]
+    return np.where(fits, np.stack(made), none)
+
+
+class Mixture(NamedTuple):
+    """Mixtures of a normal distribution cut off at 0 and an exponential one, one a list."""
+
+    share: Floats
+    """Of the normal one, which is of relevant documents."""
+    mean: Floats
+    deviation: Floats
+    """Before it is cut off."""
+    scale: Floats
+    """The mean of the exponential one."""
+
+    def responsibility(self, y: Floats) -> Floats:
+        """The chance that each number is of the normal distribution."""
+        from scipy.special import log_ndtr
+
+        share, mean, deviation, scale = (part[:, None] for part in self)
+        normal = -0.5 * ((y - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2 * np.pi)
+        normal = normal - log_ndtr(mean / deviation)
+        odds = np.log(share) + normal - np.log1p(-share) - (-y / scale - np.log(scale))
+        return sigmoid(odds)
+
+
+def fit_mixture(x: Floats, rounds: int = ROUNDS) -> Mixture:
+    """Mixtures fitted to lists of numbers of 0 or more, NaN where there is none, by EM."""
+    from scipy.special import log_ndtr
+
+    there = ~np.isnan(x)
+    count = np.maximum(there.sum(axis=1), 1)
+    y = np.where(there, x, 0.0)
+    unit = np.maximum(y.max(axis=1, initial=0.0), 1e-300)
+    y = y / unit[:, None]  # in shares of the largest, whatever scores are counted in
+    mean = np.maximum(y.sum(axis=1) / count, 1e-12)
+    high = there & (y >= 0.5)
+    highs = np.maximum(high.sum(axis=1), 1)
+    share = np.clip(highs / count, 0.02, 0.5)
+    middle = np.where(high, y, 0.0).sum(axis=1) / highs
+    deviation = np.full(len(unit), 0.2)
+    scale = mean
+    for _ in range(rounds):
+        normal = Mixture(share, middle, deviation, scale).responsibility(y) * there
+        weight = np.maximum(normal.sum(axis=1), 1e-12)
+        rest = np.maximum(count - weight, 1e-12)
+        first = (normal * y).sum(axis=1) / weight
+        second = (normal * (y - first[:, None]) ** 2).sum(axis=1) / weight
+        scale = np.maximum(((there - normal) * y).sum(axis=1) / rest, 1e-12)
+        cut = -middle / deviation
+        hazard = np.exp(-0.5 * cut**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(-cut))
+        middle = np.clip(first - deviation * hazard, 0.0, 1.0)
+        narrowed = np.maximum(1 + cut * hazard - hazard**2, 0.05)
+        deviation = np.clip(np.sqrt(second / narrowed), 0.02, 1.0)
+        share = np.clip(weight / count, 1e-6, 1 - 1e-6)
+    return Mixture(share, middle * unit, deviation * unit, scale * unit)
+
+
+def posterior(scores: Scores) -> Floats:
+    """The chance of relevance by a mixture fitted to each list, counted from its lowest score."""
+    lowest = scores.lowest[:, None]
+    fitted = fit_mixture(evenly(scores)[0] - lowest)
+    chance = fitted.responsibility(np.where(scores.inside, scores.table - lowest, 0.0))
+    constant = scores.top[:, None] <= lowest
+    return np.where(scores.inside, np.where(constant, 0.5, chance), np.nan)

@@ -47,10 +47,9 @@ def score_tables(origins: Sequence[RunOrigin], lists: RankedLists) -> dict[str, 
 def _score_table(parts: Sequence[pl.DataFrame], depth: Ints, run: str) -> Floats:
     longest = max(1, int(depth.max(initial=0)))
     if len(depth) * longest > MOST_SCORES:
-        raise InputError(
-            f"run {shown(run)} has {plural(len(depth), 'list')} of up to {longest:,} documents: "
-            f"too many scores to hold; shorten the lists with {option('limit', '1000')}"
-        )
+        size = f"{plural(len(depth), 'list')} of up to {longest:,} documents"
+        shorter = f"shorten the lists with {option('limit', '1000')}"
+        raise InputError(f"run {shown(run)} has {size}: too many scores to hold; {shorter}")
     table = np.full((len(depth), longest), np.nan)
     if not parts:
         return table

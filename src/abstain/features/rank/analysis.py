@@ -140,16 +140,13 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     def check(self) -> None:
         check_rows(self.rows and (*self.rows, *self.per_query), self.measures, self.by)
         if list(self.nothing_relevant) != list(self.measures):
-            raise ValueError(
-                "the measures of 'nothing_relevant' differ from those that were asked for"
-            )
+            raise ValueError("'nothing_relevant' has other measures than were asked for")
 
     def to_shape(self, shape: Shape) -> Any:
         """Each query's scores as ir_measures, pyterrier, pytrec_eval or ranx have them."""
         if not self.per_query:
-            raise UsageError(
-                f"there are no scores by query: ask for {option('per_query', value=True)}"
-            )
+            asked = option("per_query", value=True)
+            raise UsageError(f"there are no scores by query: ask for {asked}")
         return shaped(((row.run, row.query, row.scores) for row in self.per_query), shape)
 
     def _frame(self, table: str) -> pl.DataFrame:

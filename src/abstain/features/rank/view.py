@@ -38,10 +38,9 @@ class View(view.View[RankResult]):
         if result.truncation is None:
             return self._scores()
         if result.by or result.per_query:
-            raise UsageError(
-                f"with {option('truncation')}, CSV has one row for each run: leave out "
-                f"{option('by')} and {option('per_query')}, or use JSON"
-            )
+            left_out = f"leave out {option('by')} and {option('per_query')}, or use JSON"
+            one = f"with {option('truncation')}, CSV has one row for each run"
+            raise UsageError(f"{one}: {left_out}")
         return truncation.View(result.truncation).beside(self._scores())
 
     def _scores(self) -> Grid:
