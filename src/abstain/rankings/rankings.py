@@ -247,17 +247,13 @@ def shaped(rows: Iterable[Row], shape: Shape) -> Any:
     {'a': {'AP': {'q1': 0.5}}}
     """
     check_name("shape", shape, get_args(Shape))
-    single = [
-        (run, query, measure, value)
-        for run, query, scores in rows
-        for measure, value in scores.items()
-        if value is not None
-    ]
+    every = ((run, query, *score) for run, query, scores in rows for score in scores.items())
+    single = [row for row in every if row[-1] is not None]
     if shape in ("ir_measures", "pyterrier"):
         names = ("run", "query_id") if shape == "ir_measures" else ("name", "qid")
         schema = {**dict.fromkeys((*names, "measure"), pl.String), "value": pl.Float64}
         return pl.DataFrame(single, schema=schema, orient="row")
-    nested: dict[str, dict[str, dict[str, float]]] = {}
+    nested: dict[str, dict[str, dict[str, float | None]]] = {}
     for run, query, name, value in single:
         outer, inner = (query, name) if shape == "pytrec_eval" else (name, query)
         nested.setdefault(run, {}).setdefault(outer, {})[inner] = value

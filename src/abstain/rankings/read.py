@@ -170,9 +170,8 @@ def ranked_lists(
 ) -> tuple[RankedLists, tuple[RunOrigin, ...]]:
     """The rankings of all runs for the queries of the qrels, and for those in `also`.
 
-    Rows are ordered by falling score and equal scores by falling document id, as trec_eval
-    does, but in double precision; with `ties="rank"` by the rank column. A source with
-    several run tags holds several runs.
+    Rows are ordered as trec_eval orders them, but in double precision, or by the rank column. A
+    source with several run tags holds several runs.
     """
     judged = qrels.judgments()
     ends, by_rank = not settings.nil_as_answer, settings.ties == "rank"
@@ -220,10 +219,9 @@ def _of_all(
 
 
 def _remarks(judgments: Judgments) -> Iterator[str]:
-    for names, what in (
-        (judgments.unknown, 'with negative grades only (which mean "not judged")'),
-        (judgments.added, "in the list of queries but not in the judgments"),
-    ):
+    negative = 'with negative grades only (which mean "not judged")'
+    added = "in the list of queries but not in the judgments"
+    for names, what in ((judgments.unknown, negative), (judgments.added, added)):
         if names:
             queries = plural(len(names), "query", "queries")
             yield f"{queries} {what}: counted as nil, with nothing relevant ({some_of(names)})"
@@ -279,8 +277,7 @@ def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:
     """What the runs are called: a caller's name, else the tag, else the file.
 
-    A tag that several sources claim names none of them: their files do, with their folders if
-    need be.
+    A tag of several sources names none of them: their files do, with their folders if need be.
     """
     tags = Counter(tag for tag, _ in tagged)
     inside = Counter(id(source) for _, source in tagged)

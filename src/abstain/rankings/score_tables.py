@@ -63,8 +63,8 @@ def read_scores(
     columns = dict(columns or {})
     for known in columns:
         if known not in (*UNITS, *RUNS):
-            names = "question=COLUMN, run=COLUMN"
-            raise UsageError(f"a table of scores has only the columns {names} (got '{known}')")
+            names = "question=COLUMN and run=COLUMN"
+            raise UsageError(f"of a table of scores, only {names} can be named (got '{known}')")
     opened = {
         name: rename(_open(each, name, format), columns, side="run")
         for name, each in _tables_by_name(data)
@@ -259,12 +259,11 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
         return [first]
     ids = [c for c in frame.columns if _like_ids(cells(frame, c))]
     if ids == [first]:
-        named_so = option("columns", {"question": first})
-        raise InputError(
-            f"column {shown(first)} may hold scores or topic numbers: if it holds topic numbers, "
-            f"use {named_so}; if it holds scores, add a column called topic",
-            table.name,
+        topics = f"if it holds topic numbers, use {option('columns', {'question': first})}"
+        problem = (
+            f"may hold scores or topic numbers: {topics}; if scores, add a column called topic"
         )
+        raise InputError(f"column {shown(first)} {problem}", table.name)
     return []
 
 
@@ -281,10 +280,9 @@ def _like_ids(column: pl.Series) -> bool:
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
     """The columns of scores."""
     every = {c: _numbers(frame[c], table, frame[ROW]) for c in frame.columns if c not in aside}
-    scores = {column: numbers for column, numbers in every.items() if numbers is not None}
-    if not scores:
-        raise InputError("has no column of scores", table.name)
-    return scores
+    if scores := {column: numbers for column, numbers in every.items() if numbers is not None}:
+        return scores
+    raise InputError("has no column of scores", table.name)
 
 
 def _is_word(column: pl.Series) -> pl.Series:

@@ -26,16 +26,15 @@ Source: TypeAlias = "TrecFile | RankedTable"
 
 
 class Input(Struct, frozen=True):
-    """What both kinds of sources have."""
+    """What both kinds of sources have: a name for messages, and one for its run.
+
+    `named` says that the caller chose that one, which then counts for more than what is inside.
+    """
 
     name: str
-    """Its place in messages."""
     run: str
-    """What its run is called, where nothing inside says so."""
     named: bool
-    """Whether the caller chose that name, which then counts for more than what is inside."""
     path: str | None
-    """The file, where it is one."""
 
 
 class RunOrigin(Struct, frozen=True):
@@ -59,10 +58,7 @@ class TrecFile(Input, frozen=True):
         return trec.read_qrels(self.opened)
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
-        """The rows of the runs in batches: query, doc, score, run, and what `marks` say.
-
-        With `by_rank` the score is −rank.
-        """
+        """The runs' rows in batches: query, doc, score (or −rank), run, and what `marks` say."""
         yield from trec.run_batches(self.opened, by_rank=by_rank, marks=marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:

@@ -312,12 +312,9 @@ class Task:
         """What was promised, and in how many folds it held."""
         if self.keep is None:
             return None
-        shares = []
-        for repeat, depth in enumerate(trials[KEEP].depth):
-            for judge in self._parts(repeat):
-                lost = losses(self.lists, depth[judge, None], judge)
-                if not np.isnan(lost).all():
-                    shares.append(1 - np.nanmean(lost))
+        parts = ((depth, p) for n, depth in enumerate(trials[KEEP].depth) for p in self._parts(n))
+        lost = [losses(self.lists, depth[judge, None], judge) for depth, judge in parts]
+        shares = [1 - np.nanmean(each) for each in lost if not np.isnan(each).all()]
         return Promise(
             keep=self.keep,
             level=self.level or PROMISED,

@@ -45,12 +45,10 @@ class View(view.View[CutResult]):
 
     def whole(self, **options: Any) -> Grid:
         frame = self.result.to_frame()
-        columns = [
-            Column(n, "score" if t.is_numeric() else "text") for n, t in frame.schema.items()
-        ]
-        words = pl.col(pl.Boolean).replace_strict(
-            {True: "yes", False: "no"}, return_dtype=pl.String
-        )
+        kinds = [(name, dtype.is_numeric()) for name, dtype in frame.schema.items()]
+        columns = [Column(name, "score" if numeric else "text") for name, numeric in kinds]
+        yes_no = {True: "yes", False: "no"}
+        words = pl.col(pl.Boolean).replace_strict(yes_no, return_dtype=pl.String)
         return Grid(columns, list(map(list, frame.with_columns(words).rows())))
 
     def title(self) -> str:
