@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstain.errors import UsageError, check_name
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = npt.NDArray[np.float64]
     IntArray: TypeAlias = npt.NDArray[np.int64]
-
-Number = TypeVar("Number", float, "Array")
 
 
 class Outcome(enum.StrEnum):
@@ -70,35 +68,8 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
-class _Sums(Generic[Number]):
-    """What counts add up to."""
-
-    __slots__ = ()
-    right: Number
-    wrong: Number
-    unanswered_right: Number
-    unanswered_wrong: Number
-    unanswered_empty: Number
-    unsplit: Number
-
-    @property
-    def n(self) -> Number:
-        """All questions."""
-        return self.answered + self.unanswered
-
-    @property
-    def answered(self) -> Number:
-        """Right and wrong answers together."""
-        return self.right + self.wrong
-
-    @property
-    def unanswered(self) -> Number:
-        """The blanks, whatever their candidate."""
-        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
-
-
 @dataclass(frozen=True, slots=True)
-class Counts(_Sums[float]):
+class Counts:
     """How many questions had each outcome.
 
     `unsplit` holds the unanswered ones of which nobody knows whether a candidate was right.
@@ -115,6 +86,21 @@ class Counts(_Sums[float]):
     unanswered_wrong: float = 0
     unanswered_empty: float = 0
     unsplit: float = 0
+
+    @property
+    def n(self) -> float:
+        """All questions."""
+        return self.answered + self.unanswered
+
+    @property
+    def answered(self) -> float:
+        """Right and wrong answers together."""
+        return self.right + self.wrong
+
+    @property
+    def unanswered(self) -> float:
+        """The blanks, whatever their candidate."""
+        return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -160,8 +146,12 @@ def _column(place: int) -> Any:
     return property(lambda counts: counts.table[..., place])
 
 
+def _total(start: int, stop: int | None = None) -> Any:
+    return property(lambda counts: counts.table[..., start:stop].sum(axis=-1))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class CountsArray(_Sums["Array"]):
+class CountsArray:
     """Counts of many runs, slices or resamples at once: the last axis holds the six numbers.
 
     Every measure takes one as it takes `Counts`, and returns an array of the leading shape.
@@ -203,10 +193,9 @@ class CountsArray(_Sums["Array"]):
     unanswered_wrong = _column(3)
     unanswered_empty = _column(4)
     unsplit = _column(5)
-
-    @property
-    def unanswered(self) -> Any:
-        return self.table[..., 2:].sum(axis=-1)
+    n = _total(0)
+    answered = _total(0, 2)
+    unanswered = _total(2)
 
 
 class Undefined(float):
