@@ -251,8 +251,8 @@ def test_matrices_that_differ(files: Here) -> None:
     said = " ".join(files("meta", "--scores", "m_ap.csv", "m_rr.csv", *QUICK).out.split())
     says(said, "1", "3", "2", "5")
     data = files("meta", "--scores", "m_ap.csv", "m_rr.csv", *QUICK, "-f", "json").data
-    assert data["measures"] == ["ap", "rr"]
-    assert data["scores"]["rr"] == {"a": pytest.approx(0.8 / 3), "b": pytest.approx(0.8 / 3)}
+    assert data["measures"] == ["m_ap", "m_rr"]
+    assert data["scores"]["m_rr"] == {"a": pytest.approx(0.8 / 3), "b": pytest.approx(0.8 / 3)}
     alone = " ".join(files("meta", "--scores", "m_ap.csv", *QUICK).out.split())
     says(alone, "1", "4")
     files.write("bad.csv", "topic,a,b\nt1,0.1,0.2\nt2,much,0.1\n")

@@ -35,7 +35,7 @@ def test_swap_curves_stop_before_the_bin_that_has_no_end(
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     assert found is not None
     charts = json.loads(found[1])["charts"]
-    swap = charts["chart_swap"]
+    swap = charts["swap"]
     diamonds = [row for own in swap["layer"] if "data" in own for row in own["data"]["values"]]
     assert saved["sensitivity"]
     for own in saved["sensitivity"]:
@@ -46,6 +46,4 @@ def test_swap_curves_stop_before_the_bin_that_has_no_end(
         assert all(difference < own["bins"][-1]["from"] for difference in drawn)
         assert required == ([] if own["required"] is None else [own["required"]])
     four = ("tau_b", "tau_ap", "spearman", "rbo")
-    assert [name for name in charts if "agreement" in name] == [
-        f"chart_agreement_{n}" for n in four
-    ]
+    assert [name for name in charts if "agreement" in name] == [f"agreement_{n}" for n in four]

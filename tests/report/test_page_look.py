@@ -157,8 +157,8 @@ def tooltip_near(seen: Any, chart: str) -> str:
         ("campaign", "decision", ("run", "t:", "S(t)")),
         ("curve", "risk", ("run", "answered", "wrong")),
         ("curve", "along", ("run", "answered", "c@1")),
-        ("meta", "chart_stability", ("measure", "ties", "error")),
-        ("meta", "chart_swap", ("measure", "difference", "swap rate")),
+        ("meta", "stability", ("measure", "ties", "error")),
+        ("meta", "swap", ("measure", "difference", "swap rate")),
     ],
 )
 def test_lines_answer_a_pointer_near_them(

@@ -147,7 +147,7 @@ def test_a_page_of_curves_draws_them(inputs: Here) -> None:
 def test_a_page_of_a_meta_evaluation_is_that_of_its_numbers(inputs: Here) -> None:
     text = page(inputs, "meta")
     saved = json.loads((inputs.folder / "meta.json").read_text())
-    points = data_of(text)["charts"]["chart_stability"]["data"]["values"]
+    points = data_of(text)["charts"]["stability"]["data"]["values"]
     given = [p["error"] for item in saved["stability"] for p in item["curve"]]
     assert [p["error"] for p in points] == [e for e in given if e is not None]
 

@@ -242,7 +242,11 @@ class View(Generic[R]):
             PageTable(f"table-{n}", grid.title or "Results", "", grid, page_size=50)
             for n, grid in enumerate(grids, 1)
         ]
-        figures = [Figure(name, name, spec, title=name) for name, spec in self.charts().items()]
+        figures = [
+            Figure(name, (head := spec["title"]).get("subtitle", name), spec, title=head["text"])
+            for name, spec in self.charts().items()
+            if spec["data"]["values"]
+        ]
         sentences = [note for grid in grids for note in grid.notes]
         section = Section("results", "Results", sentences=sentences, tables=tables, figures=figures)
         return page_of(self.result, self.title(), sentences[0] if sentences else "", [section])

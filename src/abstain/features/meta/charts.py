@@ -10,15 +10,6 @@ from abstain.features.meta.result import MetaResult, Sensitivity
 from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points
 
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
-CAPTIONS = {
-    "stability": "Error rate against the share of ties, with a point for each fuzziness.",
-    "swap": "How often another sample swaps two runs, by their difference; the diamond is the "
-    "difference required.",
-    "required": "The more questions, the smaller the difference that can be trusted.",
-    "power": "Achieved significance levels of all pairs, the surest first.",
-    "agreement": "How similarly two measures order the runs.",
-}
-"""What the charts show."""
 
 
 def meta_charts(result: MetaResult) -> dict[str, dict[str, Any]]:

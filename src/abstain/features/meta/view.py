@@ -10,7 +10,6 @@ from typing import Any
 
 from abstain.errors import plural
 from abstain.features.meta.charts import (
-    CAPTIONS,
     COEFFICIENT,
     how_drawn,
     meta_charts,
@@ -22,14 +21,10 @@ from abstain.features.meta.result import PARTS, MetaResult
 from abstain.report import view
 from abstain.report.charts import write_charts
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.leaderboard import measure_facts
-from abstain.report.page import Figure, Page, PageTable, Section, page_of, policy_and_notes
-from abstain.report.view import first_few, known_measure, listed, policy_words, sentence
+from abstain.report.page import Page
+from abstain.report.view import first_few, listed, policy_words, sentence
 from abstain.stats.resampling.draws import SAME
 from abstain.stats.resampling.reversals import WIDTH
-
-PART_OF = {"swap": "sensitivity", "required": "sensitivity"}
-"""Charts that are not called as their part."""
 
 
 class View(view.View[MetaResult]):
@@ -157,40 +152,14 @@ class View(view.View[MetaResult]):
         notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
         return [Grid(columns, rows, title=title, notes=notes)]
 
-    def page(self) -> Page:
-        """Would another sample of questions lead to the same conclusions?"""
+    def title(self) -> str:
         result = self.result
-        notes = [sentence(note, result.measures) for note in notes_of(result)]
-        runs, questions = plural(len(result.runs), "run"), plural(result.questions, "question")
-        parts = f"{listed(result.parts).capitalize()} of {listed(result.measures)} on {questions}."
-        return page_of(
-            result,
-            f"{', '.join(result.measures)} judged over {runs}",
-            next(iter(advice_of(result)), parts),
-            self._sections(),
-            ("subsets", how_drawn(result)),
-            how=[*policy_and_notes(result), *notes],
-        )
+        return f"{listed(result.measures)} judged over {plural(len(result.runs), 'run')}"
 
-    def _sections(self) -> Iterator[Section]:
-        """A section for each part, and what each measure rewards."""
-        result, charts = self.result, self.charts()
-        for part, grids in self._by_part().items():
-            tables = [
-                PageTable(f"{part}_{n}", grid.title, " ".join(grid.notes), grid)
-                for n, grid in enumerate(grids)
-                if grid.rows
-            ]
-            figures = [
-                Figure(f"chart_{name}", CAPTIONS[kind], spec, title=spec["title"]["text"])
-                for name, spec in charts.items()
-                if PART_OF.get(kind := name.split("_")[0], kind) == part and spec["data"]["values"]
-            ]
-            advice = advice_of(result)[1:] if part == "sensitivity" else []
-            yield Section(part, part.capitalize(), sentences=advice, figures=figures, tables=tables)
-        for n, item in enumerate(map(known_measure, result.measures)):
-            if item is not None and item.definition.takes == "counts":
-                yield Section(f"measure{n}", f"What {item} rewards", facts=measure_facts(item))
+    def page(self) -> Page:
+        page = super().page()
+        page.lead = next(iter(advice_of(self.result)), page.lead)
+        return page
 
 
 def _percent(value: float | None, error: float | None = None) -> Cell:
