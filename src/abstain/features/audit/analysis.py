@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, TypeAlias
 
-from abstain.errors import UnknownNameError, UsageError, option
-from abstain.features.audit.result import READABLE, TABLES, Audit, AuditResult
+from abstain.errors import UnknownNameError, UsageError, check_name, option
+from abstain.features.audit.result import READABLE, TABLES, Audit, AuditResult, Cell
 from abstain.features.audit.rows import (
     check_attainable,
     check_rows,
@@ -20,6 +21,7 @@ from abstain.features.audit.table import Printed, Settings, Sheet, is_missing, r
 from abstain.io.tables import read_table
 from abstain.measures import Measure, count_measure, list_measures
 from abstain.measures import measure as measure_of
+from abstain.outcomes import Counts
 from abstain.runs.counts_table import NUMBERS
 
 Paths: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
@@ -73,12 +75,16 @@ def audit(
     beside = [Sheet(read_table(path, format=format), settings) for path in _listed(companions)]
     known = {c for sheet in (*sheets, *beside) for c in sheet.table.columns}
     for name in (*(column for _, column in settings.columns), *settings.ignore):
-        if name not in known:
-            raise UnknownNameError("column", name, sorted(known))
+        check_name("column", name, sorted(known))
     report = Audit()
-    runs = known_runs({sheet: number_of_questions(sheet, report) for sheet in beside}, report)
+    runs: dict[tuple[str, ...], Counts] = {}
+    for sheet in beside:
+        runs |= known_runs(sheet, report)
     for sheet in sheets:
-        _check_readable(sheet, report)
+        for cell in product(sheet.rows, sheet.figures):
+            if sheet.number(*cell) is None and not is_missing(sheet.texts[cell[0]][cell[1]]):
+                expected = "expected a number, like the other cells of its column"
+                report.check(READABLE, sheet, [cell], expected)
         asked = number_of_questions(sheet, report)
         check_rows(sheet, asked, report)
         check_attainable(sheet, asked, runs, report)
@@ -93,16 +99,7 @@ def _listed(paths: Paths) -> list[str]:
     return [os.fspath(path) for path in several]
 
 
-def _check_readable(sheet: Sheet, audit: Audit) -> None:
-    for row, texts in enumerate(sheet.texts):
-        for column in sheet.figures:
-            if sheet.number(row, column) is None and not is_missing(texts[column]):
-                expected = "expected a number, like the other cells of its column"
-                audit.find(READABLE, sheet, row, column, expected)
-
-
-Value: TypeAlias = tuple[Sheet, int, str, Printed]
-"""A table, a row and a column of it, and the number there."""
+Value: TypeAlias = tuple[Sheet, Cell]
 
 
 def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
@@ -110,44 +107,25 @@ def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
     first: dict[tuple[object, ...], Value] = {}
     for sheet in sheets:
         times = Counter(map(sheet.key, sheet.rows))
-        here: dict[tuple[object, ...], Value] = {}
-        for column in sheet.figures:
-            quantity = _quantity(sheet, column)
-            pairs: dict[str, list[tuple[Value, Value]]] = defaultdict(list)
-            for row in sheet.rows:
-                key, number = sheet.key(row), sheet.number(row, column)
-                if number is not None and times[key] == 1:
-                    value, name = (sheet, row, column, number), (sheet.key_columns, key, *quantity)
-                    here.setdefault(name, value)
-                    if (other := first.get(name)) is not None:
-                        pairs[f"{other[2]} of {other[0].name}"].append((other, value))
-            for other_column, some in pairs.items():
-                _compare(some, other_column, audit)
-        first = here | first
-
-
-def _quantity(sheet: Sheet, column: str) -> tuple[str, ...]:
-    for score in sheet.scores:
-        if score.name == column:
-            return ("score", str(score.measure), score.slice, str(score.scale))
-    roles = [role for role, name in sheet.counts.items() if name == column]
-    return ("count", roles[0]) if roles else ("column", column)
-
-
-def _compare(pairs: Sequence[tuple[Value, Value]], other: str, audit: Audit) -> None:
-    """Compare two columns; where most rows differ, they hold different things after all."""
-    differ = sum(not _agree(a[3], b[3]) for a, b in pairs)
-    if len(pairs) > 2 and 2 * differ > len(pairs):
-        sheet, _, column, _ = pairs[0][1]
-        audit.note(
-            f"{sheet.name}: {column} is not compared with {other}, because most rows differ."
-        )
-        return
-    for (first, at, its_column, number), (sheet, row, column, here) in pairs:
-        audit.check(TABLES, sheet, [(row, column)])
-        if not _agree(number, here):
-            follows = f"{its_column} is {number.text} in {first.places[at]}"
-            audit.find(TABLES, sheet, row, column, follows)
+        here = [
+            ((sheet.key_columns, sheet.key(row), *sheet.quantities[column]), (row, column))
+            for column, row in product(sheet.figures, sheet.rows)
+            if times[sheet.key(row)] == 1 and sheet.number(row, column)
+        ]
+        pairs: dict[tuple[str, str], list[tuple[Value, Cell]]] = defaultdict(list)
+        for name, cell in here:
+            if other := first.get(name):
+                pairs[cell[1], f"{other[1][1]} of {other[0].name}"].append((other, cell))
+        for (column, its_column), some in pairs.items():
+            agree = [_agree(sheet.numbers([cell])[0], o.numbers([at])[0]) for (o, at), cell in some]
+            if len(some) > 2 and 2 * sum(agree) < len(some):  # they hold different things
+                which = f"{sheet.name}: {column} is not compared with {its_column}"
+                audit.note(f"{which}, because most rows differ.")
+                continue
+            for ((o, at), cell), agrees in zip(some, agree, strict=True):
+                follows = f"{at[1]} is {o.numbers([at])[0].text} in {o.places[at[0]]}"
+                audit.check(TABLES, sheet, [cell], "" if agrees else follows)
+        first = {name: (sheet, cell) for name, cell in reversed(here)} | first
 
 
 def _agree(a: Printed, b: Printed) -> Any:

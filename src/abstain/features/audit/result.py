@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
@@ -26,6 +26,8 @@ SUMS = "columns add up"
 PERCENTAGES = "percentages follow"
 TABLES = "tables agree"
 READABLE = "figures are numbers"
+Cell: TypeAlias = tuple[int, str]
+"""The row and the column of a cell."""
 SHOWN = 3
 """Corrections of a finding that a table shows."""
 
@@ -108,6 +110,20 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
         return pl.DataFrame(changes, schema=schema, orient="row")
 
 
+class Range(NamedTuple):
+    """What a number may be that follows from others; a rounded number is anything it rounds."""
+
+    name: str
+    low: float | Fraction
+    high: float | Fraction
+    over: str = ""
+
+    def text(self, digits: int) -> str:
+        low, high = (f"{float(end):.{digits}f}" for end in (self.low, self.high))
+        value = low if low == high else f"between {low} and {high}"
+        return f"the {self.name}{self.over} is {value}"
+
+
 class Audit:
     """An audit under way: what was checked, what disagrees, what was inferred."""
 
@@ -117,40 +133,49 @@ class Audit:
         self.rules: Counter[str] = Counter()
         self.checked: set[tuple[str, int, str]] = set()
 
-    def check(self, rule: str, sheet: Sheet, cells: Iterable[tuple[int, str]]) -> None:
-        self.rules[rule] += 1
-        self.checked |= {(sheet.name, row, column) for row, column in cells}
-
-    def find(
+    def check(
         self,
         rule: str,
         sheet: Sheet,
-        row: int,
-        column: str,
-        follows: str,
-        corrections: Sequence[Correction] = (),
-        *,
-        middle: Fraction | None = None,
+        cells: Sequence[Cell],
+        wrong: str = "",
+        fixes: Iterable[Correction] = (),
     ) -> None:
-        """Remember a cell that disagrees; `middle` is what it should show, where that is clear."""
-        place, printed = sheet.places[row], sheet.number(row, column)
-        if middle is not None and printed is not None:
-            fix = change_of(sheet, row, column, printed.like(middle))
-            corrections = [Correction((fix,), 1)]
-            follows += "; truncated" if printed.truncates(middle) else ""
-        self.findings.append(
-            Finding(
-                rule=rule,
-                file=place.path,
-                line=place.line,
-                at_row=place.row,
-                row=sheet.row_name(row),
-                column=column,
-                printed=sheet.texts[row].get(column) or "",
-                follows=follows,
-                corrections=tuple(corrections),
+        """Remember a check of some cells, and what is wrong with the first of them, if it is."""
+        self.rules[rule] += 1
+        self.checked |= {(sheet.name, *cell) for cell in cells}
+        if wrong:
+            row, column = cells[0]
+            place = sheet.places[row]
+            self.findings.append(
+                Finding(
+                    rule=rule,
+                    file=place.path,
+                    line=place.line,
+                    at_row=place.row,
+                    row=sheet.row_name(row),
+                    column=column,
+                    printed=sheet.texts[row][column],
+                    follows=wrong,
+                    corrections=tuple(fixes),
+                )
             )
-        )
+
+    def check_ranges(
+        self, rule: str, sheet: Sheet, cells: Sequence[Cell], ranges: Sequence[Range]
+    ) -> list[Range]:
+        """Check the first of some cells by the ranges that the others allow; those that it fits."""
+        printed = sheet.numbers([cells[0]])[0]
+        fitting = [between for between in ranges if printed.meets(between.low, between.high)]
+        if fitting or not ranges:
+            self.check(rule, sheet, cells)
+            return fitting
+        middle = Fraction(ranges[0].low + ranges[0].high) / 2
+        wrong = "; ".join(between.text(printed.decimals + 2) for between in ranges)
+        wrong += "; truncated" if printed.truncates(middle) else ""
+        fix = change_of(sheet, *cells[0], printed.like(middle))
+        self.check(rule, sheet, cells, wrong, [Correction((fix,), 1)])
+        return []
 
     def note(self, text: str) -> None:
         self.notes[text] = None

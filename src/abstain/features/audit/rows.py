@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +27,6 @@ from abstain.features.audit.result import (
     fewest_digits,
 )
 from abstain.features.audit.table import ALL, Printed, ScoreColumn, Sheet
-from abstain.measures import Measure
 from abstain.outcomes import MOST as LARGEST
 from abstain.outcomes import Counts, CountsArray
 from abstain.runs.counts_table import BLANKS as SPLIT
@@ -163,9 +162,9 @@ def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
     declared = sheet.settings.questions or sheet.settings.sizes.get(ALL)
     if sheet.settings.questions or "questions" in sheet.counts or not sheet.counts:
         return declared
-    rows = [filled(row_counts(sheet, row)) for row in sheet.body]
-    totals = Counter(counts["questions"] for counts in rows if "questions" in counts)
-    common, times = totals.most_common(1)[0] if totals else (None, 0)
+    known = [filled(row_counts(sheet, row)).get("questions") for row in sheet.body]
+    totals = Counter(total for total in known if total is not None)
+    common, times = next(iter(totals.most_common(1)), (None, 0))
     if totals.total() < 3 or 3 * times < 2 * totals.total():
         return declared
     if common != declared:
@@ -204,22 +203,20 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
         for column in sheet.counts.values():
             number = sheet.number(row, column)
             if number is not None and not _is_count(number):
-                audit.find(COUNTS, sheet, row, column, "a count is a whole number, 0 or more")
+                wrong = "a count is a whole number, 0 or more"
+                audit.check(COUNTS, sheet, [(row, column)], wrong)
         counts, scores = row_counts(sheet, row, questions), scores_of(sheet, row, ALL)
         if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
             counts.pop("questions", None)
             scores = []
         checks: list[Check] = [*sums_of(counts), *(s for s in scores if s.is_known(counts))]
-        for check in checks:
-            audit.check(check.rule, sheet, [(row, column) for column in check.columns(sheet)])
-        failed = [check for check in checks if not check.holds(counts)]
-        fixes: list[Correction] = []
-        if failed and corrected < CORRECTED:
-            fixes = corrections(sheet, row, counts, checks)
-            corrected += 1
-        for check in failed:
-            column = check.columns(sheet)[0]
-            audit.find(check.rule, sheet, row, column, check.follows(counts), fixes)
+        held = [bool(check.holds(counts)) for check in checks]
+        corrected += not all(held)
+        tried = corrected <= CORRECTED and not all(held)
+        fixes = corrections(sheet, row, counts, checks) if tried else []
+        for check, holds in zip(checks, held, strict=True):
+            cells = [(row, column) for column in check.columns(sheet)]
+            audit.check(check.rule, sheet, cells, "" if holds else check.follows(counts), fixes)
 
 
 def corrections(
@@ -227,8 +224,8 @@ def corrections(
 ) -> list[Correction]:
     """Every minimal change of printed cells after which all checks hold."""
     printed = [role for role in row_counts(sheet, row) if role in counts]
-    scores = [check for check in checks if isinstance(check, Score)]
-    cells: list[str | Score] = [*printed, *scores]
+    cells: list[str | Score] = [*printed]
+    cells += [check for check in checks if isinstance(check, Score)]
     for size in (1, 2):
         fixes = [
             tuple(change_of(sheet, row, column, text) for column, text in changes.items())
@@ -254,17 +251,15 @@ def _changes(
         return
     grid = np.indices((size,) * len(roles)).reshape(len(roles), size ** len(roles))
     values = dict(counts) | dict(zip(roles, grid, strict=True))
-    good = np.ones(grid.shape[1], np.bool_)
-    for role in roles:
-        good &= values[role] != counts[role]
+    good = np.all([np.ones(grid.shape[1], np.bool_), *(values[r] != counts[r] for r in roles)], 0)
     for check in checks:
         good &= check in scores or check.holds(values)
     for hit in np.flatnonzero(good)[: 10 * MOST]:
         tried = {role: int(values[role][hit]) for role in roles}
-        made = [float(score.value(dict(counts) | tried)) for score in scores]
-        if not any(np.isnan(v) or s.fits(v) for s, v in zip(scores, made, strict=True)):
-            texts = {s.column.name: s.printed.like(v) for s, v in zip(scores, made, strict=True)}
-            yield {columns[role]: str(tried[role]) for role in roles} | texts
+        made = [(score, float(score.value(dict(counts) | tried))) for score in scores]
+        if not any(np.isnan(value) or score.fits(value) for score, value in made):
+            texts = {score.column.name: score.printed.like(value) for score, value in made}
+            yield {columns[role]: str(number) for role, number in tried.items()} | texts
 
 
 LIMIT = 2_000_000
@@ -272,9 +267,8 @@ LIMIT = 2_000_000
 SUSPECT = 10
 """A size is questioned when one row in so many cannot come from it."""
 SIZES = 5
-MAX_SIZE = 1000
-BUDGET = 20_000_000
-"""Outcomes that are tried in all to find the number of questions behind a column."""
+MAX_SIZE = 500
+"""Numbers of questions that are tried for a column."""
 
 Ends: TypeAlias = tuple[int, int]
 
@@ -301,9 +295,9 @@ class Bounds(NamedTuple):
             ends.append((least, most))
         return cls(n, *ends)
 
-    def few(self, measure: Measure) -> bool:
+    def few(self, score: Score) -> bool:
         (r0, r1), (u0, u1) = self.right, self.unanswered
-        candidates = max(1, u1) if measure.definition.needs_candidates else 1
+        candidates = max(1, u1) if score.by_candidate else 1
         return max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * candidates <= LIMIT
 
     def __str__(self) -> str:
@@ -314,24 +308,24 @@ class Bounds(NamedTuple):
         return f"{text} with {least if least == most else f'{least} to {most}'} unanswered"
 
 
-def known_runs(sheets: Mapping[Sheet, int | None], audit: Audit) -> dict[tuple[str, ...], Counts]:
-    """The counts of every run in companion tables; a row that does not add up tells nothing."""
+def known_runs(sheet: Sheet, audit: Audit) -> dict[tuple[str, ...], Counts]:
+    """The counts of every run in a companion table; a row that does not add up tells nothing."""
     known: dict[tuple[str, ...], Counts] = {}
-    for sheet, questions in sheets.items():
-        if not sheet.counts:
-            audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
-        doubtful: list[str] = []
-        for row in sheet.body:
-            counts = row_counts(sheet, row, questions)
-            if (table := outcomes_of(counts)) is None:
-                continue
-            if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
-                known[sheet.key(row)] = Counts(*table.tolist())
-            else:
-                doubtful.append(sheet.row_name(row))
-        if doubtful:
-            rows = ", ".join(doubtful)
-            audit.note(f"{sheet.name}: rows whose counts do not add up are not used: {rows}.")
+    doubtful: list[str] = []
+    questions = number_of_questions(sheet, audit)
+    if not sheet.counts:
+        audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
+    for row in sheet.body:
+        counts = row_counts(sheet, row, questions)
+        if (table := outcomes_of(counts)) is None:
+            continue
+        if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
+            known[sheet.key(row)] = Counts(*table.tolist())
+        else:
+            doubtful.append(sheet.row_name(row))
+    if doubtful:
+        rows = ", ".join(doubtful)
+        audit.note(f"{sheet.name}: rows whose counts do not add up are not used: {rows}.")
     return known
 
 
@@ -355,20 +349,19 @@ def check_attainable(
             name = score.column.name
             if score.is_known(counts):  # it was checked with the printed counts
                 continue
-            if not bounds.few(score.column.measure):
+            if not bounds.few(score):
                 why = f"{n:,} questions have too many possible outcomes"
                 audit.note(f"{sheet.name}: {name} is not checked for attainability, because {why}.")
                 continue
-            audit.check(ATTAINABLE, sheet, [(row, name)])
             fits = _attainable([score], bounds)
             tried[score.column].append((score, run, fits))
             good += [score] * fits
-            if not fits:
-                audit.find(ATTAINABLE, sheet, row, name, _why_not(score, bounds))
-        if len(good) > 1 and not _attainable(good, bounds):
-            names = " and ".join(score.column.name for score in good)
-            follows = f"no outcome of {plural(n, 'question')} gives the printed {names} together"
-            audit.find(ATTAINABLE, sheet, row, good[0].column.name, follows)
+            audit.check(ATTAINABLE, sheet, [(row, name)], "" if fits else _why_not(score, bounds))
+        if len(good) > 1:
+            names = [score.column.name for score in good]
+            follows = f"no outcome of {bounds} gives the printed {' and '.join(names)} together"
+            wrong = "" if _attainable(good, bounds) else follows
+            audit.check(ATTAINABLE, sheet, [(row, name) for name in names], wrong)
     for column, rows in tried.items():
         failed = sum(not fits for *_, fits in rows)
         if failed and SUSPECT * failed >= len(rows):
@@ -400,20 +393,11 @@ def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool:
 
 
 def _why_not(score: Score, bounds: Bounds) -> str:
-    """The nearest scores below and above that can be, and whether one was cut off."""
-    scores = _scores(score.column, bounds, score.by_candidate)
-    table, target = _outcomes(bounds, score.by_candidate), float(score.printed.value)
-    near, cut = [], ""
-    for side in (scores < target, scores > target):
-        if side.any():
-            best = np.where(side, np.abs(scores - target), np.inf).argmin()
-            value, blanks = float(scores[best]), int(table[best, 2:].sum())
-            left = f", {blanks} unanswered" if blanks else ""
-            near.append(f"{value:.4g} from {int(table[best, 0])} right{left}")
-            if score.printed.truncates(value):
-                cut = f"; the printed score is {value:.4g} truncated"
-    nearest = f" (nearest: {' and '.join(near)})" if near else ""
-    return f"no outcome of {bounds} rounds to the printed score{nearest}{cut}"
+    text = f"no outcome of {bounds} rounds to the printed score"
+    for value in map(float, _scores(score.column, bounds, score.by_candidate)):
+        if score.printed.truncates(value):
+            return f"{text}, which is {value:.4g} truncated"
+    return text
 
 
 def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | None) -> str:
@@ -423,23 +407,18 @@ def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | N
     # Rows that leave least open come first: most sizes fail at once.
     rows = sorted(rows, key=lambda item: item[1].unanswered if item[1] else MAX_SIZE)
     sizes: tuple[list[int], ...] = ([], [], [])
-    budget = BUDGET
     for n in range(1, top + 1):
-        budget -= (n + 1) * (n + 2) // 2
-        if budget < 0 or len(sizes[0]) == SIZES:
+        bounds = ((score, Bounds.of(n, run, {})) for score, run in rows)
+        misfits = (1 for score, b in bounds if b.few(score) and not _attainable([score], b))
+        sizes[sum(islice(misfits, 2))].append(n)
+        if len(sizes[0]) == SIZES:
             break
-        misfits = 0
-        for score, run in rows:
-            bounds = Bounds.of(n, run, {})
-            misfits += bounds.few(score.column.measure) and not _attainable([score], bounds)
-            if misfits > 1:
-                break
-        sizes[misfits].append(n)
     every, but_one = sizes[0], [n for n in sizes[1] if not sizes[0] or n < sizes[0][0]]
-    one, most = (
-        ", ".join(map(str, some[:SIZES])) + " …" * (len(some) >= SIZES) for some in (but_one, every)
-    )
     text = "no number of questions makes every row possible"
     if every:
-        text = f"every row is possible with {most} questions"
-    return f"{text}; all rows but one are possible with {one}" if but_one else text
+        text = f"every row is possible with {_list(every)} questions"
+    return f"{text}; all rows but one are possible with {_list(but_one)}" if but_one else text
+
+
+def _list(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes[:SIZES])) + " …" * (len(sizes) >= SIZES)

@@ -24,16 +24,16 @@ from abstain.features.audit.result import (
     SUMMARIES,
     SUMS,
     Audit,
+    Cell,
     Change,
     Correction,
+    Range,
     change_of,
     fewest_digits,
 )
 from abstain.features.audit.table import PERCENT_WORDS, Printed, Sheet, summary_kind
 
 WHOLES = ("all", "total", "sum", "overall")
-Cell: TypeAlias = tuple[int, str]
-Range: TypeAlias = tuple[float | Fraction, float | Fraction]
 
 
 class Total(NamedTuple):
@@ -42,20 +42,13 @@ class Total(NamedTuple):
     rule: str
     whole: Cell
     parts: list[Cell]
-    sum: int
     gap: int
-    """How much the sum is beyond the whole."""
+    """How much the parts are beyond the whole."""
 
     @classmethod
     def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: list[Cell]) -> Total:
-        total = sum(_value(sheet, part) for part in parts)
-        return cls(rule, whole, parts, total, total - _value(sheet, whole))
-
-
-def _value(sheet: Sheet, cell: Cell) -> int:
-    number = sheet.number(*cell)
-    assert number is not None
-    return int(number.value)
+        value, *others = (n.value for n in sheet.numbers([whole, *parts]))
+        return cls(rule, whole, parts, int(sum(others) - value))
 
 
 def check_sums(sheet: Sheet, audit: Audit) -> None:
@@ -63,14 +56,15 @@ def check_sums(sheet: Sheet, audit: Audit) -> None:
     by_cell: dict[Cell, list[Total]] = defaultdict(list)
     totals = [*_check_summaries(sheet, audit), *_column_sums(sheet, audit)]
     for total in totals:
-        audit.check(total.rule, sheet, [total.whole, *total.parts])
-        for cell in {total.whole, *total.parts}:
+        for cell in (total.whole, *total.parts):
             by_cell[cell].append(total)
     for total in totals:
+        wrong, fixes = "", []
         if total.gap:
-            follows = f"its {len(total.parts)} parts add up to {total.sum}"
+            added = int(sheet.numbers([total.whole])[0].value) + total.gap
+            wrong = f"its {len(total.parts)} parts add up to {added}"
             fixes = _corrections(sheet, total, by_cell)
-            audit.find(total.rule, sheet, *total.whole, follows, fixes)
+        audit.check(total.rule, sheet, [total.whole, *total.parts], wrong, fixes)
 
 
 def _corrections(
@@ -80,7 +74,7 @@ def _corrections(
     fixes: dict[int, list[tuple[Change, ...]]] = defaultdict(list)
     for cell in (failed.whole, *failed.parts):
         shifts = {t.gap if cell == t.whole else -t.gap for t in by_cell[cell]}
-        value = _value(sheet, cell) + next(iter(shifts))
+        value = int(sheet.numbers([cell])[0].value) + next(iter(shifts))
         if len(shifts) == 1 and value >= 0:
             fixes[len(by_cell[cell])].append((change_of(sheet, *cell, str(value)),))
     most = max(fixes, default=0)
@@ -90,7 +84,7 @@ def _corrections(
 def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     """Sums of columns by their names (all_x = a_x + b_x + …), where most rows keep them."""
     skip = {*sheet.percents, *sheet.counts.values(), *(s.name for s in sheet.scores)}
-    numbers = {c: sheet.numbers(c, sheet.rows) for c in sheet.figures if c not in skip}
+    numbers = {c: sheet.column(c, sheet.rows) for c in sheet.figures if c not in skip}
     columns = [c for c, cells in numbers.items() if cells and all(n.whole for n in cells)]
     inferred: list[str] = []
     for whole in columns:
@@ -121,15 +115,11 @@ def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
         if kind == "total":
             yield from _total(sheet, row, column, groups)
             continue
-        audit.check(SUMMARIES, sheet, [(i, column) for i in {row}.union(*groups)])
-        ranges = [r for group in groups for r in _ranges(kind, sheet.numbers(column, group))]
-        fitting = {name for name, _, between in ranges if printed.meets(*between)}
+        ranges = [r for group in groups for r in _ranges(kind, sheet.column(column, group))]
+        cells = [(row, column), *((i, column) for i in set().union(*groups))]
+        fitting = {between.name for between in audit.check_ranges(SUMMARIES, sheet, cells, ranges)}
         if kind == "deviation" and fitting:
             deviations.append(fitting)
-        if ranges and not fitting:
-            follows = [_range_text(*one, digits=printed.decimals + 2) for one in ranges]
-            middle = Fraction(sum(ranges[0][2])) / 2
-            audit.find(SUMMARIES, sheet, row, column, "; ".join(follows), middle=middle)
     if deviations and (both := set.intersection(*deviations)):
         audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
 
@@ -158,7 +148,7 @@ def _members(sheet: Sheet, row: int) -> list[int]:
 def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
     rows = (row, *groups[0])
     scored = column in (*sheet.percents, *(s.name for s in sheet.scores))
-    if scored or not all(n.whole for n in sheet.numbers(column, rows)):
+    if scored or not all(n.whole for n in sheet.column(column, rows)):
         return []
     if column == sheet.counts.get("questions") and len({sheet.texts[i][column] for i in rows}) == 1:
         return []  # the same questions for every row
@@ -175,22 +165,16 @@ RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
 """Summaries that rise with every row: they lie between that of all low and of all high ends."""
 
 
-def _ranges(kind: str, rows: Sequence[Printed]) -> Iterator[tuple[str, int, Range]]:
-    """What a summary of some rows may be: its name, how many rows, its range."""
-    count = len(rows)
+def _ranges(kind: str, rows: Sequence[Printed]) -> Iterator[Range]:
+    """What a summary of some rows may be."""
+    count, over = len(rows), f" of {plural(len(rows), 'row')}"
     if kind in RISING:
         low, high = zip(*(n.ends for n in rows), strict=True)
-        yield kind, count, (RISING[kind](list(low)), RISING[kind](list(high)))
+        yield Range(kind, RISING[kind](list(low)), RISING[kind](list(high)), over)
     elif count > 1:
         for name, size in (("sample", count - 1), ("population", count)):
             least, most = (math.sqrt(end / size) for end in spread(rows))
-            yield f"{name} standard deviation", count, (least, most)
-
-
-def _range_text(name: str, count: int, between: Range, *, digits: int) -> str:
-    low, high = (f"{float(end):.{digits}f}" for end in between)
-    value = low if low == high else f"between {low} and {high}"
-    return f"the {name} of {plural(count, 'row')} is {value}"
+            yield Range(f"{name} standard deviation", least, most, over)
 
 
 def spread(rows: Sequence[Printed]) -> tuple[float, float]:
@@ -218,8 +202,8 @@ def spread(rows: Sequence[Printed]) -> tuple[float, float]:
 
 Percent: TypeAlias = Callable[[Fraction, Fraction], Fraction]
 READINGS: tuple[tuple[str, Percent, int], ...] = (
-    ("the change from {a} to {b} in percent", lambda a, b: 100 * (b - a) / a, 0),
-    ("{a} as a percentage of {b}", lambda a, b: 100 * a / b, 1),
+    ("change from {a} to {b} in percent", lambda a, b: 100 * (b - a) / a, 0),
+    ("percentage that {a} is of {b}", lambda a, b: 100 * a / b, 1),
 )
 """Readings of a percentage of columns a and b: in words, as a function, which of them is 100 %."""
 
@@ -227,24 +211,17 @@ READINGS: tuple[tuple[str, Percent, int], ...] = (
 def check_percentages(sheet: Sheet, audit: Audit) -> None:
     """Check percentages of two columns, read in the way that most rows bear out."""
     for column in sheet.percents:
-        best, reading = 1, None
-        for (a, b), (words, percent, base) in product(_pairs(sheet, column), READINGS):
-            rows = _percentages(sheet, (column, a, b), percent, base)
-            holding = sum(holds for *_, holds in rows)
-            if holding > best and 2 * holding > len(rows):
-                best, reading = holding, (a, b, words.format(a=a, b=b), rows)
-        if reading is None:
-            continue
-        a, b, meaning, rows = reading
-        audit.note(f"{sheet.name}: {column} is {meaning}, as most rows confirm.")
-        for row, low, high, holds in rows:
-            audit.check(PERCENTAGES, sheet, [(row, c) for c in (column, a, b)])
-            if not holds:
-                least, most = f"{float(low):.4g}", f"{float(high):.4g}"
-                exact = least if low == high else f"between {least} and {most}"
-                first, second = (sheet.texts[row][c].strip() for c in (a, b))
-                follows = f"{a} {first} and {b} {second} give {exact} %"
-                audit.find(PERCENTAGES, sheet, row, column, follows, middle=(low + high) / 2)
+        best, meaning, rows = 1, "", []
+        for (a, b), reading in product(_pairs(sheet, column), READINGS):
+            tried = list(_percentages(sheet, (column, a, b), *reading))
+            numbers = sheet.numbers(cells[0] for cells, _ in tried)
+            held = sum(n.meets(r.low, r.high) for n, (_, r) in zip(numbers, tried, strict=True))
+            if held > best and 2 * held > len(tried):
+                best, meaning, rows = held, reading[0].format(a=a, b=b), tried
+        if meaning:
+            audit.note(f"{sheet.name}: {column} is the {meaning}, as most rows confirm.")
+        for cells, between in rows:
+            audit.check_ranges(PERCENTAGES, sheet, cells, [between])
 
 
 def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
@@ -257,18 +234,17 @@ def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
 
 
 def _percentages(
-    sheet: Sheet, columns: Sequence[str], percent: Percent, base: int
-) -> list[tuple[int, Fraction, Fraction, bool]]:
-    """Rows with all three numbers: the range that two of them give, and whether the first meets it.
+    sheet: Sheet, columns: Sequence[str], words: str, percent: Percent, base: int
+) -> Iterator[tuple[list[Cell], Range]]:
+    """Rows with all three numbers: their cells, and what the other two give for the first.
 
     A whole number is itself, a rounded one is a range.
     """
-    rows = []
     for row in sheet.rows:
-        numbers = [n for c in columns if (n := sheet.number(row, c)) is not None]
+        cells = [(row, column) for column in columns]
+        numbers = sheet.numbers(cells)
         ends = [(n.value,) if n.decimals == 0 else n.ends for n in numbers[1:]]
         if len(numbers) == 3 and min(ends[base]) > 0:
             values = [percent(a, b) for a, b in product(*ends)]
-            low, high = min(values), max(values)
-            rows.append((row, low, high, numbers[0].meets(low, high)))
-    return rows
+            a, b = (f"{c} {n.text}" for c, n in zip(columns[1:], numbers[1:], strict=True))
+            yield cells, Range(words.format(a=a, b=b), min(values), max(values))

@@ -169,6 +169,11 @@ class Sheet:
         others = [c for c in self.figures if c not in self.counts.values()]
         scores = {c: score for c in others if (score := self._score(c)) is not None}
         self.scores = list(scores.values())
+        self.quantities: dict[str, tuple[str, ...]] = {c: ("column", c) for c in others}
+        """What each column of figures holds, whatever its name."""
+        self.quantities |= {column: ("count", role) for role, column in self.counts.items()}
+        for s in self.scores:
+            self.quantities[s.name] = ("score", str(s.measure), s.slice, str(s.scale))
         percents = [c for c in others if PERCENT_WORDS.search(c.casefold())]
         self.percents = tuple(c for c in percents if c not in scores)
         runs = [column for column, role in self.roles.items() if role == "run"]
@@ -185,29 +190,24 @@ class Sheet:
     def number(self, row: int, column: str) -> Printed | None:
         return self.cells[row][column]
 
-    def numbers(self, column: str, rows: Iterable[int]) -> list[Printed]:
-        return [n for row in rows if (n := self.cells[row][column]) is not None]
+    def numbers(self, cells: Iterable[tuple[int, str]]) -> list[Printed]:
+        return [n for row, column in cells if (n := self.cells[row][column]) is not None]
+
+    def column(self, column: str, rows: Iterable[int]) -> list[Printed]:
+        return self.numbers((row, column) for row in rows)
 
     def _label_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Columns of texts, and numbers that stand before them and have no name of figures."""
         texts = [c for c in columns if not self._mostly_numbers(c)]
         before = columns[: columns.index(texts[0])] if texts else []
-        figures = (*NUMBERS, *EVERYTHING)
-        labels = {
-            *texts,
-            *(
-                column
-                for column in before
-                if column not in self.settings.sizes
-                and _fold(column) not in figures
-                and _measure_or_none(column) is None
-            ),
-        }
-        return tuple(c for c in columns if c in labels and self.roles.get(c) in (None, "run"))
+        figures = {*NUMBERS, *EVERYTHING, *self.settings.sizes}
+        plain = [c for c in before if not {c, _fold(c)} & figures and _measure_or_none(c) is None]
+        labels = {c for c in (*texts, *plain) if self.roles.get(c) in (None, "run")}
+        return tuple(c for c in columns if c in labels)
 
     def _mostly_numbers(self, column: str) -> bool:
         filled = [row for row in self.rows if not is_missing(self.texts[row][column])]
-        return 2 * len(self.numbers(column, filled)) > len(filled)
+        return 2 * len(self.column(column, filled)) > len(filled)
 
     def _count_columns(self) -> dict[str, str]:
         """The column of each count; none where there is only a number of questions."""
@@ -221,7 +221,7 @@ class Sheet:
         return counts if counts.keys() - {"questions"} else {}
 
     def _mostly_whole(self, column: str) -> bool:
-        numbers = self.numbers(column, self.body)
+        numbers = self.column(column, self.body)
         return 2 * sum(n.whole for n in numbers) > len(numbers)
 
     def _score(self, column: str) -> ScoreColumn | None:
@@ -229,7 +229,7 @@ class Sheet:
         sizes, everything = self.settings.sizes, _fold(column) in EVERYTHING
         role = self.roles.get(column, column)
         slice = column if column in sizes and not everything else ALL
-        numbers = self.numbers(column, self.body)
+        numbers = self.column(column, self.body)
         whole = self._mostly_whole(column) and any(n.value > 1 for n in numbers)
         if role in (*NUMBERS, "run"):
             return None
@@ -290,7 +290,7 @@ def _sizes_in(path: str) -> dict[str, int]:
         raise InputError(f"has no column of sizes (expected {', '.join(TOTALS)})", path)
 
     def total(column: str, rows: Iterable[int]) -> int:
-        return int(sum(n.value for n in sheet.numbers(column, rows) if n.whole))
+        return int(sum(n.value for n in sheet.column(column, rows) if n.whole))
 
     sizes = {ALL: total(questions, sheet.body)}
     sizes |= {c: total(c, sheet.body) for c in sheet.figures if c != questions}
