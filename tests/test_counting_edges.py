@@ -26,7 +26,7 @@ from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import together
 from abstain.runs.refusals import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
-from abstain.runs.sources import answers_of, binned_matrix, filled, stated
+from abstain.runs.sources import answers_of, filled, stated
 from abstain.runs.usual_names import recognised, refuse_pooled
 from tests.snapshots import refuses, says
 
@@ -230,9 +230,15 @@ def test_questions_are_known_by_slice_and_place_there() -> None:
 
 
 def test_confidences_fall_in_bins_that_hold_their_lower_end() -> None:
-    kinds = np.array([[RIGHT, RIGHT, WRONG, WRONG, RIGHT]], np.uint8)
-    sure = np.array([[0.25, 0.49, 0.5, np.nan, 1.0]])
-    found = binned_matrix(["r"], kinds, sure, 4).sort("bin", KIND)
+    frame = pl.DataFrame(
+        {
+            "run": "r",
+            "question": list("abcde"),
+            "outcome": ["right", "right", "wrong", "wrong", "right"],
+            "confidence": [0.25, 0.49, 0.5, None, 1.0],
+        }
+    )
+    found = ab.read_judged(frame).data.source.binned(4).sort("bin", KIND)
     assert found.rows() == [
         ("r", WRONG, -1, 1),
         ("r", RIGHT, 1, 2),

@@ -32,7 +32,6 @@ OUTCOMES: tuple[str, ...] = tuple(Outcome)
 EXCLUDED = len(OUTCOMES)
 """The code of a response that a policy excludes; those below are positions in `OUTCOMES`."""
 
-
 MOST = 2**53
 """The largest count: whole numbers are exact up to it."""
 
@@ -266,6 +265,22 @@ def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
     return [values] if isinstance(values, str) else [str(item) for item in values or ()]
 
 
+def stated_effects(texts: Iterable[str]) -> dict[Why, Effect]:
+    """What `kind=effect` texts say, checked."""
+    effects: dict[Why, Effect] = {}
+    for text in texts:
+        kind, equals, effect = text.partition("=")
+        if not equals:
+            raise UsageError(f"a policy reads KIND=EFFECT, such as error=wrong (got '{text}')")
+        kind, effect = kind.strip().lower(), effect.strip().lower()
+        check_name("kind of blank", kind, tuple(Why))
+        check_name("effect", effect, tuple(Effect))
+        before = effects.setdefault(Why(kind), Effect(effect))
+        if before != effect:
+            raise UsageError(f"the policy says both {kind}={before} and {kind}={effect}")
+    return effects
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What each kind of blank becomes.
@@ -284,18 +299,7 @@ class Policy:
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Policy:
         """A policy from `kind=effect` texts; what they leave unsaid keeps its default."""
-        effects: dict[Why, Effect] = {}
-        for text in texts:
-            kind, equals, effect = text.partition("=")
-            if not equals:
-                raise UsageError(f"a policy reads KIND=EFFECT, such as error=wrong (got '{text}')")
-            kind, effect = kind.strip().lower(), effect.strip().lower()
-            check_name("kind of blank", kind, tuple(Why))
-            check_name("effect", effect, tuple(Effect))
-            before = effects.setdefault(Why(kind), Effect(effect))
-            if before != effect:
-                raise UsageError(f"the policy says both {kind}={before} and {kind}={effect}")
-        return cls(MappingProxyType({**DEFAULT_EFFECTS, **effects}))
+        return cls(MappingProxyType({**DEFAULT_EFFECTS, **stated_effects(texts)}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Policy.of, (self.to_dict(),)

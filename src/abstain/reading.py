@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 import msgspec
 
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
-from abstain.outcomes import Policy, policy_texts
+from abstain.outcomes import Policy, policy_texts, stated_effects
 
 Match: TypeAlias = Literal["id", "text", "squad"]
 Align: TypeAlias = Literal["id", "position"]
@@ -124,11 +124,8 @@ def policy_entries(policy: PolicyLike) -> dict[str, str]:
     """
     if isinstance(policy, Policy):
         return policy.to_dict()
-    texts = policy_texts(policy)
-    whole = Policy.parse(texts).to_dict()
-    return {
-        kind: whole[kind] for kind in (text.partition("=")[0].strip().lower() for text in texts)
-    }
+    stated = stated_effects(policy_texts(policy))
+    return {kind.value: effect.value for kind, effect in stated.items()}
 
 
 LANGUAGES = ("en", "de", "es", "fr", "it")
@@ -182,8 +179,6 @@ def refuse(reading: Reading, why: Mapping[str, str]) -> None:
             raise UsageError(why[name])
 
 
-# ------------------------------------------------------------------------------ of rankings
-
 Missing: TypeAlias = Literal["empty", "error", "skip"]
 Ties: TypeAlias = Literal["trec", "rank"]
 
@@ -236,9 +231,6 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             relevance_level=None if level is None else float(level),
             limit=None if self.limit is None else int(self.limit),
         )
-
-
-# ---------------------------------------------------------------------------- of a part of it
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
-
 MEASURE = Words("abstain.measures:definitions")
 """The name of a measure, which a shell completes."""
 
@@ -85,9 +84,6 @@ interval_of_scores_too = _interval(
     more_help="; for --scores hall (Student's t widened where scores are skewed, the default), "
     "delta (Student's t), percentile, bca",
 )
-
-
-# --------------------------------------------------------------------------------- of reading
 
 OPTIONS: dict[str, tuple[str, str]] = {
     "format": (
@@ -415,8 +411,8 @@ def read_options(
     options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
     if options["detect_refusals"] == "":
         raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
-    for field, what, example in PAIRS:
-        options[field] = pairs(options[field], what, example)
+    for field, example in PAIRS.items():
+        options[field] = pairs(options[field], OPTIONS[field][0].split()[0], example)
     for name in options["columns"]:
         check_name("standard column name", name.rpartition(":")[2], columns)
     reading = Reading.of(**{field: value for field, value in options.items() if value is not None})
@@ -424,9 +420,5 @@ def read_options(
     return reading
 
 
-PAIRS = (
-    ("pick", "--pick", "filter=strict-match"),
-    ("columns", "--column", "question=id"),
-    ("grades", "--grade", "meh=wrong"),
-)
+PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh=wrong"}
 """Options of reading that are `name=value`, with an example each."""

@@ -118,9 +118,6 @@ def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KIND
     return np.array(rows, np.int64).reshape(len(cells), slices, codes)
 
 
-# ------------------------------------------------------------------- counted by batches
-
-
 def streams(frame: nw.LazyFrame[Any]) -> bool:
     """Whether the rows of a frame can be brought here in batches at little cost."""
     return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
@@ -210,8 +207,6 @@ def fill(
     return names, kinds, sure if confident else None
 
 
-# ------------------------------------------------------------------- counted by DuckDB
-
 MOST_BITS = 1 << 29
 """Runs × slices × questions of the largest slice that DuckDB remembers as met: 64 MB for a kind."""
 
@@ -282,9 +277,6 @@ def tabled(
     return Census(names, table)
 
 
-# ------------------------------------------------------------------- counted by any engine
-
-
 def census_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> Census:
     """Count responses by run, slice and kind, wherever they are."""
     rows = counted(judged, frame, [SLICE])
@@ -327,9 +319,6 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
             whole.select(pl.col("run").cast(pl.String), pl.col(KIND, "bin", "n").cast(pl.Int64))
         )
     return pl.concat(parts)
-
-
-# --------------------------------------------------------------------------------- refusals
 
 
 def refuse_faults(judged: Judged, faults: int, repeated: Mapping[str, int] | None = None) -> None:

@@ -118,7 +118,7 @@ def read_counts_table(
     frame = _texts(table)
     others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
     rows: list[Row] = []
-    errors: dict[bool, list[InputError]] = {False: [], True: []}
+    errors: list[InputError] = []
     notes = []
     for record in frame.iter_rows(named=True):
         place = table.place(record[ROW])
@@ -126,7 +126,7 @@ def read_counts_table(
         try:
             numbers = _numbers(record, place)
         except InputError as error:
-            errors[False].append(error)
+            errors.append(error)
             continue
         if not (wrong := _inconsistency(numbers)):
             rows.append(Row(run, _counts(numbers), {c: record[c] for c in others}, place))
@@ -135,10 +135,10 @@ def read_counts_table(
             notes.append(note)
         else:
             how = f"{option('skip_inconsistent', value=True)} scores the others"
-            errors[True].append(InputError(f"{shown(run)}: {wrong}; {how}", place))
-    if first := [*errors[False], *errors[True]][:1]:
-        more = len(errors[False] or errors[True]) - 1
-        raise InputError(first[0].quoted() + f" (and {more:,} more)" * bool(more), first[0].place)
+            errors.append(InputError(f"{shown(run)}: {wrong}; {how}", place))
+    if errors:
+        more = f" (and {len(errors) - 1:,} more)" if errors[1:] else ""
+        raise InputError(errors[0].quoted() + more, errors[0].place)
     if not rows:
         raise UsageError("there are no counts to score")
     return CountsTable(rows, notes, table)

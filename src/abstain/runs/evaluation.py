@@ -30,7 +30,6 @@ from abstain.outcomes import (
     reasons_named,
 )
 from abstain.reading import (
-    Kind,
     PolicyLike,
     Reading,
     Selection,
@@ -40,7 +39,7 @@ from abstain.reading import (
     refuse_meaningless,
 )
 from abstain.registry import answered_by_features
-from abstain.runs.counting import KindCounts, count_cells
+from abstain.runs.counting import count_cells
 from abstain.runs.gold import Slices, cluster_numbers, slices_of
 from abstain.runs.judge import KIND
 from abstain.runs.sources import Source, Subset, having
@@ -78,16 +77,7 @@ class RunData:
     def __init__(self, source: Source, policy: Policy) -> None:
         self.source = source
         self.policy = policy
-
-    @property
-    def kind(self) -> Kind:
-        """What it was read from: a gold and runs, judged rows, or counts."""
-        return self.source.kind
-
-    @property
-    def cluster(self) -> str | None:
-        """The attribute by which questions are clustered: as asked for, or as the data declare."""
-        return self.source.cluster
+        self.kind, self.cluster = source.kind, source.cluster
 
     @property
     def runs_as_listed(self) -> list[str]:
@@ -103,9 +93,7 @@ class RunData:
     @property
     def touched(self) -> dict[str, int]:
         """How many responses each part of the policy touches."""
-        return reasons_named(blanks_by_reason(self.kind_counts(()).table).sum(axis=0))
-
-    # ------------------------------------------------------------------------------ matrices
+        return reasons_named(blanks_by_reason(self.source.count_kinds(()).table).sum(axis=0))
 
     @property
     def kinds(self) -> Codes:
@@ -120,7 +108,7 @@ class RunData:
         refused.
         """
         kinds = self.kinds  # first: what is held is not counted again where it lives
-        counts = self.kind_counts(())
+        counts = self.source.count_kinds(())
         refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)
         return self.policy.outcomes(EXCLUDED).astype(np.uint8)[kinds]
 
@@ -158,17 +146,12 @@ class RunData:
         nothing = self.source.questions(None)["nothing_right"].to_numpy()
         return nothing if nothing.any() else None
 
-    # -------------------------------------------------------------------------------- counts
-
-    def kind_counts(self, by: Sequence[str]) -> KindCounts:
-        return self.source.count_kinds(by)
-
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
         if (published := self.source.published(by)) is not None:
             sizes = set(published[2].n.tolist())
             return Counted(*published, int(sizes.pop()) if len(sizes) == 1 else None)
-        kinds = self.kind_counts(by)
+        kinds = self.source.count_kinds(by)
         reasons = blanks_by_reason(kinds.table)
         refuse_undecided(reasons, kinds.runs, self.policy)
         table = self.policy.apply(kinds.table)
@@ -186,14 +169,6 @@ class RunData:
         """Counts by run over all questions."""
         everywhere = Slices("", [""], np.zeros(self.codes.shape[1], np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
-
-    def binned(self, bins: int) -> pl.DataFrame:
-        """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n.
-
-        They are counted where they live, before any policy; those without a confidence are in
-        bin −1.
-        """
-        return self.source.binned(bins)
 
     def slices(self, attribute: str) -> Slices:
         """The slices that an attribute makes, in natural order."""
@@ -249,8 +224,6 @@ class Evaluation:
         files = plural(len(self.data.source.responses), "table")
         return f"<Evaluation of {files}, {self.data.kind}>"
 
-    # -------------------------------------------------------------------------------- subsets
-
     def with_policy(self, policy: PolicyLike) -> Evaluation:
         """The same responses under another policy; nothing is read again."""
         reading = replace(self.reading, policy=policy_entries(policy))
@@ -281,8 +254,6 @@ class Evaluation:
         part = part_of(self, inside, rows)
         part.data.source.subset = chosen
         return part
-
-    # ------------------------------------------------------------------- for people: frames
 
     def counts(self, *, by: Sequence[str] | str = ()) -> pl.DataFrame:
         """Counts under the policy, a row for each run and slice (polars)."""

@@ -135,8 +135,6 @@ def first_fault(judged: Judged, count: int) -> Exception:
     raise AssertionError("a fault was counted, but no row has one")
 
 
-# -------------------------------------------------------------------- questions answered again
-
 SEAT = "__seat"
 """Where a row stands among all: its file and its number there, as one whole number."""
 FILE_SEATS = 1 << 40

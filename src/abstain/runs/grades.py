@@ -244,8 +244,6 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
     return kind_counts(census.runs, slices, census.table, questions)
 
 
-# ------------------------------------------- the words that others use for outcomes
-
 DECLINED = blank_kind(Why.DECLINED)
 
 _RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
@@ -275,7 +273,6 @@ SCALES: dict[str, dict[str, int]] = {
     "1/0": {"1": RIGHT, "0": WRONG, "1.0": RIGHT, "0.0": WRONG, "-1": DECLINED},
 }
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
-
 
 LONGEST = 40
 """Letters of a grade in a line to type."""

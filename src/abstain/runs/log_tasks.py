@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 TASK, SAMPLE, EPOCH = "task", "sample", "epoch"
 
 
-# -------------------------------------------------------------------- tasks of one model
-
-
 class _Log(Struct):
     """A log of one task, by its place among the sources."""
 
@@ -213,9 +210,6 @@ def together(tables: Sequence[Table], name: str) -> Table:
     )
 
 
-# ------------------------------------------------------- questions that a log was not asked
-
-
 def with_unasked(responses: Sequence[Responses], gold: Gold | None) -> list[Responses]:
     """The runs, with a row for each question that a log did not set out to answer.
 
@@ -290,9 +284,6 @@ def _with_blanks(
         notes=(*item.table.notes, note),
     )
     return replace(item, table=table)
-
-
-# ------------------------------------------------------------------- a gold and logs agree
 
 
 def with_shared_ids(gold: Gold, responses: Sequence[Responses]) -> tuple[Gold, list[Responses]]:

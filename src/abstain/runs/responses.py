@@ -30,7 +30,6 @@ OF_A_RUN = (
 )
 """Columns of a log that speak of a response, not of its question."""
 
-
 RUN = ("run", "question", "answer", "confidence")
 JUDGED = ("run", "question", "grade", "confidence")
 """Columns that are recognised by their usual names, in runs and in judged rows."""
@@ -118,9 +117,6 @@ def _moved(table: Table, reading: Reading) -> Table:
     from abstain.io.engines import moved
 
     return moved(table, reading.engine, reading.master)
-
-
-# ----------------------------------------------------------------------------------- notes
 
 
 def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:

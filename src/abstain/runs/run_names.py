@@ -169,24 +169,17 @@ def differing(logs: Sequence[Table], groups: Sequence[str]) -> list[str] | None:
 def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
     """The values of one fact as they stand in names: as short as is still different."""
     texts = ["" if value is None else " ".join(value.split()) for value in values]
+    if group == "time":
+        shorter = ([text[part] for text in texts] for part in (slice(10), slice(11, 16)))
+        return next((short for short in shorter if len(set(short)) == len(texts)), texts)
     if len({text[:LONGEST] for text in texts}) < len(set(texts)):
         letters = zip(*filter(None, texts), strict=False)
         start = next((at for at, same in enumerate(letters) if len(set(same)) > 1), 0)
         texts = [f"…{text[start:]}" if text and start else text for text in texts]
     texts = [f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text for text in texts]
-    if group == "time":
-        texts = [value or "" for value in values]
-        minutes = [text[11:16] for text in texts if text[:10] == texts[0][:10]]
-        short = [text[:10] for text in texts] if len(minutes) < len(texts) else minutes
-        return short if len(set(short)) == len(texts) else texts
-    if group == "task":
-        return [text or "no task" for text in texts]
-    if {"used", None} == set(values):
-        return [name if value else f"no {name}" for value in values]
-    return [
-        f"{name}={text}" if value is not None else f"no {name}"
-        for value, text in zip(values, texts, strict=True)
-    ]
+    called = "" if group == "task" else f"{name}="
+    each = zip(values, texts, strict=True)
+    return [f"no {name}" if value is None else f"{called}{text}" for value, text in each]
 
 
 def _differing_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:

@@ -101,8 +101,19 @@ class Source:
         return kind_counts(runs, slices, table, kinds.shape[1])
 
     def binned(self, bins: int) -> pl.DataFrame:
-        """How many responses of each run and kind have a confidence in each bin."""
-        return binned_matrix(*self.filled(confident=True), bins)
+        """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n.
+
+        Those without a confidence are in bin −1; no policy is applied.
+        """
+        runs, kinds, confidence = self.filled(confident=True)
+        assert confidence is not None
+        parts = []
+        for run, row, sure in zip(runs, kinds, confidence, strict=True):
+            place = np.where(np.isnan(sure), UNSURE, np.floor(sure * bins)).astype(np.int64)
+            keys, n = np.unique((place + 1) * KINDS + row, return_counts=True)
+            columns = {"run": [run] * len(n), KIND: keys % KINDS, "bin": keys // KINDS - 1, "n": n}
+            parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
+        return pl.concat(parts)
 
     def published(self, by: Sequence[str]) -> Published | None:
         """The counts by run and slice, where somebody else has counted."""
@@ -272,9 +283,6 @@ def declared_cluster(tables: Iterable[Table]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-# ---------------------------------------------------------------------------------- the matrix
-
-
 def filled(judged: Judged, *, confident: bool = False) -> Filled:
     """Every response in its cell, whatever engines the runs live in.
 
@@ -293,20 +301,6 @@ def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
     """Rows of several tables in one order; a table in that order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
-
-
-def binned_matrix(
-    runs: Sequence[str], kinds: Codes, confidence: Array | None, bins: int
-) -> pl.DataFrame:
-    """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n."""
-    assert confidence is not None
-    parts = []
-    for run, row, sure in zip(runs, kinds, confidence, strict=True):
-        place = np.where(np.isnan(sure), UNSURE, np.floor(sure * bins)).astype(np.int64)
-        keys, n = np.unique((place + 1) * KINDS + row, return_counts=True)
-        columns = {"run": [run] * len(n), KIND: keys % KINDS, "bin": keys // KINDS - 1, "n": n}
-        parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
-    return pl.concat(parts)
 
 
 EMPTY = EXCLUDED - 1

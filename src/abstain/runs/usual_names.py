@@ -40,7 +40,6 @@ ITEMS = ("item", "question", "sample", "query", "example", "instance")
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
 
-
 REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
 """Words in the names of columns that number the repeats of a question."""
 
@@ -156,9 +155,6 @@ def _are_shares(table: Table, column: str) -> bool:
         ~column_of(frame, column).is_null() & ~number.is_between(0, 1).fill_null(value=False)
     )
     return collect(bad.select(column).head(1), table.name).is_empty()
-
-
-# ----------------------------------------------------------- rows that say too little
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:

@@ -290,7 +290,7 @@ class Common:
 
     def unknown(self) -> tuple[Array, IntArray]:
         """Over all questions: six counts of the responses that are known, and how many are not."""
-        table = self.whole.data.kind_counts(()).table
+        table = self.whole.data.source.count_kinds(()).table
         unknown = np.zeros(KINDS, bool)
         unknown[[blank_kind(why, candidate) for why in UNKNOWN for candidate in CANDIDATES]] = True
         known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)

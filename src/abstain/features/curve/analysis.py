@@ -293,7 +293,7 @@ def histogram(
     check_bins(bins)
     evaluation.data.require_confidence()
     counted = evaluation.data.counted()
-    binned = evaluation.data.binned(bins)
+    binned = evaluation.data.source.binned(bins)
     runs = []
     for run, outcomes in zip(counted.runs, counted.counts.table.tolist(), strict=True):
         table = _table(binned.filter(pl.col("run") == run), evaluation.policy, bins)

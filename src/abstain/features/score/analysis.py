@@ -331,7 +331,7 @@ def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | Non
     if cluster is None or evaluation.data.kind == "counts":
         return None
     grouped = tuple(dict.fromkeys((*by, cluster)))
-    fine = evaluation.data.kind_counts(grouped)
+    fine = evaluation.data.source.count_kinds(grouped)
     at = grouped.index(cluster)
     result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
     for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
