@@ -21,13 +21,13 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, option, reason_of, shown
+from abstain.io.files import reading
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ENGINES = ("polars", "duckdb", "spark")
-MASTER = "local[*]"
 DUCKDB_ROW = "file_row_number"
 ODD_PATH = re.compile(r"(^|/)[_.][^/]*$|[*?\[\]{}\\:]")
 """What engines pass over or take for a pattern: the rows of such a file are handed over."""
@@ -84,19 +84,15 @@ def _connection() -> Any:
 
 
 def _in_duckdb(table: Table) -> Any:
-    _needed("duckdb", "duckdb")
-    _needed("pyarrow", "duckdb")
-    import duckdb
-
+    for package in ("duckdb", "pyarrow"):
+        _needed(package, "duckdb")
     file = _parquet(table)
     if file is None:
         return _connection().from_arrow(table.frame.collect().to_arrow())
     # Without a number for its rows where a column has the name that DuckDB would give it.
     numbered = DUCKDB_ROW not in map(str.lower, table.columns)
-    try:
+    with reading(table.name, engine=True):
         relation = _connection().read_parquet([str(file)], file_row_number=numbered)
-    except duckdb.Error as error:
-        raise InputError(f"is not readable Parquet: {reason_of(error)}", table.name) from None
     row = [f"{DUCKDB_ROW} AS {ROW}"] if numbered else []
     return relation.project(", ".join([*map(quoted, table.columns), *row]))
 
@@ -150,7 +146,7 @@ def spark_session(master: str | None = None) -> SparkSession:
         if master not in (None, at):
             raise UsageError(f"a Spark session is running at {at}, not at {master}")
         return running
-    master = master or MASTER
+    master = master or "local[*]"
     if master.startswith("local") and shutil.which("java") is None:
         raise UsageError(f"{option('engine', 'spark')} needs Java 17 or newer")
     logging.getLogger("py4j").setLevel(logging.ERROR)
@@ -179,9 +175,7 @@ def _in_spark(table: Table, master: str | None) -> Any:
         return _spark_frame(table.frame.collect(), session)
     from pyspark.sql.functions import col
 
-    try:
+    with reading(table.name, engine=True):
         frame = session.read.parquet(f"file:{path.absolute()}")
         names = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
         return frame.select(*names, col("_metadata.row_index").cast("long").alias(ROW))
-    except Exception as error:
-        raise InputError(f"is not readable Parquet: {reason_of(error)}", table.name) from None

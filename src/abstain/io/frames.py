@@ -216,12 +216,7 @@ NUMBER = r"^[+-]?(?:(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|i
 """A text that polars reads as a number."""
 
 
-def require(table: Table, column: str, purpose: str) -> None:
-    """Refuse a table without a column, naming what it has and how to map it."""
-    require_all(table, {column: purpose})
-
-
-def require_all(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
+def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
     """Refuse a table without some columns (with their purposes): all that it lacks at once.
 
     `side` is the scope of the advice where a column's name is known on the other side too.

@@ -32,7 +32,7 @@ TYPES: dict[str, Any] = dict.fromkeys(TEXTS, pl.String) | {
     "correct": pl.List(pl.String),
     "options": pl.List(pl.String),
 }
-"""Columns that a reader fills; metadata of the same name are renamed."""
+"""Columns that a reader fills; metadata of the same name, or of an attribute's, are renamed."""
 TAKEN = (*TYPES, "grade", "answered", "option_texts", "accepted", "nothing_right", ROW)
 MAX_ATTRIBUTES = 100
 Verdict = tuple[str, str | None]
@@ -90,8 +90,6 @@ class LogRows:
 
     opened: Opened
     format: str
-    reserved: tuple[str, ...] = ()
-    """Attributes that the reader fills; metadata of the same name are renamed."""
     columns: dict[str, list[Any]] = field(default_factory=dict)
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -123,7 +121,7 @@ class LogRows:
             row["answer"] = ""
         for name, value in (metadata or {}).items():
             if isinstance(value, (str, int, float, bool)):
-                row[self._metadata_name(name)] = value
+                row[self._metadata_name(name, attributes or {})] = value
         row |= attributes or {}
         for name, value in row.items():
             self._padded(name).append(value)
@@ -136,9 +134,9 @@ class LogRows:
         values += [None] * (self.height - len(values))  # for rows that had nothing for it
         return values
 
-    def _metadata_name(self, name: str) -> str:
+    def _metadata_name(self, name: str, attributes: Mapping[str, Any]) -> str:
         known = name.strip() or "metadata"
-        known = f"{known} (metadata)" if known in (*TAKEN, *self.reserved) else known
+        known = f"{known} (metadata)" if known in (*TAKEN, *attributes) else known
         self._metadata.add(known)
         if len(self._metadata) > MAX_ATTRIBUTES:
             what = f"has more than {MAX_ATTRIBUTES} different attributes"

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     from abstain.io.csv_files import CsvFile
-    from abstain.io.readers import Reader
 
 
 def exact(name: str) -> str:
@@ -133,8 +132,6 @@ def read_table(
     `pick` says what to pick of a tool's log. With `in_chunks` the rows of text are read when and
     as often as they are needed (`Table.chunks`).
     """
-    if format and format not in FORMATS:
-        check_name("table or log format", format, (*FORMATS, *_readers()))
     opened = path if isinstance(path, Opened) else files.open_file(path)
     with reading(opened.name):
         if not opened.head:
@@ -142,7 +139,10 @@ def read_table(
         files.refuse_binary(opened)
         chosen = format or sniff(opened)
         if chosen not in FORMATS:
-            reader = _readers()[chosen]
+            from abstain.io.readers import log_readers
+
+            check_name("table or log format", chosen, (*FORMATS, *log_readers()))
+            reader = log_readers()[chosen]
             for name in pick or {}:
                 check_name(f"pick of {chosen}", name, reader.picks)
             return reader.read(opened, pick or {})
@@ -172,12 +172,6 @@ def _read_plain(opened: Opened, format: str) -> Table:
     from abstain.io.json_files import read_array, read_jsonl
 
     return read_jsonl(opened) if format == "jsonl" else read_array(opened)
-
-
-def _readers() -> Mapping[str, Reader]:
-    from abstain.io.readers import log_readers  # loaded where there are logs
-
-    return log_readers()
 
 
 LARGE = 1 << 20
@@ -310,8 +304,7 @@ def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None =
     return _json_series(values, kinds).alias(name)  # some methods of a series read its name
 
 
-PLAIN_TYPES: dict[type[Any], type[pl.DataType]]
-PLAIN_TYPES = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
+PLAIN_TYPES: Mapping[Any, Any] = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
 
 
 def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Series:

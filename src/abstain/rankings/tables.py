@@ -23,7 +23,6 @@ from abstain.io.frames import (
     read_numbers,
     rename,
     require,
-    require_all,
     text_column,
     text_columns,
 )
@@ -62,7 +61,7 @@ class RankedTable(Input, frozen=True):
     def judgments(self) -> pl.DataFrame:
         """The rows of the qrels: query, doc, rel."""
         table = self.table
-        require_all(table, IDS | {"rel": "which holds the grade (0: judged, not relevant)"})
+        require(table, IDS | {"rel": "which holds the grade (0: judged, not relevant)"})
         rows = collect(_chosen(table, ("query", "doc"), "rel"), table.name)
         if rows.is_empty():
             raise InputError("has no judgments (expected columns: query, doc, rel)", self.name)
@@ -90,13 +89,13 @@ class RankedTable(Input, frozen=True):
     def order(self, *, by_rank: bool) -> str:
         """The column that documents are ordered by; a table without it, or without ids, fails."""
         table, order = self.table, "rank" if by_rank else "score"
-        require_all(table, IDS)
+        require(table, IDS)
         if order == "score" and order not in table.columns and "rank" in table.columns:
             how = f"with {option('ties', 'rank')} they are ordered by the column 'rank'"
             line = 1 if table.format in ("csv", "tsv") else None
             problem = f"has no column 'score' to order documents by; {how}"
             raise InputError(problem, Place(table.name, line))
-        require(table, order, "by which documents are ordered")
+        require(table, {order: "by which documents are ordered"})
         return order
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
@@ -366,7 +365,7 @@ def open_queries(queries: Any, columns: Mapping[str, str]) -> Table:
 
 def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     """The column `query` and the wanted attributes, as text."""
-    require(table, "query", "which names the query")
+    require(table, {"query": "which names the query"})
     attributes = [c for c in table.columns if c != "query"]
     for name in by:
         if name not in attributes:

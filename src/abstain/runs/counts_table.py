@@ -10,7 +10,7 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError, Place, UsageError, option, shown
-from abstain.io.frames import check_mapping, collect, open_table, rename, require_all, text_columns
+from abstain.io.frames import check_mapping, collect, open_table, rename, require, text_columns
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
 from abstain.reading import Kind, Reading, Selection, narrowed, positions
@@ -72,7 +72,7 @@ class CountsTable(Source):
     def _require(self, names: Sequence[str]) -> None:
         """Refuse attributes that no row has."""
         if self.table is not None:
-            require_all(self.table, dict.fromkeys(names, "which was asked for"))
+            require(self.table, dict.fromkeys(names, "which was asked for"))
         elif names:
             raise UsageError("counts of a mapping have no attributes to slice or choose by")
 
@@ -114,7 +114,7 @@ def read_counts_table(
     needed = {"right": "the number of right answers", "wrong": "the number of wrong answers"}
     if not {*SIZES} & {*table.columns}:
         needed["unanswered"] = "the number of questions without an answer"
-    require_all(table, needed)
+    require(table, needed)
     frame = _texts(table)
     others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
     rows: list[Row] = []

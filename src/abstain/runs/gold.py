@@ -20,7 +20,7 @@ from abstain.io.frames import (
     is_odd_moment,
     open_table,
     rename,
-    require_all,
+    require,
     text_column,
     text_columns,
 )
@@ -90,7 +90,7 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
     if not answers and "correct" not in table.columns:
         bare = nw.from_native(table.frame).with_columns(correct=nw.lit(""))
         table = replace(table, frame=bare.to_native(), columns=(*table.columns, "correct"))
-    require_all(
+    require(
         table,
         {
             "question": "which names each question",

@@ -24,7 +24,7 @@ from abstain.errors import (
     shown,
     some_of,
 )
-from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require_all, text_column
+from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require, text_column
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.runs.counting import KindCounts, count_kinds, counted, kind_counts, tabled
 from abstain.runs.gold import BY, Gold, numbered_slices
@@ -139,7 +139,7 @@ def _canonical(
 ) -> nw.LazyFrame[Any]:
     table, frame = source.table, source.frame
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
-    require_all(
+    require(
         table,
         {column: "which gives the outcome of each response (or 'grade')"}
         | dict.fromkeys(by, "to slice by"),

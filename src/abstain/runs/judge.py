@@ -22,7 +22,7 @@ from abstain.io.frames import (
     in_engine,
     is_all_null,
     read_numbers,
-    require_all,
+    require,
     text_column,
     text_columns,
     trimmed,
@@ -93,7 +93,7 @@ def _canonical(
     """The columns of a response, trimmed text, with the number of their table."""
     table = source.table
     needed = {"question": "which names each question"} if align == "id" else {}
-    require_all(table, needed | {"answer": "which holds the answer (empty: none was given)"})
+    require(table, needed | {"answer": "which holds the answer (empty: none was given)"})
     texts = ("answer", "answered", "candidate", "why", *keep)
     extra = []
     if table.refusals and RULE in table.columns:

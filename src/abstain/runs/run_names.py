@@ -247,7 +247,7 @@ def read_info(source: Any) -> RunsInfo:
     if isinstance(source, RunsInfo):
         return source
     table = open_table(source, name="the runs' attributes")
-    require(table, "run", "which names the run")
+    require(table, {"run": "which names the run"})
     frame = collect(into_lazy(table.frame).select(*map(exact, table.columns)), table.name)
     frame = frame.with_columns(pl.all().cast(pl.String))
     twice = frame.filter(pl.col("run").is_duplicated())

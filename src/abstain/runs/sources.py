@@ -15,7 +15,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.io.frames import require_all
+from abstain.io.frames import require
 from abstain.io.tables import cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, KINDS, CountsArray
@@ -224,7 +224,7 @@ class JudgedRows(_Judged):
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, where a run may have several rows a question: they must name it."""
         for item in self.responses:
-            require_all(item.table, {"question": "which names each question"})
+            require(item.table, {"question": "which names each question"})
         return self.judged(by, keep)
 
 

@@ -279,8 +279,8 @@ def _without_candidates(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def read_pseudonyms(path: Any, teams: Sequence[str]) -> dict[str, str]:
     """The name of each team for the blind phase, from a table of team and pseudonym."""
     table = open_table(path, name="the pseudonyms")
-    for name in ("team", "pseudonym"):
-        require(table, name, "which is needed to give each team its pseudonym")
+    purpose = "which is needed to give each team its pseudonym"
+    require(table, {"team": purpose, "pseudonym": purpose})
     frame = collect(into_lazy(table.frame).select("team", "pseudonym"), table.name)
     rows = [[str(text or "").strip() for text in row] for row in frame.iter_rows()]
     pseudonyms: dict[str, str] = dict(rows)

@@ -324,7 +324,7 @@ def common_questions(
     data = evaluation.data
     if data.kind == "judged":
         for responses in data.source.responses:
-            require(responses.table, "question", "which names each question")
+            require(responses.table, {"question": "which names each question"})
     if data.kind != "counts":
         data.with_attributes(list(dict.fromkeys([*attributes, *filter(None, [data.cluster])])))
     size = (data.confidence if confident else data.kinds).shape[1]

@@ -276,7 +276,7 @@ def _registrations(
     if source is None:
         return {}, []
     table = open_table(source, name="the registrations")
-    require(table, "edition", "which names the edition or the task")
+    require(table, {"edition": "which names the edition or the task"})
     frame = collect(into_lazy(table.frame).select(*table.columns), table.name)
     counts: dict[str, dict[str, int]] = {}
     for row in frame.iter_rows(named=True):

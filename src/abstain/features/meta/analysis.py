@@ -19,7 +19,7 @@ from abstain.features.meta.parts import (
     stability_of,
 )
 from abstain.features.meta.result import PARTS, MetaResult, Part, Requirement
-from abstain.io.frames import require_all
+from abstain.io.frames import require
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import EXCLUDED
 from abstain.rankings.rankings import Rankings
@@ -242,7 +242,7 @@ def _of_counts(
             "`meta` draws samples of questions, but counts by name have no questions: "
             "expected a table of counts with a row for each run and question"
         )
-    require_all(counts.table, {"question": "from which `meta` draws samples"})
+    require(counts.table, {"question": "from which `meta` draws samples"})
     rows = evaluation.data.counted(["question"])
     runs, run = np.unique(rows.runs, return_inverse=True)
     questions, question = np.unique([str(q) for (q,) in rows.slices], return_inverse=True)

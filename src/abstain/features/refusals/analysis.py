@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, option, plural, shown
-from abstain.io.frames import collect, into_lazy, open_table, require, require_all, text_column
+from abstain.io.frames import collect, into_lazy, open_table, require, text_column
 from abstain.outcomes import VERDICTS, Policy
 from abstain.reading import PolicyLike, Reading
 from abstain.report import view
@@ -176,7 +176,7 @@ def _checked(
     """
     truth = open_table(check, name="the table to check by")
     columns = {"question": "which names each question", "true": "which holds the true outcome"}
-    require_all(truth, columns)
+    require(truth, columns)
     keys = ["question", *(["run"] if "run" in truth.columns else [])]
     texts = [pl.col(key).cast(pl.String) for key in keys]
     word = pl.col("true").cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -210,7 +210,7 @@ def _checked(
 
 def _rows(source: Responses) -> pl.DataFrame:
     table = source.table
-    require(table, "question", "which names each question")
+    require(table, {"question": "which names each question"})
     if RULE not in table.columns:
         raise InputError(
             "has no text of responses to look at (a column 'response' or 'answer')", table.name
@@ -229,7 +229,7 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
         "question": "which names each question",
         "outcome": "without which there is no verdict to check",
     }
-    require_all(source.table, needed)
+    require(source.table, needed)
     rows = grade_rows(source)
     refuse_undecided_rows(rows, policy)
     ends = policy.outcomes(excluded=-1)

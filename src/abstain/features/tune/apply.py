@@ -16,7 +16,7 @@ from abstain.features.tune.analysis import thresholded
 from abstain.features.tune.choose import Threshold
 from abstain.features.tune.result import KIND, VERSION, Confidence, TuneResult
 from abstain.io.files import open_file
-from abstain.io.frames import collect, require_all, text_column
+from abstain.io.frames import collect, require, text_column
 from abstain.io.json_files import document
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, cells, col
@@ -87,7 +87,7 @@ def apply_thresholds(
     how = structs.replace(reading or Reading(), engine=None, master=None)
     table = read_responses(run, how, name="run").table
     answer = "which holds the answer (empty: there is none)"
-    require_all(table, {"answer": answer, "confidence": "which is compared with the threshold"})
+    require(table, {"answer": answer, "confidence": "which is compared with the threshold"})
     rows = _rows(table, only)
     per = next((t.per for t in thresholds.values() if t.per), None)
     questions = None

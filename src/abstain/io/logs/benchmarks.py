@@ -46,7 +46,7 @@ class Responses(Struct):
 
 def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
     """Responses of one model to one data set; a log has no ids and its order is drawn by chance."""
-    rows = readers.LogRows(opened, "abstentionbench", ("should_abstain", "position"))
+    rows = readers.LogRows(opened, "abstentionbench")
     responses = document(opened, Responses, what="AbstentionBench log").responses
     for number, response in enumerate(responses, 1):
         prompt = response.prompt

@@ -139,7 +139,7 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A test is a question, a provider and its prompt a run; repeats of a test are a cluster."""
     threshold = readers.number_picked(picks, "right-at")
     results = _results(opened)
-    rows = readers.LogRows(opened, "promptfoo", ("test", "description"))
+    rows = readers.LogRows(opened, "promptfoo")
     names = _run_names(results)
     first: dict[tuple[str, str], str] = {}
     tests: dict[str, int] = {}

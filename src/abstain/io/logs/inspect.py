@@ -139,7 +139,6 @@ class _Reader:
         """Whose values count, and which of several values: by the first sample with scores."""
         self.key = ""
         self.several = (header.eval.config.epochs or 1) > 1
-        self.rows.reserved = tuple(self._attributes("", 1))
         self.identities: set[tuple[str, int]] = set()
         self.plan: Plan = "samples"
 
