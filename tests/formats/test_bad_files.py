@@ -162,8 +162,8 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "run.csv",
         "problem,pred\nq1,a\n",
         "run.csv:1: has no column 'question', which names each question, and no column 'answer', "
-        "which holds the answer (empty: none was given) (its columns: problem, pred); if they "
-        "have other names, map them with --column question=problem --column answer=pred",
+        "which holds the answer (empty: none was given) (its columns: problem, pred); "
+        "map another name with --column question=problem --column answer=pred",
     ),
 }
 
@@ -198,8 +198,8 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
             ("score", "file.csv", "run.csv"),
             "problem,answer\nq1,a\n",
             "has no column 'question', which names each question, and no column 'correct', which "
-            "holds the right answer (empty: there is none) (its columns: problem, answer); if "
-            "they have other names, map them with --column question=problem --column "
+            "holds the right answer (empty: there is none) (its columns: problem, answer); "
+            "map another name with --column question=problem --column "
             "gold:correct=answer",
         ),
         (
@@ -207,21 +207,21 @@ def test_refused_as_gold_counts_and_source_of_a_conversion(here: Here, case: str
             "run,correct,false\na,1,2\n",
             "has no column 'right', the number of right answers, and no column 'wrong', the number "
             "of wrong answers, and no column 'unanswered', the number of questions without an "
-            "answer (its columns: run, correct, false); if they have other names, map them with "
+            "answer (its columns: run, correct, false); map another name with "
             "--column right=NAME --column wrong=NAME --column unanswered=NAME",
         ),
         (
             ("score", "--counts", "file.csv", "--by", "topic"),
             "run,right,unanswered\na,1,2\n",
             "has no column 'wrong', the number of wrong answers (its columns: run, right, "
-            "unanswered); if it has another name, map it with --column wrong=NAME",
+            "unanswered); map another name with --column wrong=NAME",
         ),
         (
             ("compare", "--judged", "file.csv"),
             "run,problem,grade\na,q1,right\n",
             "has no column 'question', which names each question (its columns: run, problem, "
             "grade); "
-            "if it has another name, map it with --column question=problem",
+            "map another name with --column question=problem",
         ),
     ],
 )

@@ -225,10 +225,8 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
     if not missing:
         return
     if table.format == "qa4mre":
-        is_gold = "correct" in table.columns
-        kinds = ("gold", "run", "<output>") if is_gold else ("run", "gold", "<test-set>")
-        what = "is a QA4MRE {}, expected a {} ({})".format(*kinds)
-        raise InputError(what, Place(table.name, 1))
+        kinds = "gold, expected a run" if "correct" in table.columns else "run, expected a gold"
+        raise InputError(f"is a QA4MRE {kinds}", Place(table.name, 1))
     free = [name for name in table.columns if name not in columns]
     advice = {}
     for name in missing:
@@ -237,10 +235,7 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
         advice[f"{side}:{name}" if side and guess in USUAL_NAMES else name] = guess
     have = ", ".join(table.columns[:20]) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    renamed = (
-        "they have other names, map them" if len(missing) > 1 else "it has another name, map it"
-    )
-    what = f"has no column {lacking} (its columns: {have}); if {renamed} with "
+    what = f"has no column {lacking} (its columns: {have}); map another name with "
     place = Place(table.name, 1 if table.format in ("csv", "tsv") else None)
     raise MissingColumnError(what + option("columns", advice), place)
 

@@ -9,10 +9,11 @@ knows (`correct`, `options`, `confidence`, `reason`), and its metadata as attrib
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -86,14 +87,13 @@ def sniff_log(opened: Opened) -> str | None:
 
 @dataclass(slots=True)
 class LogRows:
-    """The rows of one log, column by column."""
+    """The rows of one log."""
 
     opened: Opened
     format: str
-    columns: dict[str, list[Any]] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    height: int = 0
     _metadata: set[str] = field(default_factory=set)
     _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
 
@@ -122,25 +122,16 @@ class LogRows:
         for name, value in (metadata or {}).items():
             if isinstance(value, (str, int, float, bool)):
                 row[self._metadata_name(name, attributes or {})] = value
-        row |= attributes or {}
-        for name, value in row.items():
-            self._padded(name).append(value)
-        self.height += 1
+        self.rows.append(row | (attributes or {}))
         if line is not None:
             self.lines.append(line)
-
-    def _padded(self, name: str) -> list[Any]:
-        values = self.columns.setdefault(name, [])
-        values += [None] * (self.height - len(values))  # for rows that had nothing for it
-        return values
 
     def _metadata_name(self, name: str, attributes: Mapping[str, Any]) -> str:
         known = name.strip() or "metadata"
         known = f"{known} (metadata)" if known in (*TAKEN, *attributes) else known
         self._metadata.add(known)
         if len(self._metadata) > MAX_ATTRIBUTES:
-            what = f"has more than {MAX_ATTRIBUTES} different attributes"
-            raise InputError(what, self.opened.name)
+            raise InputError(f"has more than {MAX_ATTRIBUTES} attributes", self.opened.name)
         return known
 
     def again(self, key: str, run: str = "") -> str:
@@ -164,21 +155,19 @@ class LogRows:
         plan: Plan = None,
     ) -> Table:
         """All rows as a table; columns that nothing fills are left out."""
-        if not self.height:
+        if not self.rows:
             raise InputError("has no responses", self.opened.name)
-        self._padded("answer")
-        order = dict.fromkeys((*TYPES, *self.columns))
-        series = [_series(name, self._padded(name)) for name in order if name in self.columns]
-        frame = pl.DataFrame(
-            [s for s in series if s.name == "answer" or s.null_count() < self.height]
-        ).with_columns(pl.col("answer").fill_null(""))
+        names = dict.fromkeys((*TYPES, *itertools.chain.from_iterable(self.rows)))
+        series = [_series(name, [row.get(name) for row in self.rows]) for name in names]
+        kept = [s for s in series if s.name == "answer" or s.null_count() < len(s)]
+        frame = pl.DataFrame(kept).with_columns(pl.col("answer").fill_null(""))
         return Table(
             self.opened.name,
             self.format,
             tuple(frame.columns),
             frame.with_row_index(ROW).lazy(),
             self.opened,
-            lines=self.lines if len(self.lines) == self.height else None,
+            lines=self.lines if len(self.lines) == len(self.rows) else None,
             run_id=(run, 1) if run else None,
             notes=tuple(f"{self.opened.name}: {note}" for note in self.notes),
             facts=tuple(facts),
@@ -212,9 +201,9 @@ def verdict_of(number: float, threshold: float | None, *, place: Place) -> str:
         return "right" if number >= threshold else "wrong"
     if number in (0, 1):
         return "right" if number else "wrong"
-    what = f"the score {shown(str(number))} is neither right (1) nor wrong (0)"
-    example = option("pick", {"right-at": "0.5"})
-    raise InputError(f"{what}; say which score is the lowest right one, as in {example}", place)
+    how = f"say from which score on it is right, as in {option('pick', {'right-at': '0.5'})}"
+    value = shown(str(number))
+    raise InputError(f"the score {value} is neither right (1) nor wrong (0); {how}", place)
 
 
 def share(value: Any, *, what: str, place: Place) -> float:
@@ -235,9 +224,10 @@ def first_text(responses: Any) -> str:
     return "" if isinstance(responses, list) else plain_text(responses)
 
 
-def accepted(targets: Iterable[Any]) -> list[str]:
-    """The accepted answers; where a log has none, that it is as judged."""
-    return [text for text in map(plain_text, targets) if text] or [AS_JUDGED]
+def accepted(targets: Any) -> list[str]:
+    """The accepted answers, one or a list; where a log has none, that it is as judged."""
+    texts = map(plain_text, targets if isinstance(targets, list) else [targets])
+    return list(filter(None, texts)) or [AS_JUDGED]
 
 
 def numbered(question: str, time: int) -> str:
@@ -245,7 +235,7 @@ def numbered(question: str, time: int) -> str:
     return question if time == 1 else f"{question}#{time}"
 
 
-def one_of(names: Sequence[str], picked: str | None, *, what: str, name: str) -> str:
+def one_of(names: Sequence[str], picked: str | None, what: str, name: str) -> str:
     """The one that was picked, or the only one there is."""
     if picked in names:
         return str(picked)

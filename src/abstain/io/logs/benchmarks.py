@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, UsageError, nearest, option, plural, shown
+from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io import readers
 from abstain.io.files import Opened, open_file
 from abstain.io.json_files import document, records
@@ -60,7 +60,7 @@ def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
             answer="none" if outcome == "right" and abstain else text,
             response=text or None,
             reason=reason,
-            correct=[] if abstain else readers.accepted(targets or ()),
+            correct=[] if abstain else readers.accepted(targets),
             attributes={"should_abstain": "yes" if abstain else "no", "position": str(number)},
             metadata=prompt.metadata,
         )
@@ -91,10 +91,8 @@ ABSTENTIONBENCH = readers.Reader(
     read=read_abstentionbench,
 )
 
-# A judge asked for one letter may answer in a sentence, and "the correct answer is Lima" is no
-# CORRECT. So a grade counts where it is all of the cell, a whole line, a line such as
-# "Grade: A", or the grade of a JSON object; what else a cell says is unscored, never a verdict.
-
+# "The correct answer is Lima" is no CORRECT: a grade is all of a cell, a whole line, a line such
+# as "Grade: A", or the grade of a JSON object; what else a cell says is unscored.
 MEANINGS = {"A": "right", "B": "wrong", "C": "declined"}
 MEANINGS |= {"CORRECT": "right", "INCORRECT": "wrong", "NOTATTEMPTED": "declined"}
 LABEL = (
@@ -181,17 +179,15 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
             metadata={c: row[c] for c in raw.columns if c not in used},
         )
     if unread:
-        rows.notes.append(
-            f"{len(unread):,} of {rows.height:,} grades cannot be read as one grade and are "
-            f"unscored (expected {KNOWN_FORMS}; the first, {unread[0]})"
-        )
+        what = f"{len(unread):,} of {len(rows.rows):,} grades cannot be read as one grade"
+        rows.notes.append(f"{what}: unscored (expected {KNOWN_FORMS}; the first, {unread[0]})")
     return rows.table()
 
 
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
     if picked is not None and picked not in raw.columns:
-        near = ", ".join(nearest(picked, raw.columns)) or "none"
-        raise InputError(f"has no column {shown(picked)} (nearest: {near})", raw.name)
+        have = ", ".join(raw.columns[:20])
+        raise InputError(f"has no column {shown(picked)} (its columns: {have})", raw.name)
     return picked or next((c for c in usual if c in raw.columns), None)
 
 
@@ -226,9 +222,8 @@ def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
             values["attributes"] = {"same": "yes" if line.same else "no"}
         else:
             is_one = isinstance(line.value, list) and len(line.value) == 1
-            value = readers.share(
-                line.value[0] if is_one else line.value, what="'value'", place=place
-            )
+            value = line.value[0] if is_one else line.value
+            value = readers.share(value, what="'value'", place=place)
             outcome = "declined" if value == 0.5 else "right"
             values = {"answer": SAME if value > 0.5 else DIFFERENT, "value": value}
             values["confidence"] = max(value, 1 - value)
@@ -236,10 +231,7 @@ def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
     return rows.gold()
 
 
-PAN = readers.Reader(
-    name="pan",
-    read=read_pan,
-)
+PAN = readers.Reader(name="pan", read=read_pan)
 
 DATA_SET = re.compile(rb'"data"\s*:\s*\[')
 """What a data set has and predictions, whose values are texts, have not."""
@@ -252,7 +244,6 @@ class Answer(Struct):
 class Item(Struct):
     id: str
     answers: list[Answer] = []
-    is_impossible: bool | None = None
 
 
 class Paragraph(Struct):
@@ -353,9 +344,8 @@ def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
     for article in data.data:
         for item in (item for paragraph in article.paragraphs for item in paragraph.qas):
             golds = [answer.text for answer in item.answers if squad(answer.text)]
-            if item.id in questions or (item.is_impossible and golds):
-                what = "twice" if item.id in questions else "with answers, although is_impossible"
-                raise InputError(f"has question {shown(item.id)} {what}", opened.name)
+            if item.id in questions:
+                raise InputError(f"has question {shown(item.id)} twice", opened.name)
             kind = {"kind": "HasAns" if golds else "NoAns", "title": article.title}
             questions[item.id] = {"correct": golds, "attributes": kind}
     if not questions:
@@ -368,13 +358,10 @@ def _by_question(
 ) -> dict[str, T]:
     """What a file says of each question; a question that the data set lacks is refused."""
     values = document(opened, dict[str, shape], what=what)  # type: ignore[valid-type]
-    for name in values:
-        if name not in questions:
-            near = nearest(name, list(questions)[:5000])
-            hint = f" (nearest: {shown(near[0])})" if near else ""
-            raise InputError(
-                f"has question {shown(name)}, which the data set lacks{hint}", opened.name
-            )
+    if others := values.keys() - questions.keys():
+        raise InputError(
+            f"has question {shown(min(others))}, which the data set lacks", opened.name
+        )
     return values
 
 

@@ -47,7 +47,7 @@ def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
     wanted, threshold = picks.get("metric"), readers.number_picked(picks, "right-at")
     if wanted is not None or threshold is not None:
-        readers.one_of(metrics, wanted, what="metric", name=opened.name)
+        readers.one_of(metrics, wanted, "metric", opened.name)
     rows = readers.LogRows(opened, "deepeval")
     names = {case.name for case in run.test_cases}
     unique = None not in names and len(names) == len(run.test_cases)
@@ -85,10 +85,7 @@ def _by_metrics(metrics: Sequence[Metric], threshold: float | None) -> readers.V
 DEEPEVAL = readers.Reader(
     name="deepeval",
     sniff=re.compile(rb'\{\s*(?:"\w+"\s*:\s*(?:"[^"]*"|null)\s*,\s*)*"testCases"\s*:\s*\['),
-    picks={
-        "metric": "the metric that says what is right (default: all)",
-        "right-at": readers.RIGHT_AT,
-    },
+    picks={"metric": "the metric that says what is right (all)", "right-at": readers.RIGHT_AT},
     read=read_deepeval,
 )
 
@@ -157,6 +154,7 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
         text = readers.plain_text(result.response.output if result.response else None)
         outcome, reason = _tested(result, text, threshold)
         asserts = [a for a in case.asserts or () if isinstance(a, dict)]
+        expected = [a.get("value") for a in asserts if a.get("type") == "equals"]
         kinds = {str(a.get("type")).removeprefix("not-") for a in asserts}
         by_match &= kinds <= set(MATCHING_ASSERTIONS)
         rows.add(
@@ -165,7 +163,7 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
             run=run,
             text=text,
             reason=reason,
-            correct=readers.accepted(a.get("value") for a in asserts if a.get("type") == "equals"),
+            correct=readers.accepted(expected),
             attributes={"test": test, "description": case.description},
             metadata=case.metadata,
         )
@@ -212,9 +210,7 @@ def _tested(result: Result, text: str, threshold: float | None) -> readers.Verdi
     response = result.response or Response()
     error = response.error or (result.error if result.response is None else None)
     if result.failure_reason == FAILED_TO_RUN or (result.failure_reason is None and error):
-        return "error", reason_of(
-            readers.plain_text(result.error or error) or "the test failed to run"
-        )
+        return "error", reason_of(readers.plain_text(result.error or error) or "it failed to run")
     if result.success if threshold is None else (result.score or 0) >= threshold:
         return "right", None
     if response.is_refusal is True:
@@ -281,8 +277,8 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.notes.append("the recording has no final report: it did not finish")
     accuracy, counted = (report or {}).get("accuracy"), len(verdicts)
     if isinstance(accuracy, (int, float)) and abs(accuracy * counted - passed) > 1e-9 * counted:
-        what = f"{passed:,} of {plural(counted, 'verdict')} are right"
-        rows.notes.append(f"its report has the accuracy {accuracy}, but {what}")
+        right_of = f"{passed:,} of {plural(counted, 'verdict')} are right"
+        rows.notes.append(f"its report has the accuracy {accuracy}, but {right_of}")
     model = spec.get("completion_fns") or spec.get("model_name")
     run = ", ".join(map(readers.plain_text, model if isinstance(model, list) else [model]))
     return rows.table(run=run or None, by_match=all("correct" in v for v in verdicts))
@@ -296,8 +292,8 @@ def _take(event: Event, sample: Sample, place: Place) -> None:
         sample.failed = readers.plain_text(data.get("message")) or "the sample failed"
     elif event.type == "match" or (event.type == "metrics" and VERDICTS & data.keys()):
         if sample.verdict is not None:
-            what = f"is a second verdict on sample {shown(event.sample_id)}"
-            raise InputError(f"{what} (first: line {sample.line}), expected one", place)
+            name, first = shown(event.sample_id), f"first: line {sample.line}"
+            raise InputError(f"is a second verdict on sample {name} ({first})", place)
         sample.line, sample.verdict = place.line or 0, data
 
 
@@ -310,7 +306,7 @@ def _texts(sample: Sample) -> dict[str, Any]:
     text = texts[0 if "choice" in sample.verdict else -1]
     return {
         "text": (readers.plain_text(sampled) if isinstance(sampled, str) else "") or text,
-        "correct": readers.accepted(expected if isinstance(expected, list) else [expected]),
+        "correct": readers.accepted(expected),
     }
 
 
@@ -334,9 +330,8 @@ def _recorded(
     if right and choice is not None:
         return ("right" if str(choice) in right else "wrong"), None
     if choice is not None and score is None:
-        what = f"the grader's choice {shown(readers.plain_text(choice))} has no score"
-        example = option("pick", {"right": "A+C"})
-        raise InputError(f"{what}; say which choices are right, as in {example}", place)
+        what, how = shown(readers.plain_text(choice)), option("pick", {"right": "A+C"})
+        raise InputError(f"the choice {what} has no score; say which are right, as in {how}", place)
     if not isinstance(score, (int, float)):
         return "unscored", "the score is not a number"
     return readers.verdict_of(score, threshold, place=place), None

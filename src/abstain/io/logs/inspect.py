@@ -111,8 +111,7 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
     with open_archive(opened) as archive:
         name = next((name for name in HEADERS if name in archive.entries), None)
         if name is None:
-            what = "is an archive without a header.json, expected one table or log"
-            raise InputError(what, opened.name)
+            raise InputError("is an archive without a header.json, expected a log", opened.name)
         header = _entry(archive, name, Header, "Inspect header")[1]
         if archive.repeated:
             many = plural(archive.repeated, "entry", "entries")
@@ -171,21 +170,18 @@ class _Reader:
             name = self.picked
             if name is not None and name not in scores:
                 name, _, self.key = name.partition(".")
-            self.scorer = readers.one_of(
-                list(scores), name, what="scorer", name=self.rows.opened.name
-            )
+            self.scorer = readers.one_of(list(scores), name, "scorer", self.rows.opened.name)
         return scores.get(self.scorer or "")
 
     def _add(self, place: Place, sample: Sample) -> None:
         identity = str(sample.id), sample.epoch
         if identity in self.identities:
-            what = f"sample {shown(identity[0])} appears twice in epoch {sample.epoch}"
-            raise InputError(what, place)
+            where = f"in epoch {sample.epoch}"
+            raise InputError(f"sample {shown(identity[0])} appears twice {where}", place)
         self.identities.add(identity)
         score = self._score(sample)  # of one that failed too: it may choose the scorer
         outcome, reason = self._outcome(sample, score, place)
-        response = _completion(sample.output)
-        answer = response
+        answer = response = _completion(sample.output)
         if score is not None and score.answer is not None and outcome != "error":
             answer = readers.plain_text(score.answer)
         if outcome == "wrong" and not answer and not response and sample.output is not None:
@@ -196,9 +192,7 @@ class _Reader:
             answer=answer,
             response=response or answer or None,
             reason=reason,
-            correct=readers.accepted(
-                sample.target if isinstance(sample.target, list) else [sample.target]
-            ),
+            correct=readers.accepted(sample.target),
             attributes=self._attributes(*identity),
             metadata=sample.metadata,
         )
@@ -234,8 +228,8 @@ class _Reader:
         try:
             number = value if isinstance(value, (int, float)) else float(text)
         except ValueError:
-            what = f"the score is {shown(text)}, expected C, I, P, N or a number"
-            raise InputError(what, place) from None
+            expected = "expected C, I, P, N or a number"
+            raise InputError(f"the score is {shown(text)}, {expected}", place) from None
         return readers.verdict_of(number, self.threshold, place=place)
 
     def _attributes(self, sample: str, epoch: int) -> dict[str, Any]:
@@ -259,10 +253,8 @@ class _Reader:
         expected = epochs * (len(ids) or _first(dataset.samples or 0, config.limit))
         if expected > held:
             self.plan = "epochs"
-            self.rows.notes.append(
-                f"has {held:,} of {expected:,} samples and does not "
-                "say which are missing: the missing samples are not counted"
-            )
+            what = f"has {held:,} of {expected:,} samples"
+            self.rows.notes.append(f"{what}; which are missing is unknown: they are not counted")
 
 
 def _facts(header: Header) -> list[tuple[str, str, str]]:

@@ -74,8 +74,8 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
     kept: list[tuple[int, Record]] = []
     for line, record in records(opened, dict[str, Any], what=WHAT):
         if lacking := {"doc_id", "filtered_resps"} - record.keys():
-            what = f"has no '{min(lacking)}', expected a {WHAT}"
-            raise InputError(what, Place(opened.name, line))
+            place = Place(opened.name, line)
+            raise InputError(f"has no '{min(lacking)}', expected a {WHAT}", place)
         name = str(record.get("filter", "none"))
         filters[name] = None
         if wanted in (None, name):
@@ -85,7 +85,7 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
             kept.append((line, {k: v for k, v in record.items() if k not in long} | {"raw": raw}))
     if not filters:
         raise InputError("has no rows", opened.name)
-    readers.one_of(list(filters), wanted, what="filter", name=opened.name)
+    readers.one_of(list(filters), wanted, "filter", opened.name)
     return kept
 
 
@@ -99,7 +99,7 @@ def _metric(record: Record, wanted: str | None, name: str) -> str:
     usual = [m for m in PREFERRED if m in metrics]
     if wanted is None and len(usual) == 1:
         return usual[0]
-    return readers.one_of(metrics, wanted, what="metric", name=name)
+    return readers.one_of(metrics, wanted, "metric", name)
 
 
 def _judged(
@@ -158,9 +158,8 @@ def _judged_pair(score: list[Any], metric: str, place: Place) -> tuple[str, dict
     golds = [readers.plain_text(t) for t in texts or () if readers.plain_text(t)]
     values: dict[str, Any] = {"text": text, "correct": golds}
     if (chance := prediction.get("no_answer_probability")) is not None:
-        values["confidence"] = 1 - readers.share(
-            chance, what="the no-answer probability", place=place
-        )
+        probability = readers.share(chance, what="the no-answer probability", place=place)
+        values["confidence"] = 1 - probability
     if not golds:
         return ("right", values | {"answer": "none"}) if not text else ("wrong", values)
     if not text:
