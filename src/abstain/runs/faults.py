@@ -47,18 +47,27 @@ MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
 
 
-class Problem(Struct, frozen=True):
-    """Something wrong with a submission, with its place."""
+class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something wrong with a run, with its place."""
 
     kind: str
-    place: Place
+    team: str | None = None
+    """Whose file it is, where that is known."""
+    file: str
+    line: int | None
+    row: int | None = None
+    """Its row, in a file without lines."""
+    run: str | None
+    question: str | None
     message: str
-    run: str | None = None
-    question: str | None = None
+    typed: str = ""
+    """The message as the command line words it, where that differs."""
     details: tuple[Problem, ...] = ()
     """The problems that this one explains."""
-    typed: str = ""
-    """The message as the command line words it, where it advises an option."""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.file, self.line, self.row)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
@@ -71,12 +80,25 @@ class Problem(Struct, frozen=True):
         return kind(self.message + tail, self.place)
 
 
+def problem_at(
+    kind: str, place: Place, message: str, run: str | None = None, question: str | None = None
+) -> Problem:
+    return Problem(
+        kind=kind,
+        file=place.path,
+        line=place.line,
+        row=place.row,
+        run=run,
+        question=question,
+        message=message,
+    )
+
+
 def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
     """The problem that a faulty row is; `hints` names the nearest ids, which takes its time."""
     message = _message(row[KIND], row, judged.gold, hints=hints)
-    return Problem(
-        FAULTS[row[KIND]], judged.place(row), message, row.get("run"), row.get("question")
-    )
+    where = judged.place(row)
+    return problem_at(FAULTS[row[KIND]], where, message, row.get("run"), row.get("question"))
 
 
 def _message(fault: int, row: Mapping[str, Any], gold: Gold, *, hints: bool) -> str:
@@ -222,4 +244,4 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
         f"run {shown(row['run'])} has question {shown(question)} again, with "
         f"{'the same' if same else 'another'} {what}{where}"
     )
-    return Problem(REPEATED, judged.place(row), message, row["run"], question)
+    return problem_at(REPEATED, judged.place(row), message, row["run"], question)

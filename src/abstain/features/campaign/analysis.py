@@ -25,7 +25,7 @@ from abstain.features.campaign.result import (
 from abstain.features.compare.analysis import compare
 from abstain.features.score.analysis import interval_rows, rows_of
 from abstain.features.validate.problems import misspelt, odd_things
-from abstain.features.validate.result import Problem, ValidateResult
+from abstain.features.validate.result import ValidateResult
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
@@ -229,7 +229,7 @@ def campaign(
         withdrawn=tuple(withdrawn),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
-        warnings=tuple(map(Problem.of, odd)) if checked is None else checked.warnings,
+        warnings=tuple(odd) if checked is None else checked.warnings,
         skipped=() if checked is None else checked.skipped,
         comparison=comparison,
         stability=stability(evaluation, chosen, order, seed),

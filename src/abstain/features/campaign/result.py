@@ -10,11 +10,11 @@ import numpy as np
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
-from abstain.features.validate.result import Problem
 from abstain.outcomes import MOST, OUTCOMES
 from abstain.registry import view_of
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Number, Result
+from abstain.runs.faults import Problem
 
 if TYPE_CHECKING:
     import polars as pl

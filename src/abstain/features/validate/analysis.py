@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
-from abstain.features.validate import result as facts
 from abstain.features.validate.problems import misspelt, odd_things, problems_of
 from abstain.features.validate.result import ValidateResult
 from abstain.io.files import bare_name
@@ -25,7 +24,7 @@ from abstain.reading import Reading, ReadingOptions, refuse_meaningless
 from abstain.report.result import without_clusters
 from abstain.runs import read_golds, with_ids
 from abstain.runs.evaluation import Evaluation
-from abstain.runs.faults import Problem
+from abstain.runs.faults import Problem, problem_at
 from abstain.runs.gold import natural
 from abstain.runs.judge import judge
 from abstain.runs.log_tasks import with_shared_ids, with_unasked
@@ -167,14 +166,14 @@ def valid_runs(
         lists = "`abstain validate` lists them all"
         raise InputError(f"no run is valid (the first problem: {first}); {lists}")
     everything = {run for submission in responses for run in runs_of(submission)}
-    everything |= {problem.run or problem.place.path for problem in seen.unread}
+    everything |= {problem.run or problem.file for problem in seen.unread}
     left = {run for submission in kept for run in runs_of(submission)}
     notes = tuple(note for note in result.notes if note != NO_POLICY)
     result = replace(result, notes=notes, skipped=tuple(sorted(everything - left)))
     return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
 
 
-def _without(submission: Responses, problems: Sequence[facts.Problem]) -> list[Responses]:
+def _without(submission: Responses, problems: Sequence[Problem]) -> list[Responses]:
     """The responses without those of runs that have a problem, in whichever file it is."""
     mine = {problem.run for problem in problems if problem.file == submission.table.name}
     if None in mine or (mine and submission.table.chunks is not None):
@@ -198,12 +197,11 @@ def result_of(seen: Examined, max_runs: int | None) -> ValidateResult:
     beyond, notes = ([], []) if max_runs is None else _too_many(seen, max_runs)
     problems = [*seen.problems, *beyond]
 
-    def where(problem: facts.Problem) -> tuple[int, int]:
+    def where(problem: Problem) -> tuple[int, int]:
         return order.get(problem.file, len(order)), problem.line or problem.row or 1 << 62
 
-    def in_order(problems: Sequence[Problem]) -> tuple[facts.Problem, ...]:
-        stated = (facts.Problem.of(p, teams.get(p.place.path)) for p in problems)
-        return tuple(sorted(stated, key=where))
+    def in_order(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+        return tuple(_with_team(p, teams.get(p.file)) for p in sorted(problems, key=where))
 
     return ValidateResult(
         reading=reading,
@@ -238,7 +236,13 @@ def _teams_by_file(seen: Examined, paths: Sequence[str]) -> dict[str, str]:
 
 
 def _unreadable(error: InputError, place: str, run: str | None = None) -> Problem:
-    return Problem(UNREADABLE, error.place or Place(place), error.message, run, typed=error.typed)
+    problem = problem_at(UNREADABLE, error.place or Place(place), error.message, run)
+    return problem if error.typed == error.message else replace(problem, typed=error.typed)
+
+
+def _with_team(problem: Problem, team: str | None) -> Problem:
+    details = tuple(_with_team(detail, team) for detail in problem.details)
+    return replace(problem, team=team, details=details)
 
 
 def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
@@ -268,7 +272,7 @@ def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
                 f"(team by {team.by}), expected at most {most}"
             )
             place = Place(submission.table.name, line)
-            problems.append(Problem("too many runs", place, message, submission.run or run))
+            problems.append(problem_at("too many runs", place, message, submission.run or run))
     how = ", ".join(f"{plural(n, 'run')} by {what}" for what, n in by.most_common())
     notes = [f"runs were counted per team; the team is known for {how}"] if by else []
     if lost:

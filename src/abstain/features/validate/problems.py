@@ -30,7 +30,7 @@ from abstain.io.tables import ROW, Table
 from abstain.outcomes import KINDS, WRONG
 from abstain.reading import LANGUAGES, Reading
 from abstain.runs.counting import MISSING, refuse_counts, rows_by_run, run_count
-from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, repeats
+from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, problem_at, repeats
 from abstain.runs.gold import NONE_WORDS, Gold
 from abstain.runs.judge import FILE, INDEX, KIND, YES, Judged
 from abstain.runs.responses import Responses
@@ -79,7 +79,7 @@ def missing_questions(judged: Judged) -> Iterator[Problem]:
             for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy()).tolist():
                 message = f"run {shown(str(run))} has no response to question {shown(ids[at])}"
                 place = _place_before(table, rows, at)
-                yield Problem("missing question", place, message, str(run), ids[at])
+                yield problem_at("missing question", place, message, str(run), ids[at])
 
 
 def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
@@ -95,7 +95,7 @@ def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
     gold_ids = judged.gold.frame["question"].to_list()
     for source in judged.sources:
         table = source.table
-        runs = {p.run for p in problems if p.kind in ID_KINDS and p.place.path == table.name}
+        runs = {p.run for p in problems if p.kind in ID_KINDS and p.file == table.name}
         if runs != {source.run} or table.plan or ROW not in source.frame.collect_schema().names():
             continue  # an engine does not say in which order they stand; a log names its samples
         rows = collect(source.frame.select("question", ROW), table.name)
@@ -112,10 +112,8 @@ def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
             mine = tuple(p for p in problems if p.run == source.run and p.kind in ID_KINDS)
             left = [p for p in problems if p.run != source.run or p.kind not in ID_KINDS]
             place = table.place(rows[ROW][at])
-            problems = [
-                *left,
-                Problem("misnumbered ids", place, message, source.run, ids[at], mine),
-            ]
+            cause = problem_at("misnumbered ids", place, message, source.run, ids[at])
+            problems = [*left, replace(cause, details=mine)]
     return problems
 
 
@@ -123,7 +121,7 @@ def _without_floods(problems: Sequence[Problem]) -> Iterator[Problem]:
     """Whatever is many of a kind in one run, as one."""
     groups: dict[tuple[str, str | None, str], list[Problem]] = {}
     for problem in problems:
-        groups.setdefault((problem.place.path, problem.run, problem.kind), []).append(problem)
+        groups.setdefault((problem.file, problem.run, problem.kind), []).append(problem)
     for (_, run, kind), single in groups.items():
         if len(single) <= FLOOD:
             yield from single
@@ -158,7 +156,7 @@ def _no_answers(judged: Judged) -> Iterator[Problem]:
                 f"question {shown(question)} is marked as answered but has no answer, expected an "
                 "answer, or answered=NO"
             )
-            yield Problem("answer lacking", judged.place(row), message, row["run"], question)
+            yield problem_at("answer lacking", judged.place(row), message, row["run"], question)
 
 
 def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
@@ -191,7 +189,7 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
                     f"{column} {shown(row[column])} is not an option of question "
                     f"{shown(question)} (its options: {', '.join(known.to_list()[:10])})"
                 )
-                yield Problem("unknown option", judged.place(row), message, row["run"], question)
+                yield problem_at("unknown option", judged.place(row), message, row["run"], question)
 
 
 def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> Iterator[dict[str, Any]]:
@@ -212,7 +210,7 @@ def _shared_ids(sources: Sequence[Responses]) -> Iterator[Problem]:
                 f"run id {shown(run)} is already used (first: {first[run]}), expected a different "
                 "id for each run"
             )
-            yield Problem("shared run id", here, message, source.run)
+            yield problem_at("shared run id", here, message, source.run)
 
 
 def split_id(whole: str) -> tuple[str, str]:
@@ -305,7 +303,7 @@ def _other_names(sources: Sequence[Responses]) -> Iterator[Problem]:
         file = bare_name(source.table.name)
         if run and file.lower() != run.lower() and parse_run_name(file):
             message = f"the file is called after run {shown(file)}, but its run id is {shown(run)}"
-            yield Problem("file name", Place(source.table.name, line), message, source.run)
+            yield problem_at("file name", Place(source.table.name, line), message, source.run)
 
 
 def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
@@ -322,10 +320,10 @@ def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
         place = Place(judged.sources[file].table.name)
         same = first.setdefault((mark, size), run)
         if not some:
-            yield Problem("no answers", place, f"run {shown(run)} answers no question", run)
+            yield problem_at("no answers", place, f"run {shown(run)} answers no question", run)
         elif same != run:
             message = f"run {shown(run)} has the same answers as run {shown(same)}"
-            yield Problem("identical runs", place, message, run)
+            yield problem_at("identical runs", place, message, run)
 
 
 def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
@@ -345,7 +343,7 @@ def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
             f"{shown(text)}: --detect-refusals all (in Python: detect_refusals='all') makes such "
             "answers blanks"
         )
-        yield Problem("refusals", Place(judged.sources[file].table.name), message, run)
+        yield problem_at("refusals", Place(judged.sources[file].table.name), message, run)
 
 
 def misspelt(gold: Gold) -> list[str]:

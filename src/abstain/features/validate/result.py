@@ -5,57 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from abstain.errors import Place, plural
+from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid, frame_of_rows
-from abstain.report.result import Facts, Result
+from abstain.report.result import Result
 from abstain.report.view import sentence
-from abstain.runs import faults
+from abstain.runs.faults import Problem
 
 if TYPE_CHECKING:
     import polars as pl
 
 PLAIN = ("kind", "team", "file", "line", "row", "run", "question", "message")
 MOST_ODD = 10
-
-
-class Problem(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """Something wrong with a run, with its place."""
-
-    kind: str
-    team: str | None = None
-    """Whose file it is, where that is known."""
-    file: str
-    line: int | None
-    row: int | None = None
-    """Its row, in a file without lines."""
-    run: str | None
-    question: str | None
-    message: str
-    typed: str = ""
-    """The message as the command line words it, where that differs."""
-    details: tuple[Problem, ...] = ()
-    """The problems that this one explains."""
-
-    @classmethod
-    def of(cls, problem: faults.Problem, team: str | None = None) -> Problem:
-        place = problem.place
-        return cls(
-            kind=problem.kind,
-            team=team,
-            file=place.path,
-            line=place.line,
-            row=place.row,
-            run=problem.run,
-            question=problem.question,
-            message=problem.message,
-            typed="" if problem.typed == problem.message else problem.typed,
-            details=tuple(cls.of(detail, team) for detail in problem.details),
-        )
-
-    @property
-    def place(self) -> Place:
-        return Place(self.file, self.line, self.row)
 
 
 class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="validate"):
