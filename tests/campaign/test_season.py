@@ -573,7 +573,7 @@ def test_a_late_run_is_broken_down_on_its_teams_page(tmp_path: Path) -> None:
 
 def test_pages_are_written_in_the_order_of_the_pseudonyms(tmp_path: Path) -> None:
     """The order in which files are made can be read off a disk or an archive."""
-    from abstain.features.campaign.team import Teams
+    from abstain.features.campaign.view import Teams
 
     asked = Asked(tmp_path)
     names = {"a": "wren", "b": "lark", "c": "tern"}

@@ -164,6 +164,28 @@ bars: Draw = partial(_layer, {"type": "bar", "tooltip": True})
 """A bar a row."""
 
 
+def heat_map(
+    x: str, y: str, value: str, columns: Sequence[str], rows: Sequence[str], title: str | None
+) -> Layer:
+    """Cells in blue with the columns and the rows in order; the title is that of the columns."""
+    layer = cells(x, y, value)
+    axis = {**({"labelAngle": 0} if len(columns) <= 6 else {}), "labelOverlap": True}
+    layer["encoding"]["x"] |= {"sort": list(columns), "title": title, "axis": axis}
+    layer["encoding"]["y"] |= {"sort": list(rows), "title": None}
+    layer["encoding"]["color"] |= {"title": value, "scale": {"scheme": "blues"}}
+    return layer
+
+
+def dots_and_spans(value: str, name: str, names: Sequence[str], **titles: Any) -> list[Layer]:
+    """A line from `low` to `high` for each name, in order, and a dot on it."""
+    titles |= {"sort": names, "y_type": "nominal", "y_title": " "}
+    span, dots = points("low", name, **titles), points(value, name, **titles)
+    span["mark"] = {"type": "rule", "strokeWidth": 3, "opacity": 0.5}
+    span["encoding"]["x2"] = {"field": "high"}
+    dots["mark"] |= {"size": 55, "opacity": 1}
+    return [span, dots]
+
+
 def _field(name: str) -> str:
     """A column's name where Vega-Lite would take a dot, a bracket or a quote for a path.
 

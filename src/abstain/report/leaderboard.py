@@ -11,8 +11,8 @@ import numpy as np
 
 from abstain.errors import plural
 from abstain.measures import Measure, measure
-from abstain.outcomes import Counts, CountsArray
-from abstain.report.charts import NOT_A_RUN, cells, chart, lines, points
+from abstain.outcomes import CountsArray
+from abstain.report.charts import NOT_A_RUN, chart, dots_and_spans, heat_map, lines
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, PageTable, Section
 from abstain.report.view import count_text, number, slice_text
@@ -82,21 +82,10 @@ def dot_figure(
     if len(there) < 2:
         return []
     shown = there[:most]
-    ends = any(low is not None for _, _, low, _ in shown)
-    data = [
-        {"run": run, measure: score, **({"low": low, "high": high} if ends else {})}
-        for run, score, low, high in shown
-    ]
-    names = [run for run, *_ in shown]
-    titles: dict[str, Any] = {"x_title": measure, "y_title": " ", "y_type": "nominal"}
-    dots = points(measure, "run", sort=names, **titles)
-    dots["mark"] |= {"size": 55, "opacity": 1}
-    layers = [dots]
-    if ends:
-        span = points("low", "run", sort=names, **titles)
-        span["mark"] = {"type": "rule", "strokeWidth": 3, "opacity": 0.5}
-        span["encoding"]["x2"] = {"field": "high"}
-        layers.insert(0, span)
+    data = [dict(zip(("run", measure, "low", "high"), row, strict=True)) for row in shown]
+    layers = dots_and_spans(measure, "run", [run for run, *_ in shown], x_title=measure)
+    if all(low is None for _, _, low, _ in shown):
+        del layers[0]
     for layer in layers:
         layer["encoding"]["color"] = {"field": "run", "type": "nominal", "legend": None}
     scores = [score for _, score, _, _ in shown if score is not None]
@@ -120,12 +109,8 @@ def slice_figure(rows: Sequence[ScoredRow], name: str) -> Iterator[Figure]:
         {"run": row.run, "slice": text, name: row.scores[name]}
         for row, text in zip(rows, texts, strict=True)
     ]
-    layer = cells("slice", "run", name)
-    axis = {**({"labelAngle": 0} if len(slices) <= 6 else {}), "labelOverlap": True}
     title = attributes[0] if len(attributes) == 1 else None
-    layer["encoding"]["x"] |= {"sort": slices, "title": title, "axis": axis}
-    layer["encoding"]["y"] |= {"sort": runs, "title": None}
-    layer["encoding"]["color"] |= {"title": name, "scale": {"scheme": "blues"}}
+    layer = heat_map("slice", "run", name, slices, runs, title)
     yield Figure(
         "slices",
         f"{name} of {plural(len(runs), 'run')} in {plural(len(slices), 'slice')}.",
@@ -150,15 +135,15 @@ def measure_facts(item: Measure) -> list[tuple[str, str]]:
 
 
 def rewards_section(
-    runs: Sequence[str], counts: Sequence[Counts], measures: Sequence[Measure]
+    runs: Sequence[str], counts: CountsArray, measures: Sequence[Measure]
 ) -> Section:
     """What the first measure rewards; of runs with counts who would be first under another one."""
-    section = Section("measure", "What is rewarded", facts=measure_facts(measures[0]))
+    facts = measure_facts(measures[0])
+    section = Section("measure", "What is rewarded", facts=facts, short="Rewards")
     if runs:
-        table = CountsArray.of(counts)
-        section.figures = [decision_figure(runs, table, range(len(runs)))]
-        section.tables = [leads_table(runs, table)]
-        section.folded = [rewards_table(runs, table, measures)]
+        section.figures = [decision_figure(runs, counts)]
+        section.tables = [leads_table(runs, counts)]
+        section.folded = [rewards_table(runs, counts, measures)]
     return section
 
 
@@ -230,12 +215,12 @@ def _name(runs: Sequence[str], lead: Lead) -> str:
     return NOT_A_RUN if lead.run is None else runs[lead.run]
 
 
-def decision_figure(runs: Sequence[str], counts: CountsArray, best: Sequence[int]) -> Figure:
+def decision_figure(runs: Sequence[str], counts: CountsArray) -> Figure:
     """The penalised score over t: the best runs, those that lead somewhere, and silence."""
     right, wrong = _shares(counts)
     result = leads(right, wrong)
     ahead = [lead.run for lead in result if lead.run is not None and lead.start < HIGHEST_T]
-    shown = list(dict.fromkeys([*ahead, *best]))[: max(MOST_LINES, len(ahead))]
+    shown = list(dict.fromkeys([*ahead, *range(len(runs))]))[: max(MOST_LINES, len(ahead))]
     rows: list[dict[str, Any]] = [
         {"t": t, "S": float(right[i] - t / (1 - t) * wrong[i]), "run": runs[i]}
         for t in np.round(np.arange(0, HIGHEST_T + 0.01, 0.02), 2).tolist()

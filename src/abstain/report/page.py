@@ -189,8 +189,9 @@ def page_of(
     sections: Iterable[Section],
     *settings: tuple[str, Any],
     how: Sequence[str] | None = None,
+    **more: Any,
 ) -> Page:
-    """The page of a result: what it tells, and how it was made.
+    """The page of a result: what it tells, and how it was made; `more` are fields of `Page`.
 
     `how` are sentences on that, `settings` what was asked for, as far as it was.
     """
@@ -208,11 +209,12 @@ def page_of(
         how_facts=[(name, str(value)) for name, value in facts if value not in (None, "")],
         how_tables=blanks_table(result),
         command=result.command,
+        **more,
     )
 
 
-def blanks_table(result: Result, runs: Sequence[int] = ()) -> list[PageTable]:
-    """How many blanks of each kind, and what became of them; perhaps in how many runs."""
+def blanks_table(result: Result) -> list[PageTable]:
+    """How many blanks of each kind, and what became of them."""
     if not result.policy:
         return []
     columns = [
@@ -220,10 +222,7 @@ def blanks_table(result: Result, runs: Sequence[int] = ()) -> list[PageTable]:
         Column("counts as", means="what the policy makes of it; unanswered: it stays blank"),
         Column("responses", "count", means="how many there are", plain=True),
     ]
-    if runs:
-        columns.append(Column("runs that have some", "count", means="how many runs", plain=True))
     rows: list[list[Cell]] = [
-        [kind, effect, result.touched.get(kind, 0), *runs[at : at + 1]]
-        for at, (kind, effect) in enumerate(result.policy.items())
+        [kind, effect, result.touched.get(kind, 0)] for kind, effect in result.policy.items()
     ]
     return [PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))]

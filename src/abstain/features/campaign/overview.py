@@ -66,6 +66,11 @@ class Overview:
         """Reference runs and runs without a rank: counts overall, and by slice."""
 
     @cached_property
+    def total(self) -> Counts:
+        """The responses of all runs."""
+        return Counts(*self.overall.table.sum(axis=0).astype(float))
+
+    @cached_property
     def scores(self) -> Array:
         return self.measure(self.overall)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,9 +12,9 @@ from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.summary import campaign_figures, rank_figure, sentences
 from abstain.features.campaign.tables import EXTRA, SPLIT, hardest_first
 from abstain.features.curve.view import View as CurveView
-from abstain.outcomes import Counts, CountsArray
+from abstain.outcomes import CountsArray
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.leaderboard import dot_figure, leads_table, measure_facts, rewards_table
+from abstain.report.leaderboard import dot_figure, rewards_section
 from abstain.report.page import (
     Card,
     Choice,
@@ -25,10 +24,9 @@ from abstain.report.page import (
     PageTable,
     Section,
     Variant,
-    blanks_table,
+    page_of,
 )
 from abstain.report.result import places
-from abstain.report.view import policy_words, sentence
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
@@ -43,48 +41,40 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
     """The page of a campaign; in its folder the tables lie beside it."""
     result, lines = c.result, list(sentences(c))
     known = {table.name: table for table in tables}
-    had_some = [sum(why in row.blanks for row in result.rows) for why in result.policy]
     known["leaderboard"] = _leaderboard(c, known["leaderboard"])
-    return Page(
-        title=result.title,
-        lead=lines[1],
+    return page_of(
+        result,
+        result.title,
+        lines[1],
+        _sections(c, known, campaign_figures(c), lines),
+        ("ranked by", result.measure),
+        ("pass mark", result.test_by and f"{result.pass_mark:g}"),
+        *_tested(c),
         about=result.about,
         tiles=_tiles(c),
-        sections=_sections(c, known, campaign_figures(c), lines),
-        how=[
-            *policy_words(result.policy, result.touched),
-            *(sentence(note) for note in result.notes),
-        ],
-        how_facts=_again(c),
-        how_tables=blanks_table(result, had_some),
-        command=result.command,
         digits=2,
         in_folder=in_folder,
     )
 
 
+def _tested(c: Overview) -> Iterator[tuple[str, str | None]]:
+    """How runs were compared."""
+    if (s := c.result.comparison) is not None:
+        exact = all(pair.exact for pair in s.pairs)
+        drawn = "exact" if exact else f"{s.resamples:,} resamples"
+        yield "intervals", f"{100 * s.level:g} %, {s.interval_method}"
+        yield "tests", f"{s.test}, {drawn}, {s.correction} correction"
+        yield "clusters", s.cluster
+
+
 def _tiles(c: Overview) -> list[tuple[str, str]]:
-    total = Counts(*c.overall.table.sum(axis=0).astype(float))
     best = "–" if np.isnan(c.scores[0]) else f"{c.scores[0]:.2f}"
     tiles = [(best, f"best {c.measure}"), (f"{len(c.runs):,}", "runs")]
     tiles.append((f"{c.questions.height:,}", "questions"))
-    if total.n:
-        tiles += [(f"{100 * total.right / total.n:.1f} %", "of all responses are right")]
-        tiles += [(f"{100 * total.unanswered / total.n:.1f} %", "are left blank")]
+    if c.total.n:
+        tiles += [(f"{100 * c.total.right / c.total.n:.1f} %", "of all responses are right")]
+        tiles += [(f"{100 * c.total.unanswered / c.total.n:.1f} %", "are left blank")]
     return tiles
-
-
-def _again(c: Overview) -> list[tuple[str, str]]:
-    facts = [("ranked by", str(c.measure)), ("seed", str(c.result.seed))]
-    facts += [("pass mark", f"{c.result.pass_mark:g}")] * bool(c.result.test_by)
-    if (s := c.result.comparison) is not None:
-        facts.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
-        exact = all(pair.exact for pair in s.pairs)
-        drawn = "exact" if exact else f"{s.resamples:,} resamples"
-        facts.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
-        if s.cluster:
-            facts.append(("clusters", s.cluster))
-    return facts
 
 
 def _leaderboard(c: Overview, table: PageTable) -> PageTable:
@@ -160,10 +150,7 @@ def _sections(
         for row in c.result.rows
     ]
     first.figures = dot_figure("scores", scores, name)
-    rewards = section("measure", "What is rewarded", "decision", "", short="Rewards")
-    rewards.facts = measure_facts(c.measure)
-    rewards.tables = [leads_table(c.runs, c.overall)]
-    rewards.folded = [rewards_table(c.runs, c.overall, [c.measure])]
+    rewards = rewards_section(c.runs, c.overall, [c.measure])
     asked = section("questions", "Questions", "questions", "questions")
     asked.decks = [] if c.result.blind else question_decks(c)
     by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
@@ -208,15 +195,17 @@ def stability_section(c: Overview) -> Section:
         f"the least certain, from {s.low[at]} to {s.high[at]} in 95 % of the resamples."
     ]
     section.figures = [rank_figure(c, s)]
-    cells: dict[Column, list[Any]] = {
-        Column("run"): c.runs,
-        Column("rank"): [row.rank for row in rows],
-        Column("from", "count"): s.low,
-        Column("to", "count"): s.high,
-        Column("first in %", "percent"): [100 * share for share in s.first],
-    }
+    grid = Grid.of(
+        [
+            (Column("run"), c.runs),
+            (Column("rank"), [row.rank for row in rows]),
+            (Column("from", "count"), s.low),
+            (Column("to", "count"), s.high),
+            (Column("first in %", "percent"), [100 * share for share in s.first]),
+        ]
+    )
     reading = "From … to: where the rank lies in 95 % of the resamples."
-    section.folded = [PageTable("ranks", "Every rank", reading, Grid.of(cells.items()))]
+    section.folded = [PageTable("ranks", "Every rank", reading, grid)]
     return section
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from abstain.features.campaign.overview import (
     safe,
 )
 from abstain.features.campaign.result import FirstRun
+from abstain.features.validate.result import Problem
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
 from abstain.runs.run_names import parse_run_name
@@ -185,17 +186,18 @@ def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
 
 
 def problem_table(c: Overview) -> Iterator[PageTable]:
+    grid = problem_grid(c, c.result.problems, c.result.warnings)
+    if grid.rows:
+        left = plural(len(c.result.skipped), "run was", "runs were")
+        reading = f"{left} left out for a problem; a warning leaves nothing out."
+        yield PageTable("problems", "Problems of what was handed in", reading, grid)
+
+
+def problem_grid(c: Overview, problems: Sequence[Problem], warnings: Sequence[Problem]) -> Grid:
     rows: list[list[Cell]] = [
         [p.team or "", p.run or "", str(p.place), severity, p.kind, p.typed or p.message]
-        for severity, problems in (("problem", c.result.problems), ("warning", c.result.warnings))
-        for p in problems
+        for severity, some in (("problem", problems), ("warning", warnings))
+        for p in some
     ]
-    if rows:
-        heads = columns(c, "team", "run", "place", "severity", "kind", "what is wrong")
-        left = plural(len(c.result.skipped), "run was", "runs were")
-        yield PageTable(
-            "problems",
-            "Problems of what was handed in",
-            f"{left} left out for a problem; a warning leaves nothing out.",
-            Grid(heads, rows),
-        )
+    heads = columns(c, "team", "run", "place", "severity", "kind", "what is wrong")
+    return Grid(heads, rows)

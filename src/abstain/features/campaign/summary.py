@@ -12,9 +12,16 @@ from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.result import Stability
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.view import distinct_from, verdict
-from abstain.outcomes import Counts
-from abstain.report.charts import OUTCOME_COLOURS, bars, cells, chart, points, tips
-from abstain.report.leaderboard import MOST_LINES, decision_figure
+from abstain.report.charts import (
+    OUTCOME_COLOURS,
+    bars,
+    chart,
+    dots_and_spans,
+    heat_map,
+    points,
+    tips,
+)
+from abstain.report.leaderboard import decision_figure
 from abstain.report.page import Figure
 from abstain.report.result import places
 from abstain.report.view import first_few, listed
@@ -146,7 +153,7 @@ def _slices(c: Overview) -> Iterator[str]:
 
 
 def _blanks(c: Overview) -> str:
-    total = Counts(*c.overall.table.sum(axis=0).astype(float))
+    total = c.total
     if not total.unanswered:
         return "No run left a question blank."
     text = (
@@ -191,7 +198,7 @@ def _pairs(c: Overview) -> Iterator[str]:
 
 def campaign_figures(c: Overview) -> dict[str, Figure]:
     figures = [
-        decision_figure(c.runs, c.overall, range(len(c.runs))[:MOST_LINES]),
+        decision_figure(c.runs, c.overall),
         *_tests_chart(c),
         *_topics_chart(c),
         *_kinds_chart(c),
@@ -222,11 +229,8 @@ def _tests_chart(c: Overview) -> Iterator[Figure]:
         for i, run in enumerate(runs)
         for part, name in enumerate(names)
     ]
-    heat = cells("test", "run", measure, x_title="reading test")
+    heat = heat_map("test", "run", measure, names, runs, "reading test")
     x, y = heat["encoding"]["x"], heat["encoding"]["y"]
-    x |= {"sort": names, "axis": {"labelOverlap": True}}
-    y |= {"sort": runs, "title": None}
-    heat["encoding"]["color"] |= {"title": measure, "scale": {"scheme": "blues"}}
     dot = points("test", "run", x_type="nominal", y_type="nominal")
     dot["mark"] |= {"color": "#ffb000", "stroke": "#3a2600", "strokeWidth": 0.8, "size": 32}
     dot["mark"]["opacity"] = 1
@@ -344,14 +348,9 @@ def rank_figure(c: Overview, s: Stability) -> Figure:
         }
         for i, run in enumerate(names)
     ]
-    titles = {"x_title": "rank", "y_title": " ", "y_type": "nominal"}
-    span = points("low", "run", sort=names, **titles)
-    span["mark"] = {"type": "rule", "strokeWidth": 5, "color": "#56b4e9", "opacity": 0.7}
-    span["encoding"]["x2"] = {"field": "high"}
-    dots = points("rank", "run", sort=names, **titles)
-    dots["mark"] |= {"size": 45, "opacity": 1}
+    layers = dots_and_spans("rank", "run", names, x_title="rank")
     domain = {"domain": [0.5, len(c.runs) + 0.5], "nice": False}
-    for layer in (span, dots):
+    for layer in layers:
         layer["encoding"]["tooltip"] = tips(("run",), ("rank", "low", "high", "first %"))
         layer["encoding"]["x"] |= {"axis": WHOLE, "scale": domain}
     which = "all" if len(names) == len(c.runs) else f"the {len(names)} best"
@@ -359,5 +358,5 @@ def rank_figure(c: Overview, s: Stability) -> Figure:
         f"The rank of each run ({which} of {plural(len(c.runs), 'run')}) and where it lies in 95 % "
         "of the resamples: the longer a bar, the more the rank depends on this choice of questions."
     )
-    spec = chart("", rows, [span, dots], height=max(90, 16 * len(names)))
+    spec = chart("", rows, layers, height=max(90, 16 * len(names)))
     return Figure("ranks", caption, spec, title="Ranks over resamples of the questions")

@@ -12,7 +12,7 @@ from abstain.errors import plural
 from abstain.features.compare import result as kinds
 from abstain.features.compare.result import CompareResult, Origin, Pair, p_text, units_text
 from abstain.report import view
-from abstain.report.charts import chart, coloured, points
+from abstain.report.charts import chart, coloured, dots_and_spans
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure, measure_facts
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
@@ -197,12 +197,7 @@ def differences_figure(c: CompareResult) -> Iterator[Figure]:
     if not 0 < len(data) <= MOST_PAIRS:
         return
     pairs = [str(row["pair"]) for row in data]
-    axis: Any = {"sort": pairs, "y_type": "nominal", "y_title": " ", "x_title": "difference"}
-    dots = points("difference", "pair", **axis)
-    dots["mark"] |= {"size": 55, "opacity": 1}
-    span = points("low", "pair", **axis)
-    span["mark"] = {"type": "rule", "strokeWidth": 3, "color": "#56b4e9"}
-    span["encoding"]["x2"] = {"field": "high"}
+    span, dots = dots_and_spans("difference", "pair", pairs, x_title="difference")
     dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
     dashed = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
     zero = {"mark": dashed, "encoding": {"x": {"datum": 0}}}

@@ -11,7 +11,7 @@ import msgspec
 
 from abstain.errors import plural
 from abstain.measures import Measure
-from abstain.outcomes import OUTCOMES, Counts, Undefined
+from abstain.outcomes import OUTCOMES, Counts, CountsArray, Undefined
 from abstain.report import view
 from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
@@ -249,7 +249,8 @@ class View(view.View[ScoreResult]):
         )
         if known := self._measures:
             whole = [row for row in self._real if not row.slice and row.counts.n]
-            yield rewards_section([row.run for row in whole], [row.counts for row in whole], known)
+            counts = CountsArray.of(row.counts for row in whole)
+            yield rewards_section([row.run for row in whole], counts, known)
 
     def _page_table(self) -> PageTable:
         """The first measure and the outcomes first; intervals of the others when asked."""
