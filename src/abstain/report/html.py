@@ -43,7 +43,7 @@ def render(page: Page) -> str:
     data = {
         "digits": page.digits,
         "colours": {clean(run): colour for run, colour in colours.items()},
-        "tables": {t.name: table_data(t) for t in (*tables, *page.how_tables)},
+        "tables": {t.name: table_data(t) for t in tables},
         "charts": {
             figure.name: interactive(in_run_colours(figure.spec, colours))
             | {"width": "container", "title": None}

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from abstain.report.grid import Cell, Column, Grid, legend
+from abstain.report.grid import Grid, legend
 from abstain.report.result import Result
 from abstain.report.view import policy_words, sentence
 
@@ -164,14 +164,10 @@ class Page(Struct):
     how: Sequence[str] = ()
     """Sentences on how it was made."""
     how_facts: Sequence[tuple[str, str]] = ()
-    how_tables: Sequence[PageTable] = ()
     command: str = ""
     digits: int = 4
     in_folder: bool = False
     """Whether the tables lie beside the page, in a folder of their own."""
-
-
-# ------------------------------------------------------------------------------ of any result
 
 
 def policy_and_notes(result: Result) -> list[str]:
@@ -207,22 +203,6 @@ def page_of(
         sections=list(sections),
         how=policy_and_notes(result) if how is None else how,
         how_facts=[(name, str(value)) for name, value in facts if value not in (None, "")],
-        how_tables=blanks_table(result),
         command=result.command,
         **more,
     )
-
-
-def blanks_table(result: Result) -> list[PageTable]:
-    """How many blanks of each kind, and what became of them."""
-    if not result.policy:
-        return []
-    columns = [
-        Column("kind of blank", means="why there is no answer"),
-        Column("counts as", means="what the policy makes of it; unanswered: it stays blank"),
-        Column("responses", "count", means="how many there are", plain=True),
-    ]
-    rows: list[list[Cell]] = [
-        [kind, effect, result.touched.get(kind, 0)] for kind, effect in result.policy.items()
-    ]
-    return [PageTable("blanks", "Blanks", "Every kind of blank.", Grid(columns, rows))]

@@ -229,10 +229,12 @@ def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
     unranked = []
     for run in (run for run in result.unranked if run.name not in held):
         counts = np.array(run.counts)
-        alone = [np.array(part)[:, None] for part in run.slices]
-        parts = [_guarded_cells(part, counts[:2].sum(keepdims=True), split=split) for part in alone]
+        answers = counts[:2].sum(keepdims=True)
+        slices = [
+            _guarded_cells(np.array(part)[:, None], answers, split=split)[:, 0].tolist()
+            for part in run.slices
+        ]
         counts = counts if split else _without_candidates(counts)
-        slices = [part[:, 0].tolist() for part in parts]
         unranked.append(replace(run, counts=counts.tolist(), slices=slices))
     ranks = tuple(ranked(rows, measure))
     return replace(result, rows=ranks, breakdowns=breakdowns, unranked=tuple(unranked))

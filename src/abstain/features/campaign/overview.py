@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, plural, shown
-from abstain.features.campaign.result import CampaignResult
+from abstain.features.campaign.result import ENDS, CampaignResult
 from abstain.measures import count_measure
 from abstain.outcomes import RIGHT, Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid, Kind
@@ -212,7 +212,6 @@ PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic",
 NO_ANSWER = "left without an answer (NoA; in QA4MRE's overviews: unanswered)"
 BLANKS = "blanks by the answer that was held back: right, wrong or none"
 BEST = "the best {measure} of a run, and whose it is"
-ENDS = "the ends of a {level:.4g} % interval"
 OVER_RUNS = "of {measure} over the runs"
 HOW_MANY = "how many there are"
 MEANINGS: dict[Kind, dict[str, str]] = {

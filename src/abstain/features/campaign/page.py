@@ -58,7 +58,6 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
 
 
 def _tested(c: Overview) -> Iterator[tuple[str, str | None]]:
-    """How runs were compared."""
     if (s := c.result.comparison) is not None:
         exact = all(pair.exact for pair in s.pairs)
         drawn = "exact" if exact else f"{s.resamples:,} resamples"

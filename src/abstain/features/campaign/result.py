@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
@@ -113,6 +114,11 @@ class Questions(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The answers and how many runs gave them; empty where there are too many responses."""
 
     @property
+    def outcomes(self) -> tuple[list[Any], ...]:
+        """What a blind result leaves out of every question."""
+        return self.right, self.wrong, self.blank, self.accepted, self.nothing_right
+
+    @property
     def correct(self) -> list[str]:
         return [
             "none" if nothing else " | ".join(texts)
@@ -186,42 +192,41 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     def check(self) -> None:
         """Every list has a place for each run, slice or question, and counts are numbers."""
-        q, compared, curves = self.questions, self.comparison, self.curves
-        for part in filter(None, (compared, curves)):
+        q = self.questions
+        for part in filter(None, (self.comparison, self.curves)):
             part.check()
-        named = {row.run for row in compared.rows} if compared else set()
-        named |= {row.run for row in curves.runs} if curves else set()
-        options = (q.options, q.option_texts, q.choices)
-        answers = (q.right, q.wrong, q.blank, q.accepted, q.nothing_right)
-        if self.blind and any((*answers, *options)):
+        if self.blind and any((*q.outcomes, q.options, q.option_texts, q.choices)):
             raise ValueError("is blind, but holds outcomes or answers of questions")
-        lists = [*q.attributes.values(), *filter(None, options), *(() if self.blind else answers)]
         try:
-            fits = {len(column) for column in lists} == {len(q.attributes["question"])} != {0}
-            fits = fits and {each.attribute for each in self.breakdowns} <= {*q.attributes}
-            fits = fits and named <= {row.run for row in self.rows} and self._fits()
+            fits = all(self._fits())
         except (ValueError, TypeError, LookupError):
             fits = False
         if not fits:
             raise ValueError("its runs, its questions and its breakdowns do not fit each other")
 
-    def _fits(self) -> bool:
-        """Whether counts are numbers, and matrices have the shape of runs and slices."""
+    def _fits(self) -> Iterator[bool]:
+        """Whether lists and matrices have the shape of runs, questions and slices."""
         from abstain.features.campaign.overview import Overview
 
-        c, s, runs = Overview(self), self.stability, len(self.rows)
-        others = (*self.unranked, *self.references)
-        fits = {self.test_by, self.topic_by} <= {*c.slices, None}
-        fits = fits and (s is None or {len(s.low), len(s.high), len(s.first)} == {runs})
-        fits = fits and all(len(run.counts) == len(OUTCOMES) for run in others)
-        fits = fits and all(((n >= 0) & (n <= runs)).all() for n in c.tried)
+        q, s, names = self.questions, self.stability, {row.run for row in self.rows}
+        lists = [*q.attributes.values(), *filter(None, (q.options, q.option_texts, q.choices))]
+        lists += () if self.blind else q.outcomes
+        yield {len(column) for column in lists} == {len(q.attributes["question"])} != {0}
+        yield {each.attribute for each in self.breakdowns} <= {*q.attributes}
+        for part in (self.comparison and self.comparison.rows, self.curves and self.curves.runs):
+            yield {row.run for row in part or ()} <= names
+        c, runs, others = Overview(self), len(self.rows), (*self.unranked, *self.references)
+        yield runs > 0 and {self.test_by, self.topic_by} <= {*c.slices, None}
+        yield s is None or {len(s.low), len(s.high), len(s.first)} == {runs}
+        yield all(len(run.counts) == len(OUTCOMES) for run in others)
+        yield all(((n >= 0) & (n <= runs)).all() for n in c.tried)
         tables = [c.overall.table, np.array([run.counts for run in others] or 0)]
         for each in self.breakdowns:
-            names = c.slices[each.attribute].names
-            shape = (len(names), len(OUTCOMES) + 1)
+            slices = c.slices[each.attribute].names
+            shape = (len(slices), len(OUTCOMES) + 1)
             parts = [sliced[each.attribute].table for _, sliced in c.baselines.values()]
-            fits = fits and each.slices == names and all(part.shape == shape for part in parts)
-            fits = fits and c.sliced[each.attribute].table.shape == (runs, *shape)
+            yield each.slices == slices and all(part.shape == shape for part in parts)
+            yield c.sliced[each.attribute].table.shape == (runs, *shape)
             tables += [c.sliced[each.attribute].table, *parts]
         counts = np.concatenate([table[table != 0] for table in tables])
-        return bool(runs and fits and ((counts >= LEAST) & (counts <= MOST)).all())
+        yield bool(((counts >= LEAST) & (counts <= MOST)).all())

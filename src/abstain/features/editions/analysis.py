@@ -25,11 +25,12 @@ from abstain.features.editions.result import LANGUAGE, Change, Edition, Editions
 from abstain.features.score.result import ScoreResult
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import OUTCOMES, Counts, CountsArray
+from abstain.outcomes import OUTCOMES, CountsArray
 from abstain.report.result import load, number
 from abstain.runs.gold import cluster_numbers, natural
 from abstain.runs.run_names import parse_run_name
-from abstain.stats.hypotheses import Mean, student
+from abstain.stats.delta_method import THREE, influence, one_run
+from abstain.stats.hypotheses import Mean
 from abstain.stats.intervals import check_level
 from abstain.stats.orderings import over_runs
 
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 BASELINES = ("random (expected)", "none of the above")
 ALL = "all"
 """The row of registrations that is of no single edition."""
-STEP = 1e-6
 UNKNOWN = "has no results per question, so there is no test against it"
 ALONE = "has a single team, so there is no test against it"
 
@@ -175,15 +175,9 @@ def _influence_of_questions(asked: QuestionShares | None, measure: Measure) -> M
     """What the choice of questions adds, by the delta method at the mean shares."""
     if asked is None or not len(asked.right):
         return Mean.of(np.zeros(0), np.zeros(0))
-    c, u = float(asked.right.mean()), float(asked.blank.mean())
-
-    def at(c: float, u: float) -> float:
-        return float(measure(Counts(right=c, wrong=max(0.0, 1 - c - u), unanswered_empty=u)))
-
-    slope_c = (at(c + STEP, u) - at(c - STEP, u)) / (2 * STEP)
-    slope_u = (at(c, u + STEP) - at(c, u - STEP)) / (2 * STEP) if u > STEP else 0.0
-    influence = slope_c * (asked.right - c) + slope_u * (asked.blank - u)
-    return _clustered(influence, asked.clusters)
+    shares = np.stack([asked.right, 1 - asked.right - asked.blank, asked.blank], axis=-1)
+    slopes = influence(one_run(measure, THREE), shares.mean(axis=0))
+    return _clustered(shares @ slopes, asked.clusters)
 
 
 def changes_of(
@@ -194,8 +188,6 @@ def changes_of(
     The degrees of freedom are Welch's, from those of runs and of questions. An interval ends where
     differences of the measure do. Where an error is not known there is neither interval nor p.
     """
-    from scipy.special import stdtrit
-
     changes, most = [], measure.bounds[1] - measure.bounds[0]
     for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True):
         both = first.questions, second.questions
@@ -207,10 +199,8 @@ def changes_of(
             squares = np.array([part.error**2 for part in parts])
             spread = float(squares.sum())
             each = float((squares**2 / [part.degrees for part in parts]).sum())
-            degrees = spread**2 / each if each > 0 else 1.0
-            reach = float(stdtrit(degrees, (1 + level) / 2)) * spread**0.5
-            low, high = np.clip([difference - reach, difference + reach], -most, most).tolist()
-            p = student(difference, spread**0.5, degrees) if spread else math.nan
+            total = Mean(difference, spread**0.5, 0.0, spread**2 / each if each > 0 else 1.0)
+            low, high = np.clip(total.limits(level), -most, most).tolist()
             changes.append(
                 Change(
                     before=a.name,
@@ -219,7 +209,7 @@ def changes_of(
                     difference=number(difference),
                     low=number(low),
                     high=number(high),
-                    p_value=number(p),
+                    p_value=number(total.p()) if spread else None,
                     question_error=number(float(squares[2:].sum()) ** 0.5),
                     run_error=number(float(squares[:2].sum()) ** 0.5),
                 )
