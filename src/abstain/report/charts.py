@@ -236,12 +236,17 @@ def _by_run(spec: Mapping[str, Any]) -> Iterator[tuple[Layer, list[str]]]:
             yield layer, [row["run"] for row in rows if row.get("run") is not None]
 
 
+def check_ending(path: Path) -> None:
+    """Refuse a name that does not say how a chart is drawn."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{path}')")
+
+
 def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> None:
     """Draw the first chart into a file; a name without an ending is a folder for all of them."""
     target = Path(path)
     if target.suffix:
-        if target.suffix.lower() not in ENDINGS:
-            raise UsageError(f"a chart's file ends in {', '.join(ENDINGS)} (got '{target}')")
+        check_ending(target)
         drawn = {target: drawn_chart(next(iter(charts.values())), target.suffix.lower())}
     elif target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
