@@ -7,11 +7,12 @@ why.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from click.core import ParameterSource
 from msgspec import Struct
 
 from abstain.cli.command import BARE, FILE, NEW_FILE, READING, SHOWING, F, Words, argument, option
@@ -422,3 +423,13 @@ def read_options(
 
 PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh=wrong"}
 """Options of reading that are `name=value`, with an example each."""
+
+
+def refuse_all_but(taken: Collection[str]) -> None:
+    """Refuse the options that `--apply` would ignore."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if typed and parameter.name not in taken:
+            name = parameter.opts[-1]
+            raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 from msgspec.structs import replace
 
 from abstain.cli import options
@@ -151,11 +150,7 @@ def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: boo
     from abstain.features.cut.runs import cut_by_saved
     from abstain.report.result import load
 
-    context = click.get_current_context()
-    for name in context.params.keys() - APPLIED:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = f"--{name.removeprefix('reading_').replace('_', '-')}"
-            raise UsageError(f"--apply tunes nothing: it cannot be combined with {option}")
+    options.refuse_all_but(APPLIED)
     saved = load(rule)
     if not isinstance(saved, CutResult):
         raise UsageError(f"{rule} is a result of `abstain {saved.kind}`, expected a rule of `cut`")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from abstain.cli import options
 from abstain.cli.command import FILE, NEW_FILE, SHOWING, Showing, command, option, shows, working
@@ -77,7 +76,7 @@ APPLIED = (
     writes=True,
     section=SHOWING,
 )
-@shows(chart=True)
+@shows()
 def tune(
     inputs: Input,
     test_gold: str | None,
@@ -132,12 +131,7 @@ def _two_golds(inputs: Input, test_gold: str, how: dict[str, Any]) -> Evaluation
 def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:
     from abstain.features.tune.apply import apply_thresholds, read_thresholds
 
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if typed and parameter.name not in APPLIED:
-            name = parameter.opts[-1]
-            raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")
+    options.refuse_all_but(APPLIED)
     if len(inputs.files) > 2 or target is None:
         raise UsageError("--apply takes one run (or its gold and the run) and writes --run-file")
     gold = inputs.gold if len(inputs.files) == 2 else None

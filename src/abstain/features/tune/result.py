@@ -15,7 +15,6 @@ from abstain.features.tune.choose import Threshold
 from abstain.io.output import json_of, write_text
 from abstain.outcomes import Counts
 from abstain.report import view
-from abstain.report.charts import chart, points
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.result import Facts, Result
 
@@ -328,23 +327,6 @@ class View(view.View[TuneResult]):
             if tuned.threshold is None:
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
         return warnings
-
-    def charts(self) -> dict[str, dict[str, Any]]:
-        """What each run would score, by what it answers."""
-        measure, runs = self.result.measure, self.result.runs
-        rows = [
-            {"run": tuned.run, "what": what, measure: standing.score}
-            for tuned in runs
-            for what, _, standing in self._standings(tuned)
-            if standing.score is not None
-        ]
-        names = [tuned.run for tuned in runs]
-        titles: dict[str, Any] = {"x_title": measure, "y_title": " "}
-        dots = points(measure, "run", sort=names, y_type="nominal", colour="what", **titles)
-        dots["mark"] |= {"size": 60, "opacity": 1}
-        dots["encoding"]["color"] |= {"sort": None, "title": None}
-        height = max(80, 24 * len(names))
-        return {"standings": chart("Tuned and judged", rows, [dots], height=height)}
 
 
 def _points(value: float, digits: int = 2) -> str:
