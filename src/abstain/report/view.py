@@ -157,25 +157,6 @@ def measure_summary(name: str) -> str:
     return text[:1].lower() + text[1:].rstrip(".")
 
 
-ENDS = ("low", "high", "its low", "its high")
-
-
-def explained(grid: Grid, meanings: Mapping[str, str]) -> Grid:
-    """A table with what its headings mean: as a view says, or what the measure of that name is."""
-
-    def meaning(name: str) -> str:
-        of_ends = "the ends of the interval" if name.endswith(ENDS) else ""
-        return meanings.get(name) or of_ends or measure_summary(name)
-
-    return replace(
-        grid,
-        columns=[
-            column if column.means else replace(column, means=meaning(column.name))
-            for column in grid.columns
-        ],
-    )
-
-
 def slice_text(row: ScoredRow) -> str:
     """The slice of a row in words."""
     return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())

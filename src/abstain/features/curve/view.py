@@ -128,7 +128,7 @@ class View(Curves[CurveResult]):
         """What is in a table, beyond how to read it."""
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
         if show == "summary":
-            return self._undefined()
+            return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
         if show in ("parts", "blanks"):
             return [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
         if show != "decision" or decision is None:
@@ -136,16 +136,8 @@ class View(Curves[CurveResult]):
         return [
             f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that holds at "
             f"every t at once with confidence of about {decision.level:g} (seed {decision.seed}).",
-            *self._compared(),
+            *map(decision_words, decision.comparisons),
         ]
-
-    def _undefined(self) -> list[str]:
-        return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
-
-    def _compared(self) -> list[str]:
-        """Who is better where, as a wrong answer costs more."""
-        decision = self.result.decision
-        return [] if decision is None else [decision_words(c) for c in decision.comparisons]
 
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
@@ -153,10 +145,10 @@ class View(Curves[CurveResult]):
         return {show: charts[show], **charts} if show in charts else charts
 
     def page(self) -> Page:
-        result, tables = self.result, [self.table("parts"), self.table("blanks")]
-        summary = Section(
-            "leaderboard", "Summary", sentences=self._undefined(), tables=[self.table("main")]
-        )
+        result, main = self.result, self.table("main")
+        undefined = self._notes("summary", main.grid)
+        summary = Section("leaderboard", "Summary", sentences=undefined, tables=[main])
+        tables = [self.table("parts"), self.table("blanks")]
         blanks = Section("abstaining", "Abstaining", tables=tables)
         return page_of(
             result,
@@ -183,7 +175,9 @@ class View(Curves[CurveResult]):
         """What runs are worth as a wrong answer costs more."""
         figures = drawn(self.result, ON_PAGE, MOST_RUNS)
         both = [figures[name] for name in ("penalised", "decision") if name in figures]
-        return Section("decisions", "Decisions", sentences=self._compared(), figures=both)
+        compared = self.result.decision.comparisons if self.result.decision else ()
+        words = [decision_words(each) for each in compared]
+        return Section("decisions", "Decisions", sentences=words, figures=both)
 
     def table(self, name: str) -> PageTable:
         along, (key, title) = self.result.along, TABLES[name]
@@ -192,7 +186,11 @@ class View(Curves[CurveResult]):
             f"best {along}": f"the best {along} that a threshold gives, in hindsight",
             f"{along} as submitted": "of the run as it is",
         }
-        grid = view.explained(frame_grid(self.result.thinned(name, ON_PAGE)), meanings)
+        grid = frame_grid(self.result.thinned(name, ON_PAGE))
+        grid.columns = [
+            replace(c, means=meanings.get(c.name) or view.measure_summary(c.name))
+            for c in grid.columns
+        ]
         filters = ("run", "judged against")
         return PageTable(key, title.format(along=along), "", grid, filters=filters)
 
