@@ -9,22 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from abstain.errors import plural
-from abstain.features.meta.charts import (
-    COEFFICIENT,
-    how_drawn,
-    meta_charts,
-    one_below_another,
-    percent,
-)
 from abstain.features.meta.parts import MANY, TWO_MEASURES
-from abstain.features.meta.result import PARTS, MetaResult
+from abstain.features.meta.result import MetaResult, Sensitivity
 from abstain.report import view
-from abstain.report.charts import write_charts
+from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points, write_charts
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page
 from abstain.report.view import first_few, listed, policy_words, sentence
 from abstain.stats.resampling.draws import SAME
 from abstain.stats.resampling.reversals import WIDTH
+
+COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 
 
 class View(view.View[MetaResult]):
@@ -32,11 +27,13 @@ class View(view.View[MetaResult]):
 
     def tables(self, **options: Any) -> list[Grid]:
         """The tables of all parts, one below another."""
-        result, parts = self.result, self._by_part()
-        if "sensitivity" in parts:
-            parts["sensitivity"][-1].notes.append(" ".join(advice_of(result)))
-        grids = [grid for part in parts.values() for grid in part] or [Grid([], [])]
+        result = self.result
         names = (*result.measures, *result.runs)
+        grids = [self._stability()] if result.stability else []
+        grids += [self._sensitivity(), self._required()] if result.sensitivity else []
+        grids += [self._power()] if result.power else []
+        grids += [self._agreement()] if result.agreement else []
+        grids = grids or [Grid([], [])]
         grids[-1].notes += [
             f"{plural(len(result.runs), 'run')}, {plural(result.questions, 'question')}.",
             *(sentence(note, names) for note in (*result.notes, *notes_of(result))),
@@ -50,21 +47,30 @@ class View(view.View[MetaResult]):
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        return meta_charts(self.result)
+        """The papers' figures, and heat maps of the agreement."""
+        result = self.result
+        made = {
+            "stability": (_stability_chart, result.stability),
+            "swap": (_swap_chart, result.sensitivity),
+            "required": (_required_chart, result.sensitivity),
+            "power": (_asl_chart, result.power),
+        }
+        specs = {name: draw(result) for name, (draw, part) in made.items() if part}
+        maps = COEFFICIENT if result.agreement else ()
+        return specs | {f"agreement_{name}": _heat_map(result, name) for name in maps}
 
     def draw(self, path: Path, **options: Any) -> None:
         """All charts one below another in a file; one a file in a folder."""
         charts = self.charts()
         if path.suffix and charts:
-            charts = {"meta": one_below_another(charts.values())}
+            outside = {"$schema": SCHEMA, "config": CONFIG}
+            bare = [{k: v for k, v in each.items() if k not in outside} for each in charts.values()]
+            resolve = {"scale": {"color": "independent"}}
+            inside = bare[0] if len(bare) == 1 else {"vconcat": bare, "resolve": resolve}
+            charts = {"meta": outside | inside}
         write_charts(charts, path)
 
-    def _by_part(self) -> dict[str, list[Grid]]:
-        made = (self._stability, self._sensitivity, self._power, self._agreement)
-        parts = zip(PARTS, made, strict=True)
-        return {part: tables() for part, tables in parts if getattr(self.result, part)}
-
-    def _stability(self) -> list[Grid]:
+    def _stability(self) -> Grid:
         rows = self.result.stability
         columns: list[tuple[Column, list[Cell]]] = [
             (Column("fuzziness"), [f"{point.fuzziness:g}" for point in rows[0].curve])
@@ -76,9 +82,9 @@ class View(view.View[MetaResult]):
             columns.append((Column("ties", "percent", joined=True), ties))
         title = "Stability: how often another sample reverses two runs, in percent"
         notes = [f"{how_drawn(self.result)}; ± is the Monte Carlo error."]
-        return [Grid.of(columns, title=title, notes=notes)]
+        return Grid.of(columns, title=title, notes=notes)
 
-    def _sensitivity(self) -> list[Grid]:
+    def _sensitivity(self) -> Grid:
         result = self.result
         columns = [
             Column("measure"),
@@ -104,7 +110,7 @@ class View(view.View[MetaResult]):
             "Sensitivity: the share of the comparisons that reach it."
         )
         title = f"Sensitivity: the difference required at {percent(result.level)} %"
-        return [Grid(columns, rows, title=title, notes=notes), self._required()]
+        return Grid(columns, rows, title=title, notes=notes)
 
     def _required(self) -> Grid:
         points = self.result.required_by_questions
@@ -115,9 +121,10 @@ class View(view.View[MetaResult]):
             [size, *(known[size, name] for name in widths)]
             for size in sorted({s for s, _ in known})
         ]
-        return Grid(columns, rows, title="The difference required, by the number of questions")
+        title, notes = "The difference required, by the number of questions", advice_of(self.result)
+        return Grid(columns, rows, title=title, notes=[" ".join(notes)])
 
-    def _power(self) -> list[Grid]:
+    def _power(self) -> Grid:
         result = self.result
         columns = [
             *(Column("measure"), Column("pairs", "count"), Column("bootstrap", "count")),
@@ -138,9 +145,9 @@ class View(view.View[MetaResult]):
         )
         title = f"Power: pairs of runs told apart at {percent(result.power[0].alpha)} %"
         grid = Grid(columns, rows, title=title, notes=notes)
-        return [grid.chosen(range(5)) if result.given_scores else grid]
+        return grid.chosen(range(5)) if result.given_scores else grid
 
-    def _agreement(self) -> list[Grid]:
+    def _agreement(self) -> Grid:
         pairs = self.result.agreement
         columns = [Column("measure"), Column("and"), Column("runs", "count")]
         columns += [Column(label, "score") for label in COEFFICIENT.values()]
@@ -150,7 +157,7 @@ class View(view.View[MetaResult]):
         ]
         title = "Agreement: how far two measures order the runs alike"
         notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
-        return [Grid(columns, rows, title=title, notes=notes)]
+        return Grid(columns, rows, title=title, notes=notes)
 
     def title(self) -> str:
         result = self.result
@@ -266,3 +273,113 @@ def advice_of(result: MetaResult) -> list[str]:
             "with the square root of the number of questions."
         )
     return sentences
+
+
+def _stability_chart(result: MetaResult) -> dict[str, Any]:
+    rows = [
+        {
+            "measure": item.measure,
+            "fuzziness": point.fuzziness,
+            "ties": point.ties,
+            "error": point.error,
+            "low": max(0.0, point.error - 2 * (point.error_se or 0)),
+            "high": min(1.0, point.error + 2 * (point.error_se or 0)),
+        }
+        for item in result.stability
+        for point in item.curve
+        if point.error is not None
+    ]
+    titles = {"colour": "measure", "x_title": "proportion of ties", "y_title": "error rate"}
+    layers = [bands("ties", "low", "high", **titles), lines("ties", "error", **titles)]
+    subtitle = f"{how_drawn(result)}; one point per fuzziness, band: two Monte Carlo errors"
+    return chart("Stability", rows, layers, subtitle=subtitle)
+
+
+def _swap_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
+    limit = round(1 - result.level, 12)
+
+    def dot(row: Sensitivity, difference: float, rate: float) -> dict[str, Any]:
+        at = difference / units[row.measure]
+        return {"measure": row.measure, "difference": at, "swap rate": rate}
+
+    rates = [
+        dot(row, each.start, each.swap_rate)
+        for row in result.sensitivity
+        for each in row.bins[:-1]  # the last one is open: no point of the curve
+        if each.swap_rate is not None
+    ]
+    known = [row for row in result.sensitivity if row.required is not None]
+    required = [dot(row, row.required or 0, limit) for row in known]
+    mark = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
+    layers: list[dict[str, Any]] = [{"mark": mark, "encoding": {"y": {"datum": limit}}}]
+    titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
+    diamonds = points("difference", "swap rate", **titles)
+    diamonds["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
+    layers += [lines("difference", "swap rate", **titles)] if rates else []
+    layers += [{"data": {"values": required}, **diamonds}] if required else []
+    subtitle = f"dashed: {percent(1 - result.level)} %; diamond: the difference required"
+    return chart("Swap rates", rates, layers, subtitle=subtitle)
+
+
+def _units(result: MetaResult) -> tuple[dict[str, float], str]:
+    """What differences are counted in: themselves, or bins where the scales of measures differ."""
+    widths = {row.measure: row.width for row in result.sensitivity}
+    alike = len(set(widths.values())) == 1
+    return (dict.fromkeys(widths, 1.0), "") if alike else (widths, ", in bins")
+
+
+def _required_chart(result: MetaResult) -> dict[str, Any]:
+    units, unit = _units(result)
+    rows = [
+        {"measure": p.measure, "questions": p.questions, "required": p.required / units[p.measure]}
+        for p in result.required_by_questions
+        if p.required is not None
+    ]
+    layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
+    layer["mark"] |= {"point": True}  # one size alone makes no line
+    return chart("The difference required, by the number of questions", rows, [layer])
+
+
+def _asl_chart(result: MetaResult) -> dict[str, Any]:
+    rows = [
+        {"measure": item.measure, "pair": point["pair"], "ASL": point["asl"]}
+        for item in result.power
+        for point in item.curve
+    ]
+    layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
+    return chart("Achieved significance levels", rows, [layer])
+
+
+def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
+    rows = [{"measure": m, "and": m, "value": 1.0} for m in result.measures]
+    for item in result.agreement:
+        value = getattr(item, name)
+        for one, other in (item.measures, item.measures[::-1]):
+            rows.append({"measure": one, "and": other, "value": value})
+    layer = cells("measure", "and", "value")
+    for axis in ("x", "y"):
+        layer["encoding"][axis]["sort"] = list(result.measures)
+    layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
+    shade = {"condition": {"test": "datum.value > 0.6", "value": "black"}, "value": "white"}
+    shown = {"field": "value", "type": "quantitative", "format": ".2f"}
+    text = {
+        "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},
+        "encoding": {**layer["encoding"], "text": shown, "color": shade},
+    }
+    side = max(160, 48 * len(result.measures))
+    title = f"Agreement: {COEFFICIENT[name]}"
+    return chart(title, rows, [layer, text], width=side, height=side)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, without rounding error: 1 − 0.95 is 5 %."""
+    return f"{100 * share:g}"
+
+
+def how_drawn(result: MetaResult) -> str:
+    how = "drawn for each pair" if result.draws == "paired" else "the same for all pairs"
+    return (
+        f"{plural(result.subsets, 'subset')} of {result.size:,} of "
+        f"{plural(result.questions, 'question')}, {how}, seed {result.seed}"
+    )
