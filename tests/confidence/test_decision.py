@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.features.curve.charts import decision_words
 from abstain.features.curve.decision import decision
 from abstain.features.curve.result import Band
+from abstain.features.curve.view import decision_words
 from tests.confidence.data import Row, informed, read_arrays, read_rows
 from tests.snapshots import says
 

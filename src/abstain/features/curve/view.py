@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.curve.charts import IN_FILE, ON_PAGE, acts, decision_words, drawn
-from abstain.features.curve.result import CurveResult, HistogramResult
+from abstain.features.curve.result import (
+    PENALISED_AT,
+    Comparison,
+    CurveResult,
+    Followed,
+    HistogramResult,
+    RunCurve,
+)
 from abstain.report import view
-from abstain.report.charts import coloured
-from abstain.report.grid import UNDEFINED, Cell, Column, Grid, Kind
-from abstain.report.page import Page, PageTable, Section, page_of
+from abstain.report.charts import bands, chart, coloured, lines, points, tips
+from abstain.report.grid import UNDEFINED, Column, Grid, Kind
+from abstain.report.page import Figure, Page, PageTable, Section, page_of
 
 MEANINGS = {
     "run": "a system's responses to all questions",
@@ -75,6 +81,18 @@ TABLES = {
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 """Runs that a page draws."""
+ANSWERED = "share of questions answered"
+PENALISED = "S = c − t/(1−t)·w"
+ON_PAGE, IN_FILE = 101, 500
+"""Points of a curve that are drawn."""
+SQUARE = 400
+"""Pixels of a side where both axes are the same kind of share."""
+STEP = 0.01
+"""Between two t of a decision curve."""
+
+Rows = list[dict[str, Any]]
+Layer = dict[str, Any]
+
 C = TypeVar("C", CurveResult, HistogramResult)
 
 
@@ -85,13 +103,18 @@ class Curves(view.View[C]):
         figures = drawn(self.result, IN_FILE).items()
         return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
 
-    def grid(self, show: str, points: int) -> Grid:
-        """What a command shows: a line for each run, or a block of points for each."""
+    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
+        """One table: a line for each run, or a block of so many points for each."""
         frame = self.result.thinned("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())
         grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
-        return grid
+        grid.notes = self.notes(*self.reading(show, grid))
+        return [grid]
+
+    def reading(self, show: str, grid: Grid) -> list[str]:
+        """What it takes to read a table."""
+        raise NotImplementedError
 
     def notes(self, *notes: str) -> list[str]:
         """What stands below: what was read, answers without a confidence, notes, the policy."""
@@ -116,28 +139,23 @@ class Curves(view.View[C]):
 class View(Curves[CurveResult]):
     """A line for each run, or the points of its curves."""
 
-    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
-        """One table: the summary, or what `show` names, with so many points of each curve."""
-        result = self.result
-        grid = self.grid(show, points)
-        notes = [NOTES[show].format(along=result.along)] if show in NOTES else []
-        grid.notes = self.notes(*notes, *self._notes(show, grid))
-        return [grid]
-
-    def _notes(self, show: str, grid: Grid) -> list[str]:
-        """What is in a table, beyond how to read it."""
+    def reading(self, show: str, grid: Grid) -> list[str]:
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
+        notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
         if show == "summary":
-            return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
+            notes += self._undefined()
         if show in ("parts", "blanks"):
-            return [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
+            notes += [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
         if show != "decision" or decision is None:
-            return []
+            return notes
         return [
             f"S = c − t/(1−t)·w: each run {acts(decision.way)}. low and high: a band that holds at "
             f"every t at once with confidence of about {decision.level:g} (seed {decision.seed}).",
             *map(decision_words, decision.comparisons),
         ]
+
+    def _undefined(self) -> list[str]:
+        return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
 
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
@@ -145,9 +163,8 @@ class View(Curves[CurveResult]):
         return {show: charts[show], **charts} if show in charts else charts
 
     def page(self) -> Page:
-        result, main = self.result, self.table("main")
-        undefined = self._notes("summary", main.grid)
-        summary = Section("leaderboard", "Summary", sentences=undefined, tables=[main])
+        result, main = self.result, [self.table("main")]
+        summary = Section("leaderboard", "Summary", sentences=self._undefined(), tables=main)
         tables = [self.table("parts"), self.table("blanks")]
         blanks = Section("abstaining", "Abstaining", tables=tables)
         return page_of(
@@ -211,23 +228,17 @@ class HistogramView(Curves[HistogramResult]):
     def title(self) -> str:
         return "Risk and coverage, counted in bins"
 
-    def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
-        """One table: a summary, or the points of risk or of a measure."""
+    def reading(self, show: str, grid: Grid) -> list[str]:
         tied = "AURC: the answers in a bin are tied, or in their best or worst order."
-        grid = self.grid(show, points)
-        grid.notes = self.notes(
+        return [
             f"Confidences were counted in bins of 1/{self.result.bins:,}: counts at their edges "
             "are exact, thresholds between them are not shown.",
             *([tied] if show == "summary" else []),
-        )
-        return [grid]
+        ]
 
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
-    """A table of curves: the types of its columns say what they are.
-
-    With `apart` every run is a block.
-    """
+    """A table of curves; with `apart` every run is a block."""
     kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
     if frame.is_empty():
         frame = frame.select("run")
@@ -241,7 +252,148 @@ def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
             grid.breaks.add(n)
         if "threshold" in row:
             no_curve = row["threshold"] is None and row.get("coverage", 0.0) is None
-            cell: Cell = view.threshold_cell(row["threshold"])
-            row["threshold"] = UNDEFINED if no_curve else cell
+            row["threshold"] = UNDEFINED if no_curve else view.threshold_cell(row["threshold"])
         grid.rows.append(list(row.values()))
     return grid
+
+
+def drawn(
+    result: CurveResult | HistogramResult, most: int, most_runs: int | None = None
+) -> dict[str, Figure]:
+    """Every chart that there is something to draw for, with so many points and runs."""
+    with_curve = [run for run in result.runs if run.points is not None][:most_runs]
+    place = {run.run: n for n, run in enumerate(with_curve)}
+
+    def rows(table: str) -> Rows:
+        """The rows of a table of curves, those of the first run first."""
+        every = result.thinned(table, most).rows(named=True)
+        return sorted((r for r in every if r["run"] in place), key=lambda r: place[r["run"]])
+
+    made = {"risk": _risk(rows("risk")), "measure": _along(result.along, with_curve, rows)}
+    if isinstance(result, CurveResult):
+        made |= {
+            "reliability": _reliability(rows("reliability")),
+            "roc": _roc(rows("roc")),
+            "penalised": _penalised(result.runs[:most_runs]),
+            "decision": _decision(result, most_runs),
+        }
+    return {name: figure for name, figure in made.items() if figure.spec["data"]["values"]}
+
+
+def _risk(rows: Rows) -> Figure:
+    layer = over_coverage("risk", "share of the given answers that are wrong", zero=True)
+    caption = "Lower is better: a run that answers only where it is sure should err seldom."
+    spec = chart("", [row for row in rows if row["answered"]], [layer])
+    return Figure("risk", caption, spec, title="Risk and coverage")
+
+
+def _along(name: str, runs: Sequence[Followed], rows: Callable[[str], Rows]) -> Figure:
+    """The measure over coverage; a dot at the top, a cross at the run as submitted."""
+    tops = [(run.run, run.coverage, run.best) for run in runs if run.best is not None]
+    submitted = [
+        (run.run, run.counts.answered / run.counts.n, run.as_submitted)
+        for run in runs
+        if isinstance(run, RunCurve)
+    ]
+    layers = [over_coverage(name, name)]
+    for shape, places in (({}, tops), ({"shape": "cross", "filled": False}, submitted)):
+        values = [dict(zip(("run", "coverage", name), place, strict=True)) for place in places]
+        layer = _in_order(points("coverage", name, colour="run", x_title=ANSWERED))
+        layer["mark"] |= shape
+        layers += [{"data": {"values": values}, **layer}] if values else []
+    cross = ", a cross at the run as submitted" if submitted else ""
+    caption = (
+        f"{name} as more questions are answered, the surest first; a dot at the best value{cross}."
+    )
+    spec = chart("", [row for row in rows("measure") if row[name] is not None], layers)
+    return Figure("along", caption, spec, title=f"{name} and coverage")
+
+
+def _reliability(rows: Rows) -> Figure:
+    titles: dict[str, Any] = {"colour": "run", "y_title": "share right"}
+    line = lines("confidence", "accuracy", x_domain=(0, 1), y_domain=(0, 1), **titles)
+    dots = _in_order(points("confidence", "accuracy", **titles))
+    dots["encoding"]["tooltip"] = tips(("run",), ("confidence", "accuracy", "answers"))
+    perfect = lines("p", "q", x_title="confidence", y_title="share right")
+    perfect["data"] = {"values": [{"p": 0, "q": 0}, {"p": 1, "q": 1}]}
+    perfect["mark"] = {"type": "line", "strokeDash": [4, 4], "color": "#7f7f7f"}
+    caption = "The stated confidence and the share that is right; equal on the dashed line."
+    spec = chart("", rows, [perfect, _in_order(line), dots], width=SQUARE, height=SQUARE)
+    return Figure(
+        "reliability", caption, spec | {"usermeta": {"square": True}}, title="Reliability"
+    )
+
+
+def _roc(rows: Rows) -> Figure:
+    titles = {
+        "x_title": "share of all wrong answers that are given",
+        "y_title": "share of all right answers that are given",
+    }
+    layer = lines("wrong given", "right given", colour="run", x_domain=(0, 1), **titles)
+    caption = "Which answers are given as the threshold falls: a higher curve is better."
+    title = "ROC of the decision to give an answer"
+    return Figure("roc", caption, chart("", rows, [_in_order(layer)]), title=title)
+
+
+def _penalised(runs: Sequence[RunCurve]) -> Figure:
+    rows = [
+        {"run": run.run, "t": t, "S": value}
+        for run in runs
+        for t, value in zip(PENALISED_AT, run.penalised, strict=False)
+    ]
+    titles = {"x_title": "t: answering pays above this chance", "y_title": PENALISED}
+    layer = _in_order(lines("t", "S", colour="run", **titles))
+    caption = "Every run answers where it is at least t sure."
+    title = "Score by the cost of a wrong answer, if runs answer only where they are sure"
+    return Figure("decisions", caption, chart("", rows, [layer]), title=title)
+
+
+def _decision(result: CurveResult, most_runs: int | None) -> Figure:
+    """S over t: a band that holds at every t, and the line in it."""
+    decision = result.decision
+    if decision is None:
+        return Figure("decision", "", chart("", [], []))
+    shown = list(decision.curves)[:most_runs]
+    # beyond the last of PENALISED_AT S runs off the page
+    table = [row for row in result.thinned("decision").rows(named=True) if row["run"] in shown]
+    rows = [row for row in table if row["t"] <= PENALISED_AT[-1]]
+    titles: dict[str, Any] = {"colour": "run", "y_title": PENALISED}
+    layers = [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
+    caption = (
+        f"Each run {acts(decision.way)}; the band holds at every t at once with confidence "
+        f"{decision.level:g}."
+    )
+    spec = chart("", rows, [_in_order(layer) for layer in layers])
+    return Figure("decision", caption, spec, title="Decision curve")
+
+
+def over_coverage(field: str, title: str, **more: Any) -> Layer:
+    titles = {"x_title": ANSWERED, "y_title": title}
+    return _in_order(lines("coverage", field, colour="run", x_domain=(0, 1), **titles, **more))
+
+
+def _in_order(layer: Layer) -> Layer:
+    """Colours in the order of the rows."""
+    layer["encoding"]["color"] |= {"sort": None, "title": None}
+    return layer
+
+
+def acts(way: str) -> str:
+    sure = "answers where it is at least t sure"
+    return sure if way == "confidence" else "keeps the answers that it gave"
+
+
+def decision_words(c: Comparison) -> str:
+    """Who is better where, and where the data cannot tell."""
+    if c.leader is None:
+        return f"{c.first} and {c.second} score the same at every t."
+    if c.undecided == ((0.0, 1.0),):
+        return f"The data cannot tell {c.first} and {c.second} apart at any t."
+    other = c.second if c.leader == c.first else c.first
+    turns = list(dict.fromkeys(f"{at:.2f}" for at in c.crossings))
+    where = f"at t = 0, and the lead changes at t = {view.listed(turns)}" if turns else "at every t"
+    if len(turns) == 1:
+        where = f"below t = {turns[0]}, lower above"
+    spans = [f"{low:.2f} to {high:.2f}" for low, high in c.undecided if high - low >= STEP]
+    unsure = f"; the data do not tell for t from {view.listed(spans)}" if spans else ""
+    return f"{c.leader} scores higher than {other} {where}{unsure}."
