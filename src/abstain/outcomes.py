@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstain.errors import UsageError, check_name
@@ -229,31 +228,27 @@ def blank_kind(why: Why, candidate: str = "empty") -> int:
 KINDS = 2 + len(Why) * len(CANDIDATES)
 """Right, wrong, and a blank for each reason and candidate: what is counted before a policy."""
 
-KIND_OF_WORD: Mapping[str, int] = MappingProxyType(
-    {
-        "right": RIGHT,
-        "wrong": WRONG,
-        "unanswered_right": blank_kind(Why.DECLINED, "right"),
-        "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
-        "unanswered_empty": blank_kind(Why.DECLINED),
-        "unanswered": blank_kind(Why.DECLINED),
-        **{why.value: blank_kind(why) for why in Why},
-    }
-)
+KIND_OF_WORD: Mapping[str, int] = {
+    "right": RIGHT,
+    "wrong": WRONG,
+    "unanswered_right": blank_kind(Why.DECLINED, "right"),
+    "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
+    "unanswered_empty": blank_kind(Why.DECLINED),
+    "unanswered": blank_kind(Why.DECLINED),
+    **{why.value: blank_kind(why) for why in Why},
+}
 """The kind that each word of ours stands for."""
 
-DEFAULT_EFFECTS: Mapping[Why, Effect] = MappingProxyType(
-    {
-        Why.DECLINED: Effect.UNANSWERED,
-        Why.EMPTY: Effect.UNANSWERED,
-        Why.UNPARSEABLE: Effect.WRONG,
-        Why.ERROR: Effect.STOP,
-        Why.MISSING: Effect.UNANSWERED,
-        Why.LIMIT: Effect.WRONG,
-        Why.UNSCORED: Effect.STOP,
-        Why.UNASKED: Effect.EXCLUDED,
-    }
-)
+DEFAULT_EFFECTS: Mapping[Why, Effect] = {
+    Why.DECLINED: Effect.UNANSWERED,
+    Why.EMPTY: Effect.UNANSWERED,
+    Why.UNPARSEABLE: Effect.WRONG,
+    Why.ERROR: Effect.STOP,
+    Why.MISSING: Effect.UNANSWERED,
+    Why.LIMIT: Effect.WRONG,
+    Why.UNSCORED: Effect.STOP,
+    Why.UNASKED: Effect.EXCLUDED,
+}
 
 
 def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
@@ -299,10 +294,7 @@ class Policy:
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Policy:
         """A policy from `kind=effect` texts; what they leave unsaid keeps its default."""
-        return cls(MappingProxyType({**DEFAULT_EFFECTS, **stated_effects(texts)}))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Policy.of, (self.to_dict(),)
+        return cls({**DEFAULT_EFFECTS, **stated_effects(texts)})
 
     def outcomes(self, excluded: int) -> IntArray:
         """The position in `OUTCOMES` of each kind of response; `excluded` where it has none."""

@@ -422,7 +422,7 @@ def test_no_confidence_to_tune(here: Here) -> None:
     here.write("run.csv", "question,answer,certainty\nq00,a,0.5\n")
     for command in ("tune", "curve"):
         line = here.refuses(command, "gold.csv", "run.csv")
-        says(line, "'certainty'", "--column")
+        says(line, "'confidence'", "--column")
 
 
 def test_the_same_bytes_every_time(files: Here) -> None:

@@ -7,7 +7,7 @@ answered twice is noticed. Where that is cheaper, the engine counts and nothing 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -69,9 +69,9 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     refuse_counts(1, len(slices), label)
     sizes = np.bincount(slice_of, minlength=len(slices))
     parts = [_census(judged, frame, slice_of, sizes) for frame in judged.frames]
-    runs = [run for part in parts for run in part.runs]
+    runs = [run for names, _ in parts for run in names]
     refuse_runs(judged.sources, runs)
-    table = np.concatenate([part.table for part in parts])
+    table = np.concatenate([counts for _, counts in parts])
     table[..., MISSING] += sizes - table.sum(axis=2)
     return kind_counts(runs, slices, table, len(judged.gold))
 
@@ -86,11 +86,8 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
         )
 
 
-class Census(Struct, frozen=True):
-    """How many responses of each kind: runs × slices × KINDS, without those that no row is for."""
-
-    runs: list[str]
-    table: IntArray
+Census: TypeAlias = "tuple[list[str], IntArray]"
+"""Runs, and how many responses of each kind: runs × slices × KINDS, without those of no row."""
 
 
 def _census(
@@ -107,7 +104,7 @@ def _census(
         return census_in_engine(judged, frame, len(sizes))
     refuse_counts(len(names), len(sizes), judged.sources[0].table.name)
     order = sorted(range(len(names)), key=names.__getitem__)
-    return Census([names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order])
+    return [names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order]
 
 
 def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KINDS) -> IntArray:
@@ -274,7 +271,7 @@ def tabled(
     times = zip(names, table.sum(axis=(1, 2)).tolist(), strict=True)
     again = {run: more for run, n in times if (more := n - (distinct or {}).get(run, n))}
     refuse_faults(judged, 0, again)
-    return Census(names, table)
+    return names, table
 
 
 def census_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> Census:

@@ -119,15 +119,14 @@ class RunData:
 
     def require_confidence(self) -> None:
         """Refuse runs that nowhere say how sure they are, naming the column that may do so."""
-        from abstain.runs.usual_names import likely_confidence
-
         if self.kind == "counts" or self.states_confidence:
             return
         tables = [item.table for item in self.source.responses]
         alone = len(tables) == 1
         raise InputError(
             f"{'has no' if alone else f'none of {len(tables)} tables has a'} column 'confidence', "
-            "which says how sure each answer is, from 0 to 1" + likely_confidence(tables),
+            "which says how sure each answer is, from 0 to 1; another column may hold it: "
+            f"{option('columns', {'confidence': 'COLUMN'})}",
             tables[0].name if alone else None,
         )
 
@@ -188,6 +187,8 @@ class Evaluation:
         self.reading = reading
         self.data = RunData(source, reading.rules())
         """What features compute with."""
+        self.policy = self.data.policy
+        """What each kind of blank becomes."""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -208,11 +209,6 @@ class Evaluation:
     def subset(self) -> Selection | None:
         """Which runs and questions were chosen with `only`; None: all that were read."""
         return self.data.source.subset
-
-    @property
-    def policy(self) -> Policy:
-        """What each kind of blank becomes."""
-        return self.data.policy
 
     def __len__(self) -> int:
         return self.questions.height

@@ -239,9 +239,9 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
         )
     kinds = kinds.sort(*columns, "run")
     slices, slice_of = numbered_slices(kinds, columns)
-    census = tabled(judged, kinds.with_columns(pl.Series(SLICE, slice_of)), len(slices))
-    questions = int(census.table.sum(axis=2).max(axis=0).sum())
-    return kind_counts(census.runs, slices, census.table, questions)
+    runs, counts = tabled(judged, kinds.with_columns(pl.Series(SLICE, slice_of)), len(slices))
+    questions = int(counts.sum(axis=2).max(axis=0).sum())
+    return kind_counts(runs, slices, counts, questions)
 
 
 DECLINED = blank_kind(Why.DECLINED)

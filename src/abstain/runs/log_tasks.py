@@ -255,12 +255,8 @@ def _with_blanks(
     item: Responses, rows: pl.DataFrame, lacking: pl.DataFrame, every: pl.DataFrame
 ) -> Responses:
     """A log with a blank for each question that it was not asked, and a note of that."""
-    epochs = ""
-    if EPOCH in every.columns:
-        if EPOCH not in rows.columns:
-            rows = rows.with_columns(FIRST_EPOCH)
-        here, there = (frame[EPOCH].cast(pl.Int64).n_unique() for frame in (rows, every))
-        epochs = f" ({here} of {there} epochs)" if here < there else ""
+    if EPOCH in every.columns and EPOCH not in rows.columns:
+        rows = rows.with_columns(FIRST_EPOCH)
     kept = [name for name in lacking.columns if name in rows.columns and name not in OF_A_RUN]
     blanks = lacking.select(pl.col(name).cast(rows.schema[name], strict=False) for name in kept)
     start = int(rows[ROW].max() or 0) + 1  # type: ignore[arg-type]
@@ -272,8 +268,8 @@ def _with_blanks(
     )
     whole = pl.concat([rows, blanks], how="diagonal_relaxed")
     note = (
-        f"{item.run} was asked {rows.height:,} of {plural(every.height, 'question')}{epochs} and "
-        "is judged on those"
+        f"{item.run} was asked {rows.height:,} of {plural(every.height, 'question')} and is judged "
+        "on those"
     )
     lines = item.table.lines
     table = replace(

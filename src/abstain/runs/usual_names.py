@@ -146,15 +146,12 @@ def _are_shares(table: Table, column: str) -> bool:
     """Whether a column holds numbers from 0 to 1 alone, empty cells aside."""
     frame = into_lazy(table.frame)
     dtype = frame.collect_schema()[column]
-    if dtype == nw.String:
-        frame = read_numbers(frame.filter(column_of(frame, column) != ""), column, "__share")
-    elif not dtype.is_numeric():
+    if dtype != nw.String and not dtype.is_numeric():
         return False
-    number = nw.col("__share") if dtype == nw.String else column_of(frame, column)
-    bad = frame.filter(
-        ~column_of(frame, column).is_null() & ~number.is_between(0, 1).fill_null(value=False)
-    )
-    return collect(bad.select(column).head(1), table.name).is_empty()
+    texts = frame.select(column_of(frame, column).cast(nw.String).alias("p"))
+    numbers = read_numbers(texts.filter(nw.col("p") != ""), "p", "share")
+    bad = numbers.filter(~nw.col("share").is_between(0, 1).fill_null(value=False))
+    return collect(bad.head(1), table.name).is_empty()
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:
@@ -224,18 +221,4 @@ def telling_apart(table: Table) -> str:
                     ", and make a column 'question' of the id and this number"
                 )
             return f"; column '{column}' tells them apart: {option('columns', {'run': column})}"
-    return ""
-
-
-HINTS = ("conf", "prob", "certain", "sure", "score")
-
-
-def likely_confidence(tables: Sequence[Table]) -> str:
-    """Advice for runs that state no confidence: the column that may hold one."""
-    for table in tables:
-        schema = into_lazy(table.frame).collect_schema()
-        free = [c for c in table.columns if c not in KNOWN]
-        hinting = [c for c in free if any(part in plain(c) for part in HINTS)]
-        for column in [*hinting, *(c for c in free if schema[c].is_float())]:
-            return f"; column '{column}' may hold it: {option('columns', {'confidence': column})}"
     return ""

@@ -89,7 +89,7 @@ def test_three_epochs_beside_one(here: Here, logs: Any) -> None:
     assert counts == {"mockllm/three": 18, "mockllm/once": 6}
     assert compared["questions"] == 6
     assert compared["cluster"] == "sample"
-    note = "mockllm/once was asked 6 of 18 questions (1 of 3 epochs) and is judged on those"
+    note = "mockllm/once was asked 6 of 18 questions and is judged on those"
     for data in (scored, compared):
         assert data["touched"] == {"declined": 6, "unasked": 12}
         assert note in data["notes"]
