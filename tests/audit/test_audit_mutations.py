@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.features.audit.analysis import spread
 from abstain.features.audit.result import edits
-from abstain.features.audit.sums import spread
 from abstain.features.audit.table import read_number
 from tests.audit.tables import TABLE_14, change_digit, could_be, read, rounded, write
 

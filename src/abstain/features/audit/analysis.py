@@ -1,23 +1,56 @@
-"""Does a published table agree with itself, and with its neighbours?"""
+"""Does a published table agree with itself, and with its neighbours?
+
+Each printed cell is a range, so what follows from others (a mean, a deviation, a percentage) is a
+range too; it is wrong only when no numbers that round to the cells could give it. Whole numbers
+that must add up are checked together: of the single cells that would mend a sum, those that mend
+most sums are named.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import permutations, product
+from statistics import mean, median
+from typing import Any, NamedTuple, TypeAlias
 
-from abstain.errors import UnknownNameError, UsageError, check_name, option
-from abstain.features.audit.result import READABLE, TABLES, Audit, AuditResult, Cell
+import numpy as np
+
+from abstain.errors import UnknownNameError, UsageError, check_name, option, plural
+from abstain.features.audit.result import (
+    PERCENTAGES,
+    READABLE,
+    SUMMARIES,
+    SUMS,
+    TABLES,
+    Audit,
+    AuditResult,
+    Cell,
+    Change,
+    Correction,
+    Range,
+    change_of,
+    fewest_digits,
+)
 from abstain.features.audit.rows import (
     check_attainable,
     check_rows,
     known_runs,
     number_of_questions,
 )
-from abstain.features.audit.sums import check_percentages, check_sums
-from abstain.features.audit.table import Printed, Settings, Sheet, is_missing, read_sizes
+from abstain.features.audit.table import (
+    PERCENT_WORDS,
+    Printed,
+    Settings,
+    Sheet,
+    is_missing,
+    read_sizes,
+    summary_kind,
+)
 from abstain.io.tables import read_table
 from abstain.measures import Measure, count_measure, list_measures
 from abstain.measures import measure as measure_of
@@ -97,6 +130,223 @@ def audit(
 def _listed(paths: Paths) -> list[str]:
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return [os.fspath(path) for path in several]
+
+
+WHOLES = ("all", "total", "sum", "overall")
+
+
+class Total(NamedTuple):
+    """A cell that is the sum of other cells, all of them whole numbers."""
+
+    rule: str
+    whole: Cell
+    parts: list[Cell]
+    gap: int
+    """How much the parts are beyond the whole."""
+
+    @classmethod
+    def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: list[Cell]) -> Total:
+        value, *others = (n.value for n in sheet.numbers([whole, *parts]))
+        return cls(rule, whole, parts, int(sum(others) - value))
+
+
+def check_sums(sheet: Sheet, audit: Audit) -> None:
+    """Check all sums of a table together: a cell in a row's sum and a column's mends both."""
+    by_cell: dict[Cell, list[Total]] = defaultdict(list)
+    totals = [*_check_summaries(sheet, audit), *_column_sums(sheet, audit)]
+    for total in totals:
+        for cell in (total.whole, *total.parts):
+            by_cell[cell].append(total)
+    for total in totals:
+        wrong, fixes = "", []
+        if total.gap:
+            added = int(sheet.numbers([total.whole])[0].value) + total.gap
+            wrong = f"its {len(total.parts)} parts add up to {added}"
+            fixes = _corrections(sheet, total, by_cell)
+        audit.check(total.rule, sheet, [total.whole, *total.parts], wrong, fixes)
+
+
+def _corrections(
+    sheet: Sheet, failed: Total, by_cell: Mapping[Cell, Sequence[Total]]
+) -> list[Correction]:
+    """The single cells that mend a total and all others that they take part in, if some do."""
+    fixes: dict[int, list[tuple[Change, ...]]] = defaultdict(list)
+    for cell in (failed.whole, *failed.parts):
+        shifts = {t.gap if cell == t.whole else -t.gap for t in by_cell[cell]}
+        value = int(sheet.numbers([cell])[0].value) + next(iter(shifts))
+        if len(shifts) == 1 and value >= 0:
+            fixes[len(by_cell[cell])].append((change_of(sheet, *cell, str(value)),))
+    most = max(fixes, default=0)
+    return [Correction(fix, most) for fix in fewest_digits(fixes[most])]
+
+
+def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
+    """Sums of columns by their names (all_x = a_x + b_x + …), where most rows keep them."""
+    skip = {*sheet.percents, *sheet.counts.values(), *(s.name for s in sheet.scores)}
+    numbers = {c: sheet.column(c, sheet.rows) for c in sheet.figures if c not in skip}
+    columns = [c for c, cells in numbers.items() if cells and all(n.whole for n in cells)]
+    inferred: list[str] = []
+    for whole in columns:
+        head, _, tail = whole.partition("_")
+        others = [c for c in columns if c != whole]
+        parts = [c for c in others if (c.endswith(f"_{tail}") if tail else "_" not in c)]
+        if head.casefold() not in WHOLES or len(parts) < 2:
+            continue
+        rows = [row for row in sheet.rows if all(sheet.number(row, c) for c in (whole, *parts))]
+        totals = [Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts]) for row in rows]
+        if 2 * sum(not total.gap for total in totals) > len(totals):
+            yield from totals
+            inferred.append(f"{whole} = {' + '.join(parts)}")
+    if inferred:
+        audit.note(f"{sheet.name}: {'; '.join(inferred)}, as most rows confirm.")
+
+
+def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
+    """Check every summary row; whole totals are yielded, to be corrected with other sums."""
+    deviations: list[set[str]] = []
+    summaries = [(row, kind) for row, kind in enumerate(sheet.kinds) if kind]
+    for (row, kind), column in product(summaries, sheet.figures):
+        printed = sheet.number(row, column)
+        groups = [[i for i in g if sheet.number(i, column)] for g in _groups(sheet, row)]
+        groups = [group for group in groups if group]
+        if printed is None or not groups:
+            continue
+        if kind == "total":
+            yield from _total(sheet, row, column, groups)
+            continue
+        ranges = [r for group in groups for r in _ranges(kind, sheet.column(column, group))]
+        cells = [(row, column), *((i, column) for i in set().union(*groups))]
+        fitting = {between.name for between in audit.check_ranges(SUMMARIES, sheet, cells, ranges)}
+        if kind == "deviation" and fitting:
+            deviations.append(fitting)
+    if deviations and (both := set.intersection(*deviations)):
+        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+
+
+def _groups(sheet: Sheet, row: int) -> list[list[int]]:
+    """The rows that a summary may be over: its group; where that has several, its block."""
+    members = _members(sheet, row)
+    alike = [i for i, kind in enumerate(sheet.kinds) if kind == sheet.kinds[row] and i != row]
+    rivals = [i for i in alike if _members(sheet, i) == members]
+    if not rivals:
+        return [members]
+    above = max((i for i in rivals if i < row), default=-1)
+    return [[i for i in members if above < i < row], members]
+
+
+def _members(sheet: Sheet, row: int) -> list[int]:
+    """The rows that share every other label of a summary row, where some row does."""
+    members = sheet.body
+    for column in sheet.labels:
+        text = sheet.texts[row][column]
+        if text and not summary_kind(text):
+            members = [i for i in members if sheet.texts[i][column] == text] or members
+    return members
+
+
+def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
+    rows = (row, *groups[0])
+    scored = column in (*sheet.percents, *(s.name for s in sheet.scores))
+    if scored or not all(n.whole for n in sheet.column(column, rows)):
+        return []
+    if column == sheet.counts.get("questions") and len({sheet.texts[i][column] for i in rows}) == 1:
+        return []  # the same questions for every row
+    totals = [Total.of(SUMMARIES, sheet, (row, column), [(i, column) for i in g]) for g in groups]
+    return [min(totals, key=lambda total: total.gap != 0)]
+
+
+RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
+    "mean": mean,
+    "median": median,
+    "minimum": min,
+    "maximum": max,
+}
+"""Summaries that rise with every row: they lie between that of all low and of all high ends."""
+
+
+def _ranges(kind: str, rows: Sequence[Printed]) -> Iterator[Range]:
+    """What a summary of some rows may be."""
+    count, over = len(rows), f" of {plural(len(rows), 'row')}"
+    if kind in RISING:
+        low, high = zip(*(n.ends for n in rows), strict=True)
+        yield Range(kind, RISING[kind](list(low)), RISING[kind](list(high)), over)
+    elif count > 1:
+        for name, size in (("sample", count - 1), ("population", count)):
+            least, most = (math.sqrt(end / size) for end in spread(rows))
+            yield Range(f"{name} standard deviation", least, most, over)
+
+
+def spread(rows: Sequence[Printed]) -> tuple[float, float]:
+    """The least and the greatest sum of squares about the mean.
+
+    The least is that of numbers pulled towards one middle m: Σ distance(m, range)², convex in m.
+    The greatest lies at a corner: the upper ends of the largest numbers, the lower of the rest
+    (exact where all show the same decimals; otherwise the widest range stands for all).
+    """
+    from scipy.optimize import minimize_scalar
+
+    low, high = np.array([n.ends for n in rows], np.float64).T
+
+    def pulled(m: float) -> float:
+        return float(((np.clip(m, low, high) - m) ** 2).sum())
+
+    ends = (low.min(), high.max())
+    least = minimize_scalar(pulled, bounds=ends, method="bounded", options={"xatol": 1e-12}).fun
+    half = (high - low).max() / 2
+    centre = np.sort((low + high) / 2)
+    lower = np.tri(len(rows) + 1, len(rows), -1, dtype=bool)  # a corner a row
+    corners = np.var(np.where(lower, centre - half, centre + half), axis=1) * len(rows)
+    return float(least), float(corners.max())
+
+
+Percent: TypeAlias = Callable[[Fraction, Fraction], Fraction]
+READINGS: tuple[tuple[str, Percent, int], ...] = (
+    ("change from {a} to {b} in percent", lambda a, b: 100 * (b - a) / a, 0),
+    ("percentage that {a} is of {b}", lambda a, b: 100 * a / b, 1),
+)
+"""Readings of a percentage of columns a and b: in words, as a function, which of them is 100 %."""
+
+
+def check_percentages(sheet: Sheet, audit: Audit) -> None:
+    """Check percentages of two columns, read in the way that most rows bear out."""
+    for column in sheet.percents:
+        best, meaning, rows = 1, "", []
+        for (a, b), reading in product(_pairs(sheet, column), READINGS):
+            tried = list(_percentages(sheet, (column, a, b), *reading))
+            numbers = sheet.numbers(cells[0] for cells, _ in tried)
+            held = sum(n.meets(r.low, r.high) for n, (_, r) in zip(numbers, tried, strict=True))
+            if held > best and 2 * held > len(tried):
+                best, meaning, rows = held, reading[0].format(a=a, b=b), tried
+        if meaning:
+            audit.note(f"{sheet.name}: {column} is the {meaning}, as most rows confirm.")
+        for cells, between in rows:
+            audit.check_ranges(PERCENTAGES, sheet, cells, [between])
+
+
+def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
+    """The columns that a percentage may be of: those with its stem, or the only two others."""
+    stem = re.sub(r"[_\s%]+", "_", PERCENT_WORDS.sub("_", column.casefold())).strip("_")
+    others = [c for c in sheet.figures if c not in sheet.percents]
+    near = [c for c in others if stem and c.casefold().startswith(f"{stem}_")]
+    chosen = near if len(near) == 2 else others if len(others) == 2 else []
+    return list(permutations(chosen, 2))
+
+
+def _percentages(
+    sheet: Sheet, columns: Sequence[str], words: str, percent: Percent, base: int
+) -> Iterator[tuple[list[Cell], Range]]:
+    """Rows with all three numbers: their cells, and what the other two give for the first.
+
+    A whole number is itself, a rounded one is a range.
+    """
+    for row in sheet.rows:
+        cells = [(row, column) for column in columns]
+        numbers = sheet.numbers(cells)
+        ends = [(n.value,) if n.decimals == 0 else n.ends for n in numbers[1:]]
+        if len(numbers) == 3 and min(ends[base]) > 0:
+            values = [percent(a, b) for a, b in product(*ends)]
+            a, b = (f"{c} {n.text}" for c, n in zip(columns[1:], numbers[1:], strict=True))
+            yield cells, Range(words.format(a=a, b=b), min(values), max(values))
 
 
 Value: TypeAlias = tuple[Sheet, Cell]

@@ -79,9 +79,8 @@ def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:
     meanings: dict[str, str] = {}
     for text in texts:
         # A measure's parameters have an equals sign too: credit(t=0.5)=score.
-        cut = text.find("=", text.find(")") + 1)
-        name, column = text[:cut].strip(), text[cut + 1 :].strip()
-        if cut < 0 or not name or not column:
+        name, _, column = (part.strip() for part in text.rpartition("="))
+        if not name or not column:
             raise UsageError(f"--column must be NAME=COLUMN, such as right=R (got '{text}')")
         if meanings.setdefault(column, name) != name:
             raise UsageError(f"--column '{column}' appears twice")

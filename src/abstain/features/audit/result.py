@@ -51,9 +51,6 @@ class Correction(Facts, frozen=True):
     checks: int
     """How many checks hold after it: all that the cell takes part in."""
 
-    def __str__(self) -> str:
-        return " and ".join(map(str, self.changes))
-
 
 class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A cell that disagrees."""

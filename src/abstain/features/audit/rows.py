@@ -22,6 +22,7 @@ from abstain.features.audit.result import (
     COUNTS,
     SCORES,
     Audit,
+    Change,
     Correction,
     change_of,
     fewest_digits,
@@ -61,9 +62,8 @@ class Sum(Struct, frozen=True):
     def follows(self, values: Values) -> str:
         parts = " + ".join(f"{values[part]} {part}" for part in self.parts)
         total = sum(values[part] for part in self.parts)
-        made = f" = {total}" if len(self.parts) > 1 else ""
         verb = "not" if self.exact else "more than"
-        return f"{parts}{made}, {verb} {values[self.whole]} {self.whole}".replace("_", " ")
+        return f"{parts} = {total}, {verb} {values[self.whole]} {self.whole}".replace("_", " ")
 
 
 class Score(Struct, frozen=True):
@@ -102,11 +102,7 @@ class Score(Struct, frozen=True):
         if np.isnan(value):
             counts = Counts(*outcomes_of(values, by_candidate=self.by_candidate).tolist())
             return f"undefined: {self.column.measure.why_undefined(counts)}"
-        text = f"the counts give {value:.6g}"
-        if self.printed.truncates(value):
-            rounded = self.printed.like(value)
-            text += f": the printed score is truncated; rounded, it would be {rounded}"
-        return text
+        return f"the counts give {value:.6g}" + "; truncated" * self.printed.truncates(value)
 
 
 Check: TypeAlias = Sum | Score
@@ -223,26 +219,18 @@ def corrections(
     sheet: Sheet, row: int, counts: Values, checks: Sequence[Check]
 ) -> list[Correction]:
     """Every minimal change of printed cells after which all checks hold."""
-    printed = [role for role in row_counts(sheet, row) if role in counts]
-    cells: list[str | Score] = [*printed]
+    cells: list[str | Score] = [role for role in row_counts(sheet, row) if role in counts]
     cells += [check for check in checks if isinstance(check, Score)]
     for size in (1, 2):
-        fixes = [
-            tuple(change_of(sheet, row, column, text) for column, text in changes.items())
-            for some in combinations(cells, size)
-            for changes in _changes(some, sheet.counts, counts, checks)
-        ]
-        if fixes:
+        tried = (_changes(sheet, row, some, counts, checks) for some in combinations(cells, size))
+        if fixes := [fix for fixes in tried for fix in fixes]:
             return [Correction(fix, len(checks)) for fix in fewest_digits(fixes)[:MOST]]
     return []
 
 
 def _changes(
-    cells: Sequence[str | Score],
-    columns: Mapping[str, str],
-    counts: Values,
-    checks: Sequence[Check],
-) -> Iterator[dict[str, str]]:
+    sheet: Sheet, row: int, cells: Sequence[str | Score], counts: Values, checks: Sequence[Check]
+) -> Iterator[tuple[Change, ...]]:
     """What the chosen cells would have to say: counts are tried, scores then follow."""
     roles = [cell for cell in cells if isinstance(cell, str)]
     scores = [cell for cell in cells if isinstance(cell, Score)]
@@ -258,8 +246,9 @@ def _changes(
         tried = {role: int(values[role][hit]) for role in roles}
         made = [(score, float(score.value(dict(counts) | tried))) for score in scores]
         if not any(np.isnan(value) or score.fits(value) for score, value in made):
-            texts = {score.column.name: score.printed.like(value) for score, value in made}
-            yield {columns[role]: str(number) for role, number in tried.items()} | texts
+            texts = {sheet.counts[role]: str(number) for role, number in tried.items()}
+            texts |= {score.column.name: score.printed.like(value) for score, value in made}
+            yield tuple(change_of(sheet, row, *text) for text in texts.items())
 
 
 LIMIT = 2_000_000
@@ -301,11 +290,7 @@ class Bounds(NamedTuple):
         return max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * candidates <= LIMIT
 
     def __str__(self) -> str:
-        least, most = self.unanswered
-        text = plural(self.questions, "question")
-        if (least, most) == (0, self.questions):
-            return text
-        return f"{text} with {least if least == most else f'{least} to {most}'} unanswered"
+        return f"{plural(self.questions, 'question')} with at most {self.unanswered[1]} unanswered"
 
 
 def known_runs(sheet: Sheet, audit: Audit) -> dict[tuple[str, ...], Counts]:
@@ -356,7 +341,10 @@ def check_attainable(
             fits = _attainable([score], bounds)
             tried[score.column].append((score, run, fits))
             good += [score] * fits
-            audit.check(ATTAINABLE, sheet, [(row, name)], "" if fits else _why_not(score, bounds))
+            wrong = "" if fits else f"no outcome of {bounds} rounds to the printed score"
+            if wrong and score.printed.truncates(_scores(score.column, bounds, score.by_candidate)):
+                wrong += "; truncated"
+            audit.check(ATTAINABLE, sheet, [(row, name)], wrong)
         if len(good) > 1:
             names = [score.column.name for score in good]
             follows = f"no outcome of {bounds} gives the printed {' and '.join(names)} together"
@@ -390,14 +378,6 @@ def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool:
     by_candidate = any(score.by_candidate for score in scores)
     fits = [score.fits(_scores(score.column, bounds, by_candidate)) for score in scores]
     return bool(np.all(fits, axis=0).any())
-
-
-def _why_not(score: Score, bounds: Bounds) -> str:
-    text = f"no outcome of {bounds} rounds to the printed score"
-    for value in map(float, _scores(score.column, bounds, score.by_candidate)):
-        if score.printed.truncates(value):
-            return f"{text}, which is {value:.4g} truncated"
-    return text
 
 
 def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | None) -> str:

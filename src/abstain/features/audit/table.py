@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -70,11 +71,11 @@ class Printed(Struct, frozen=True):
         least, greatest = map(float, self.ends)
         return (least - slack <= high) & (low <= greatest + slack)
 
-    def truncates(self, value: float | Fraction) -> bool:
-        """Whether a number gives it when its further decimals are cut off."""
-        sign = -1 if self.value < 0 else 1
-        rest = sign * float(value) - abs(float(self.value))
-        return sign * value >= 0 and -TOLERANCE <= rest < 10.0**-self.decimals - TOLERANCE
+    def truncates(self, values: Any) -> bool:
+        """Whether a number (of several, one) gives it when its further decimals are cut off."""
+        ahead = np.asarray(values, np.float64) * (-1 if self.value < 0 else 1)
+        rest = ahead - abs(float(self.value)) + TOLERANCE
+        return bool(((ahead >= 0) & (rest >= 0) & (rest < 10.0**-self.decimals)).any())
 
     def like(self, value: float | Fraction) -> str:
         """Another number, printed the way this one is; halves are rounded away from zero."""
