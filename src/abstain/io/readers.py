@@ -122,7 +122,7 @@ class LogRows:
         for name, value in (metadata or {}).items():
             if isinstance(value, (str, int, float, bool)):
                 row[self._metadata_name(name, attributes or {})] = value
-        self.rows.append(row | (attributes or {}))
+        self.rows.append({**row, **(attributes or {})})
         if line is not None:
             self.lines.append(line)
 
