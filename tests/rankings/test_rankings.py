@@ -78,7 +78,7 @@ def test_scores_are_a_matrix_of_runs_and_queries() -> None:
     skipped = rankings(missing="skip").scores("RR")
     assert skipped.absent == {"short": 1}
     assert rankings(trec_eval=True, missing="empty").scores("AP").absent == {}
-    with pytest.raises(ab.UsageError, match="has no attribute 'typ'"):
+    with pytest.raises(ab.UsageError, match="no attribute 'typ'"):
         rankings().scores("AP", cluster="typ")
 
 

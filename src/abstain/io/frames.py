@@ -16,8 +16,8 @@ from abstain.errors import (
     InputError,
     MissingColumnError,
     Place,
-    UnknownNameError,
     UsageError,
+    check_name,
     nearest,
     option,
 )
@@ -140,9 +140,8 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
         scope, _, _ = known.rpartition(":")
         if scope not in ("", "gold", "run"):
             raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
-        if not any(actual in (*table.columns, *table.renamed) for table in tables):
-            seen = sorted({column for table in tables for column in table.columns})
-            raise UnknownNameError("column", actual, seen, hint=f"columns: {', '.join(seen[:20])}")
+        seen = {column for table in tables for column in (*table.columns, *table.renamed)}
+        check_name("column", actual, sorted(seen))
 
 
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UnknownNameError, UsageError, option, plural, shown
+from abstain.errors import InputError, UsageError, check_name, option, plural, shown
 from abstain.io.files import BOM, bare_name, open_file
 from abstain.io.frames import check_mapping, collect, into_lazy, open_table, rename
 from abstain.io.tables import ROW, Table, cells, col, exact
@@ -175,9 +175,8 @@ def _read_table(
     if frame.is_empty():
         raise InputError("has no rows, expected one topic per row", table.name)
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW)
-    if cluster is not None and cluster not in table.columns:
-        there_are = f"there are {', '.join(table.columns)}"
-        raise UnknownNameError("column", cluster, table.columns, hint=there_are)
+    if cluster is not None:
+        check_name("column", cluster, table.columns)
     ids = _topic_columns(frame.columns, mapped)
     runs = _runs_column(frame, ids, mapped)
     if runs is not None and not ids:
@@ -259,11 +258,9 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
         return [first]
     ids = [c for c in frame.columns if _like_ids(cells(frame, c))]
     if ids == [first]:
-        topics = f"if it holds topic numbers, use {option('columns', {'question': first})}"
-        problem = (
-            f"may hold scores or topic numbers: {topics}; if scores, add a column called topic"
-        )
-        raise InputError(f"column {shown(first)} {problem}", table.name)
+        what = f"column {shown(first)} may hold scores or topic numbers"
+        how = f"if numbers, use {option('columns', {'question': first})}; if scores, add a column"
+        raise InputError(f"{what}: {how} called topic", table.name)
     return []
 
 

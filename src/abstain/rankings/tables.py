@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, UsageError, nearest, option, shown
+from abstain.errors import InputError, Place, UsageError, check_name, option, shown
 from abstain.io import trec
 from abstain.io.engines import moved
 from abstain.io.files import STDIN, Opened
@@ -368,11 +368,7 @@ def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
     require(table, {"query": "which names the query"})
     attributes = [c for c in table.columns if c != "query"]
     for name in by:
-        if name not in attributes:
-            near = nearest(name, attributes)
-            have = ", ".join(attributes[:20]) or "none"
-            hint = f"nearest: {', '.join(near)}" if near else f"its attributes: {have}"
-            raise UsageError(f"{table.name} has no attribute '{name}' ({hint})")
+        check_name("attribute", name, attributes)
     rows = collect(_chosen(table, ("query", *by)), table.name)
     _refuse_empty(table, rows, ("query",))
     again = rows.filter(~pl.col("query").is_first_distinct())

@@ -13,7 +13,7 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, RepeatedError, UsageError, nearest, plural, shown
+from abstain.errors import InputError, Place, RepeatedError, UsageError, check_name, plural, shown
 from abstain.io.files import open_file
 from abstain.io.frames import (
     collect,
@@ -71,11 +71,7 @@ class Gold(Struct, frozen=True):
     def check_attributes(self, names: Sequence[str]) -> None:
         """Refuse an attribute that the gold lacks."""
         for name in names:
-            if name not in self.attributes:
-                near = nearest(name, self.attributes)
-                have = ", ".join(self.attributes) or "none"
-                hint = f"nearest: {', '.join(near)}" if near else f"its attributes: {have}"
-                raise UsageError(f"{self.name} has no attribute '{name}' ({hint})")
+            check_name("attribute", name, self.attributes)
 
 
 def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> Gold:

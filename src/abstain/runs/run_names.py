@@ -13,7 +13,7 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UnknownNameError, UsageError, plural, shown, some_of
+from abstain.errors import InputError, UsageError, check_name, plural, shown, some_of
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.io.submissions import folders_of
@@ -258,9 +258,8 @@ def read_info(source: Any) -> RunsInfo:
             lowered = pl.col(column).str.strip_chars().str.to_lowercase()
             frame = frame.with_columns(lowered.alias(column))
             for value in frame[column].drop_nulls():
-                if value and value not in known:
-                    hint = f"{table.name} may say {', '.join(known)}"
-                    raise UnknownNameError(column, value, known, hint=hint)
+                if value:
+                    check_name(f"{column} of a run", value, known)
     return RunsInfo(table.name, frame)
 
 

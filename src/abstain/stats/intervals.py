@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from abstain.errors import UnknownNameError, UsageError, option
+from abstain.errors import UsageError, check_name, option
 from abstain.measures import Measure, definitions
 from abstain.measures.definition import Array
 from abstain.outcomes import Counts, CountsArray
@@ -66,10 +66,7 @@ def check_method(name: str) -> str:
     if name in ("", "auto", "default"):
         return DEFAULT
     folded = str(name).strip().lower().replace("_", "-")
-    if folded not in METHODS:
-        raise UnknownNameError(
-            "interval method", name, METHODS, hint=f"there are {', '.join(METHODS)}"
-        )
+    check_name("interval method", folded, METHODS)
     return folded
 
 
