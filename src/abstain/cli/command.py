@@ -287,8 +287,7 @@ class Showing(msgspec.Struct, frozen=True):
 
         as_json = self.chosen == "json"
         self._put(
-            lambda: [grid],
-            lambda: json_of(data) if as_json else grid_text(grid, self.chosen),
+            lambda: [grid], lambda: json_of(data) if as_json else grid_text(grid, self.chosen)
         )
 
     def _put(self, grids: Callable[[], Iterable[Grid]], text: Callable[[], str]) -> None:

@@ -15,15 +15,7 @@ import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import (
-    InputError,
-    UsageError,
-    check_name,
-    nearest,
-    option,
-    shown,
-    some_of,
-)
+from abstain.errors import InputError, UsageError, check_name, nearest, option, shown, some_of
 from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require, text_column
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
 from abstain.runs.counting import KindCounts, count_kinds, counted, kind_counts, tabled

@@ -13,15 +13,7 @@ import narwhals as nw
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, option
-from abstain.io.frames import (
-    ALIASES,
-    KNOWN,
-    PREDICTED,
-    collect,
-    into_lazy,
-    read_numbers,
-    rename,
-)
+from abstain.io.frames import ALIASES, KNOWN, PREDICTED, collect, into_lazy, read_numbers, rename
 from abstain.io.tables import Table, column_of
 
 UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")

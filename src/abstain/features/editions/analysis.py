@@ -233,12 +233,7 @@ def _parts(
 
 
 def _part(
-    campaign: Campaign,
-    part: Campaign,
-    measure: Measure,
-    rows: Sequence[int],
-    by: str,
-    level: str,
+    campaign: Campaign, part: Campaign, measure: Measure, rows: Sequence[int], by: str, level: str
 ) -> Part:
     table = part.counts.table[[*rows]]
     best = part.counts.table[best_rows(campaign, measure, rows)]

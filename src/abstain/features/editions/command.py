@@ -27,11 +27,7 @@ from abstain.cli.options import pairs
 @options.level()
 @shows()
 def editions(
-    campaigns: tuple[str, ...],
-    on: str | None,
-    by: tuple[str, ...],
-    out: Showing,
-    **how: Any,
+    campaigns: tuple[str, ...], on: str | None, by: tuple[str, ...], out: Showing, **how: Any
 ) -> None:
     """Put editions of a campaign side by side: means, baselines, and whether they differ.
 

@@ -61,11 +61,7 @@ only = partial(read_as, expose_value=False)
 @only("-R --Rel_info_format NAME", "The format of the judgments (only qrels).", type=QRELS)
 @only("-T --Results_format NAME", "The format of the run (only trec_results).", type=RESULTS)
 def trec_eval(
-    qrels: str,
-    run: str,
-    measures: tuple[str, ...],
-    no_summary: bool,
-    **how: Any,
+    qrels: str, run: str, measures: tuple[str, ...], no_summary: bool, **how: Any
 ) -> None:
     """Print what trec_eval 9.0.8 prints for the same options and files, byte for byte.
 
