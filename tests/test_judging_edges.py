@@ -205,8 +205,8 @@ def log(name: str, question: list[str], doc_id: list[str]) -> Table:
 def test_logs_of_different_documents_are_told() -> None:
     ids, hashes = ["0", "1"], ["ab", "cd"]
     plain, own = log("plain", ids, ids), log("hashed", hashes, ids)
-    (said,) = notes_of_tables([own, plain])
-    says(said)
+    for note, name in zip(notes_of_tables([own, plain]), ("hashed", "plain"), strict=True):
+        says(note, name, "2")
     assert notes_of_tables([plain, log("other", ids, ids)]) == []
     assert notes_of_tables([own, log("other", hashes, ["7", "8"])]) == []
     one, two = notes_of_tables([own, log("other", ["ab", "ef", "gh"], ["0", "1", "2"])])

@@ -161,16 +161,6 @@ def notes_of_tables(tables: Iterable[Table]) -> list[str]:
 def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
     """Logs of one task are paired by the hash of each document; say where they differ."""
     frames = {log.name: collect(into_lazy(log.frame), log.name) for log in logs}
-    unhashed = [
-        name
-        for name, frame in frames.items()
-        if "doc_id" in frame.columns and (frame["question"] == frame["doc_id"]).all()
-    ]
-    if unhashed and len(unhashed) < len(frames):
-        return [
-            f"{unhashed[0]}: has no doc_hash, but other logs do; to pair all logs by doc_id, map "
-            "the column question to doc_id"
-        ]
     asked = {name: set(frame["question"]) for name, frame in frames.items()}
     common = set.intersection(*asked.values())
     return [

@@ -272,7 +272,7 @@ def test_logs_with_and_without_hashes_are_told_apart(here: Here) -> None:
     here.write("old.jsonl", old.replace('"doc_hash": null, ', ""))
     here.write("new.jsonl", "".join(row(doc_id=i, doc_hash=f"{i:064}") for i in range(2)))
     said = here("score", "--judged", "old.jsonl", "new.jsonl", "--format", "json")
-    assert any("has no doc_hash, but other logs do" in note for note in said.data["notes"])
+    assert any("old.jsonl: 2 of 2 documents are not in" in note for note in said.data["notes"])
     paired = here(
         *("score", "--judged", "old.jsonl", "new.jsonl", "--column", "question=doc_id"),
         *("--format", "json"),

@@ -62,7 +62,7 @@ def score(
     matches = evaluation.data.counted(by)
     rows = rows_of(matches, by, chosen, known)
     if references:
-        rows += [_reference(by, chosen, *one) for one in reference_counts(rows)]
+        rows += list(reference_rows(rows, by, chosen))
     if break_even:
         paying = {str(m): m.break_even for m in chosen if m.definition.break_even is not None}
         rows = [
@@ -216,36 +216,29 @@ def slices_by(
         yield part, places == at
 
 
-def reference_counts(rows: Sequence[Row]) -> Iterator[tuple[Row, str, Reference, Counts]]:
+def reference_rows(
+    rows: Sequence[Row], by: Sequence[str], measures: Sequence[Measure]
+) -> Iterator[Row]:
     """For each slice "answer nothing"; for each run its blanks drawn at random, and the best.
 
     Random blanking needs a candidate behind every blank.
     """
+    from abstain.runs.evaluation import Counted
+
     silent: set[tuple[str | None, ...]] = set()
     for row in rows:
         part, k = tuple(row.slice.values()), row.counts
+        made: list[tuple[str, Reference, Counts]] = []
         if part not in silent:
             silent.add(part)
-            yield row, "(nobody)", "answer nothing", Counts(unanswered_empty=k.n)
-        if k.n == 0:
-            continue
-        if k.unanswered and not k.unsplit and not k.unanswered_empty:
-            yield row, row.run, "random blanking", outcomes.blanked_at_random(k)
-        yield row, row.run, "best blanking", outcomes.blanked_at_best(k)
-
-
-def _reference(
-    by: Sequence[str],
-    measures: Sequence[Measure],
-    like: Row,
-    run: str,
-    reference: Reference,
-    counts: Counts,
-) -> Row:
-    from abstain.runs.evaluation import Counted
-
-    one = Counted([run], [tuple(like.slice.values())], CountsArray.of([counts]), None)
-    return structs.replace(rows_of(one, by, measures, {})[0], reference=reference)
+            made.append(("(nobody)", "answer nothing", Counts(unanswered_empty=k.n)))
+        if k.n and k.unanswered and not k.unsplit and not k.unanswered_empty:
+            made.append((row.run, "random blanking", outcomes.blanked_at_random(k)))
+        if k.n:
+            made.append((row.run, "best blanking", outcomes.blanked_at_best(k)))
+        for run, reference, counts in made:
+            one = Counted([run], [part], CountsArray.of([counts]), None)
+            yield structs.replace(rows_of(one, by, measures, {})[0], reference=reference)
 
 
 def with_intervals(
