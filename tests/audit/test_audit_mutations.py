@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import abstain as ab
 from abstain.features.audit.analysis import spread
-from abstain.features.audit.result import edits
+from abstain.features.audit.result import digits_changed
 from abstain.features.audit.table import read_number
 from tests.audit.tables import TABLE_14, change_digit, could_be, read, rounded, write
 
@@ -148,7 +148,9 @@ def test_table_14_with_a_changed_digit(
     for finding in audit.findings:
         assert finding.row == row["run"]
         changes = {(c.column, c.new) for fix in finding.corrections for c in fix.changes}
-        assert (column, old) in changes or min(edits(a, b) for a, b in old_and_new(finding)) <= 1
+        assert (column, old) in changes or min(
+            digits_changed(a, b) for a, b in old_and_new(finding)
+        ) <= 1
 
 
 def old_and_new(finding: object) -> list[tuple[str, str]]:

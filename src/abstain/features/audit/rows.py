@@ -158,8 +158,8 @@ def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
     declared = sheet.settings.questions or sheet.settings.sizes.get(ALL)
     if sheet.settings.questions or "questions" in sheet.counts or not sheet.counts:
         return declared
-    known = [filled(row_counts(sheet, row)).get("questions") for row in sheet.body]
-    totals = Counter(total for total in known if total is not None)
+    totals = Counter(filled(row_counts(sheet, row)).get("questions") for row in sheet.body)
+    del totals[None]
     common, times = next(iter(totals.most_common(1)), (None, 0))
     if totals.total() < 3 or 3 * times < 2 * totals.total():
         return declared
@@ -206,13 +206,13 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
             counts.pop("questions", None)
             scores = []
         checks: list[Check] = [*sums_of(counts), *(s for s in scores if s.is_known(counts))]
-        held = [bool(check.holds(counts)) for check in checks]
-        corrected += not all(held)
-        tried = corrected <= CORRECTED and not all(held)
+        errors = ["" if check.holds(counts) else check.follows(counts) for check in checks]
+        corrected += any(errors)
+        tried = any(errors) and corrected <= CORRECTED
         fixes = corrections(sheet, row, counts, checks) if tried else []
-        for check, holds in zip(checks, held, strict=True):
+        for check, follows in zip(checks, errors, strict=True):
             cells = [(row, column) for column in check.columns(sheet)]
-            audit.check(check.rule, sheet, cells, "" if holds else check.follows(counts), fixes)
+            audit.check(check.rule, sheet, cells, follows, fixes)
 
 
 def corrections(
@@ -309,8 +309,7 @@ def known_runs(sheet: Sheet, audit: Audit) -> dict[tuple[str, ...], Counts]:
         else:
             doubtful.append(sheet.row_name(row))
     if doubtful:
-        rows = ", ".join(doubtful)
-        audit.note(f"{sheet.name}: rows whose counts do not add up are not used: {rows}.")
+        audit.note(f"{sheet.name}: counts that do not add up are not used: {', '.join(doubtful)}.")
     return known
 
 
@@ -394,11 +393,8 @@ def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | N
         if len(sizes[0]) == SIZES:
             break
     every, but_one = sizes[0], [n for n in sizes[1] if not sizes[0] or n < sizes[0][0]]
-    text = "no number of questions makes every row possible"
-    if every:
-        text = f"every row is possible with {_list(every)} questions"
-    return f"{text}; all rows but one are possible with {_list(but_one)}" if but_one else text
-
-
-def _list(sizes: Sequence[int]) -> str:
-    return ", ".join(map(str, sizes[:SIZES])) + " …" * (len(sizes) >= SIZES)
+    one, most = (
+        ", ".join(map(str, some[:SIZES])) + " …" * (len(some) >= SIZES) or "none"
+        for some in (but_one, every)
+    )
+    return f"numbers of questions that make every row possible: {most}; all rows but one: {one}"

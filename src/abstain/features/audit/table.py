@@ -157,10 +157,8 @@ class Sheet:
         self.roles = {column: role for role, column in settings.columns}
         self.labels = self._label_columns(columns)
         self.figures = tuple(c for c in columns if c not in self.labels)
-        self.kinds = [
-            next(filter(None, (summary_kind(record[c]) for c in self.labels)), None)
-            for record in self.texts
-        ]
+        kinds = ([summary_kind(record[c]) for c in self.labels] for record in self.texts)
+        self.kinds = [next(filter(None, some), None) for some in kinds]
         self.body = [row for row, kind in enumerate(self.kinds) if kind is None]
         self.counts = self._count_columns()
         for row in self.body:
@@ -168,15 +166,14 @@ class Sheet:
                 if (number := self.cells[row][column]) is not None:
                     self.cells[row][column] = replace(number, exact=True)
         others = [c for c in self.figures if c not in self.counts.values()]
-        scores = {c: score for c in others if (score := self._score(c)) is not None}
-        self.scores = list(scores.values())
+        self.scores = [score for c in others if (score := self._score(c)) is not None]
         self.quantities: dict[str, tuple[str, ...]] = {c: ("column", c) for c in others}
         """What each column of figures holds, whatever its name."""
         self.quantities |= {column: ("count", role) for role, column in self.counts.items()}
         for s in self.scores:
             self.quantities[s.name] = ("score", str(s.measure), s.slice, str(s.scale))
-        percents = [c for c in others if PERCENT_WORDS.search(c.casefold())]
-        self.percents = tuple(c for c in percents if c not in scores)
+        plain = [column for column, (kind, *_) in self.quantities.items() if kind == "column"]
+        self.percents = tuple(c for c in plain if PERCENT_WORDS.search(c.casefold()))
         runs = [column for column, role in self.roles.items() if role == "run"]
         run = next((c for c in (*runs, "run") if c in self.labels), None)
         self.key_columns = (run,) if run else self.labels
@@ -229,21 +226,21 @@ class Sheet:
         """The measure by the column's role, its whole name or the name's first words."""
         sizes, everything = self.settings.sizes, _fold(column) in EVERYTHING
         role = self.roles.get(column, column)
+        if role in (*NUMBERS, "run"):
+            return None
         slice = column if column in sizes and not everything else ALL
         numbers = self.column(column, self.body)
         whole = self._mostly_whole(column) and any(n.value > 1 for n in numbers)
-        if role in (*NUMBERS, "run"):
-            return None
         measure = _measure_or_none(role)
         if measure is None and (column in sizes or (everything and not whole)):
             measure = count_measure(self.settings.measure)
-        words = column.split("_")
-        for cut in range(len(words) - 1, 0, -1) if measure is None else ():
-            if (measure := _measure_or_none("_".join(words[:cut]))) is not None:
-                slice = "_".join(words[cut:])
-                break
-        if measure is None:
-            return None
+        first, rest = column, ""
+        while measure is None:
+            first, cut, last = first.rpartition("_")
+            if not cut:
+                return None
+            rest = f"{last}_{rest}" if rest else last
+            measure, slice = _measure_or_none(first), rest
         large = sum(n.percent or n.value > 1 for n in numbers)
         percent = measure.bounds[1] <= 1 and 2 * large > len(numbers)
         return ScoreColumn(column, measure, slice, 100 if percent else 1)
@@ -285,8 +282,7 @@ def _sizes_in(path: str) -> dict[str, int]:
     (`main`, `auxiliary`) give the sum of their column.
     """
     sheet = Sheet(read_table(path), Settings())
-    folded = {c.strip().casefold(): c for c in sheet.figures}
-    questions = next((folded[t] for t in TOTALS if t in folded), None)
+    questions = next((c for c in sheet.figures if _fold(c) in TOTALS), None)
     if questions is None:
         raise InputError(f"has no column of sizes (expected {', '.join(TOTALS)})", path)
 
