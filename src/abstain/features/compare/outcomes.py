@@ -256,8 +256,10 @@ class OutcomeComparison(comparison.OfQuestions):
     def facts(self) -> dict[str, Any]:
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
         if len(self.runs) == 2:
-            view, pair = self.common.evaluation, self.wanted[0]
-            facts["origin"] = origin_of(self.chosen, view, pair, self.by)
+            data, (run, other) = self.common.evaluation.data, self.wanted[0]
+            ids, slices = data.with_attributes(())["question"], [*map(data.slices, self.by)]
+            codes = self.codes[other], self.codes[run]
+            facts["origin"] = origin_of(self.chosen, *codes, ids, slices)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +19,11 @@ from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
 from abstain.outcomes import VERDICTS
 from abstain.report.result import finite
-from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Slices
 from abstain.stats.delta_method import FIVE, influence, one_run
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NODES = 12
 FINEST = 30
@@ -34,42 +36,35 @@ NO_DIFFERENCE = 1e-12
 RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
 
 
-class Moves(NamedTuple):
-    """As `Origin`, in arrays; the rows of a table are the outcomes of the other run."""
-
-    transitions: Array
-    worth: Array
-    """The contribution of each cell."""
-    contributions: Array
-    """The contribution of each question."""
-    knowing: float
-    abstaining: float
-    without_candidate: int
-
-
 def origin_of(
-    measure: Measure, common: Evaluation, pair: tuple[int, int], by: Sequence[str]
+    measure: Measure, other: Codes, ours: Codes, ids: pl.Series, slices: Sequence[Slices]
 ) -> Origin:
-    ours, other = (common.data.codes[run] for run in pair)
-    parts = moves(measure, other, ours)
-    slices, reversals = in_slices(
-        measure, other, ours, parts.contributions, [common.data.slices(name) for name in by]
-    )
-    order = np.argsort(-np.abs(parts.contributions), kind="stable")
-    order = order[np.abs(parts.contributions[order]) > 0]
-    ids = common.data.with_attributes(())["question"].gather(order).to_list()
-    known = 2 * parts.without_candidate <= np.count_nonzero(ours != other)
-    cells = zip(parts.transitions.ravel().tolist(), parts.worth.ravel().tolist(), strict=True)
-    kept = [Move(questions=int(count), worth=finite(worth)) for count, worth in cells]
+    """What each move is worth, and which questions and slices made it, from paired outcomes."""
+    joint = np.zeros((5, 5))
+    np.add.at(joint, (other, ours), 1)
+    phi = path_gradient(measure, joint.sum(axis=1), joint.sum(axis=0))
+    gains = (phi[None, :] - phi[:, None]) / len(ours)
+    merge = np.eye(3)[:, [0, 1, 2, 2, 2]]
+    counts, worth = (merge @ table @ merge.T for table in (joint, joint * gains))
+    contributions = gains[other, ours]
+    shares, reversals = in_slices(measure, other, ours, contributions, slices)
+    order = np.argsort(-np.abs(contributions), kind="stable")
+    order = order[np.abs(contributions[order]) > 0]
+    differ = ours != other
+    unknown = np.count_nonzero(differ & ((ours == BLANK_EMPTY) | (other == BLANK_EMPTY)))
+    known = 2 * unknown <= np.count_nonzero(differ)
+    knowing = float((joint * _knowing(phi)).sum()) / len(ours)
+    cells = zip(counts.ravel().tolist(), worth.ravel().tolist(), strict=True)
+    moves = [Move(questions=int(count), worth=finite(value)) for count, value in cells]
     names = [f"{a} → {b}" for a, b in product(VERDICTS, repeat=2)]
     return Origin(
-        transitions=dict(zip(names, kept, strict=True)),
-        knowing=finite(parts.knowing) if known else None,
-        abstaining=finite(parts.abstaining) if known else None,
-        without_candidate=parts.without_candidate,
-        slices=slices,
+        transitions=dict(zip(names, moves, strict=True)),
+        knowing=finite(knowing) if known else None,
+        abstaining=finite(float(worth.sum()) - knowing) if known else None,
+        without_candidate=int(unknown),
+        slices=shares,
         reversals=reversals,
-        contributions=dict(zip(ids, parts.contributions[order].tolist(), strict=True)),
+        contributions=dict(zip(ids.gather(order), contributions[order].tolist(), strict=True)),
     )
 
 
@@ -106,26 +101,6 @@ def _graded_nodes() -> tuple[Array, Array]:
     width = np.diff(edges)[:, None]
     at = edges[:-1, None] + width * (nodes + 1) / 2
     return at.ravel(), (width * weights / 2).ravel()
-
-
-def moves(measure: Measure, other: Codes, ours: Codes) -> Moves:
-    """The transition table and what each move is worth, from outcomes question by question."""
-    joint = np.zeros((5, 5))
-    np.add.at(joint, (other, ours), 1)
-    phi = path_gradient(measure, joint.sum(axis=1), joint.sum(axis=0))
-    gains = (phi[None, :] - phi[:, None]) / len(ours)
-    merge = np.eye(3)[:, [0, 1, 2, 2, 2]]
-    worth = merge @ (joint * gains) @ merge.T
-    knowing = float((joint * _knowing(phi)).sum()) / len(ours)
-    moved = joint - np.diag(np.diag(joint))
-    return Moves(
-        transitions=merge @ joint @ merge.T,
-        worth=worth,
-        contributions=gains[other, ours],
-        knowing=knowing,
-        abstaining=float(worth.sum()) - knowing,
-        without_candidate=int(moved[BLANK_EMPTY].sum() + moved[:, BLANK_EMPTY].sum()),
-    )
 
 
 def _knowing(phi: Array) -> Array:
