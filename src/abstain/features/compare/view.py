@@ -14,9 +14,9 @@ from abstain.features.compare.result import CompareResult, Origin, Pair, p_text,
 from abstain.report import view
 from abstain.report.charts import chart, coloured, dots_and_spans
 from abstain.report.grid import Cell, Column, Grid, columns_of
-from abstain.report.leaderboard import dot_figure, measure_facts
+from abstain.report.leaderboard import dot_figure
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.view import first_few, known_measure, sentence
+from abstain.report.view import first_few, sentence
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.intervals import DRAWS, METHODS, RANDOM
 from abstain.stats.planning import least_units
@@ -149,13 +149,6 @@ class View(view.View[CompareResult]):
             f"{plural(len(c.rows), 'run')} compared by {c.measure}",
             lead,
             self._sections(rest),
-            ("measure", c.measure),
-            ("questions", f"{c.questions:,}"),
-            ("intervals", c.interval_method and f"{100 * c.level:g} %, {c.interval_method}"),
-            ("test", c.test),
-            ("correction", c.correction),
-            ("against", c.against),
-            ("cluster", c.cluster),
             how=[text for text in self.sentences() if text not in (lead, *rest)],
         )
 
@@ -177,15 +170,7 @@ class View(view.View[CompareResult]):
             tables = [PageTable("moves", "Moves", "", self._moves(origin))]
             if origin.slices:
                 tables.append(PageTable("parts", "Slices", "", self._slices(origin)))
-            columns = [
-                Column("question", means="the id of the question", plain=True),
-                Column("contributes", "score", means="how much it adds to the difference"),
-            ]
-            each = Grid(columns, [list(item) for item in origin.contributions.items()])
-            every = [PageTable("contributions", "Every question", "", each)] if each.rows else []
-            yield Section("origin", "Where the difference comes from", tables=tables, folded=every)
-        if (item := known_measure(c.measure)) is not None:
-            yield Section("measure", "What is rewarded", facts=measure_facts(item))
+            yield Section("origin", "Where the difference comes from", tables=tables)
 
 
 def differences_figure(c: CompareResult) -> Iterator[Figure]:
@@ -410,6 +395,4 @@ def notes(c: CompareResult) -> list[str]:
         )
     if held := sum(pair.by_interval for pair in c.pairs):
         texts.append(f"{plural(held, 'pair')}: p is that of the interval, not of {c.test} alone")
-    if c.reading is not None and c.reading.detect_refusals:
-        texts.append("the errors of the rules that find refusals: `abstain refusals --check`")
     return [*texts, *c.notes]
