@@ -141,13 +141,14 @@ class Total(NamedTuple):
     rule: str
     whole: Cell
     parts: list[Cell]
+    sum: int
     gap: int
-    """How much the parts are beyond the whole."""
+    """How much the sum is beyond the whole."""
 
     @classmethod
     def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: list[Cell]) -> Total:
         value, *others = (n.value for n in sheet.numbers([whole, *parts]))
-        return cls(rule, whole, parts, int(sum(others) - value))
+        return cls(rule, whole, parts, int(sum(others)), int(sum(others) - value))
 
 
 def check_sums(sheet: Sheet, audit: Audit) -> None:
@@ -158,11 +159,8 @@ def check_sums(sheet: Sheet, audit: Audit) -> None:
         for cell in (total.whole, *total.parts):
             by_cell[cell].append(total)
     for total in totals:
-        wrong, fixes = "", []
-        if total.gap:
-            added = int(sheet.numbers([total.whole])[0].value) + total.gap
-            wrong = f"its {len(total.parts)} parts add up to {added}"
-            fixes = _corrections(sheet, total, by_cell)
+        wrong = f"its {len(total.parts)} parts add up to {total.sum}" if total.gap else ""
+        fixes = _corrections(sheet, total, by_cell) if total.gap else []
         audit.check(total.rule, sheet, [total.whole, *total.parts], wrong, fixes)
 
 
@@ -182,10 +180,8 @@ def _corrections(
 
 def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     """Sums of columns by their names (all_x = a_x + b_x + …), where most rows keep them."""
-    skip = {*sheet.percents, *sheet.counts.values(), *(s.name for s in sheet.scores)}
-    numbers = {c: sheet.column(c, sheet.rows) for c in sheet.figures if c not in skip}
+    numbers = {c: sheet.column(c, sheet.rows) for c in sheet.plain}
     columns = [c for c, cells in numbers.items() if cells and all(n.whole for n in cells)]
-    inferred: list[str] = []
     for whole in columns:
         head, _, tail = whole.partition("_")
         others = [c for c in columns if c != whole]
@@ -196,9 +192,7 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
         totals = [Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts]) for row in rows]
         if 2 * sum(not total.gap for total in totals) > len(totals):
             yield from totals
-            inferred.append(f"{whole} = {' + '.join(parts)}")
-    if inferred:
-        audit.note(f"{sheet.name}: {'; '.join(inferred)}, as most rows confirm.")
+            audit.note(f"{sheet.name}: {whole} = {' + '.join(parts)}, as most rows confirm.")
 
 
 def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
@@ -207,8 +201,8 @@ def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     summaries = [(row, kind) for row, kind in enumerate(sheet.kinds) if kind]
     for (row, kind), column in product(summaries, sheet.figures):
         printed = sheet.number(row, column)
-        groups = [[i for i in g if sheet.number(i, column)] for g in _groups(sheet, row)]
-        groups = [group for group in groups if group]
+        filled = ([i for i in some if sheet.number(i, column)] for some in _groups(sheet, row))
+        groups = [group for group in filled if group]
         if printed is None or not groups:
             continue
         if kind == "total":
@@ -246,8 +240,8 @@ def _members(sheet: Sheet, row: int) -> list[int]:
 
 def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
     rows = (row, *groups[0])
-    scored = column in (*sheet.percents, *(s.name for s in sheet.scores))
-    if scored or not all(n.whole for n in sheet.column(column, rows)):
+    added = column in (*sheet.plain, *sheet.counts.values())
+    if not added or not all(n.whole for n in sheet.column(column, rows)):
         return []
     if column == sheet.counts.get("questions") and len({sheet.texts[i][column] for i in rows}) == 1:
         return []  # the same questions for every row

@@ -173,7 +173,9 @@ class Sheet:
         for s in self.scores:
             self.quantities[s.name] = ("score", str(s.measure), s.slice, str(s.scale))
         plain = [column for column, (kind, *_) in self.quantities.items() if kind == "column"]
-        self.percents = tuple(c for c in plain if PERCENT_WORDS.search(c.casefold()))
+        self.percents = [c for c in plain if PERCENT_WORDS.search(c.casefold())]
+        self.plain = [c for c in plain if c not in self.percents]
+        """Columns of other figures: neither counts nor scores nor percentages."""
         runs = [column for column, role in self.roles.items() if role == "run"]
         run = next((c for c in (*runs, "run") if c in self.labels), None)
         self.key_columns = (run,) if run else self.labels
