@@ -17,7 +17,6 @@ from abstain.features.tune.analysis import (
     halves_of,
     joint_counts,
     kept,
-    mean_standing,
     thresholded,
 )
 from abstain.features.tune.apply import apply_thresholds, read_thresholds
@@ -42,14 +41,14 @@ def test_a_threshold_decides_what_has_an_answer_and_nothing_else() -> None:
 
 def test_the_mean_of_scores_is_not_the_score_of_means() -> None:
     tables = [np.array([4, 0, 0, 0, 0, 0]), np.array([1, 1, 0, 0, 2, 0])]
-    found = mean_standing(tables, ab.measure("c@1"))
+    found = Standing.mean(tables, ab.measure("c@1"))
     assert found.score == pytest.approx((1 + 1 / 4 * 3 / 2) / 2)
     assert found.risk == pytest.approx(0.5 / 3)
     assert found.coverage == pytest.approx(3 / 4)
     assert found.numbers["right"] == 2.5
-    silent = mean_standing([np.array([0, 0, 1, 1, 0, 0])], ab.measure("precision"))
+    silent = Standing.mean([np.array([0, 0, 1, 1, 0, 0])], ab.measure("precision"))
     assert (silent.score, silent.risk, silent.coverage) == (None, None, 0)
-    nothing = mean_standing([np.zeros(6, np.int64)], ab.measure("c@1"))
+    nothing = Standing.mean([np.zeros(6, np.int64)], ab.measure("c@1"))
     assert (nothing.risk, nothing.coverage) == (None, None)
 
 

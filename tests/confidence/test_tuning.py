@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.features.tune.analysis import halves_of, mean_standing
+from abstain.features.tune.analysis import halves_of
 from abstain.features.tune.choose import Maximise, Threshold
-from abstain.features.tune.result import Split
+from abstain.features.tune.result import Split, Standing
 from abstain.measures.answers import Answers
 from abstain.outcomes import OUTCOMES
 from abstain.stats.curves import Curve
@@ -205,10 +205,10 @@ def test_a_mean_over_repeats_exists_only_where_each_score_does() -> None:
     """Two of four right, and nothing answered at all: precision is 1/2 and undefined."""
     item = ab.measure("precision")
     some, none = np.array([2, 2, 0, 0, 0, 0]), np.array([0, 0, 2, 2, 0, 0])
-    found = mean_standing([some, none], item)
+    found = Standing.mean([some, none], item)
     assert found.score is None
     assert (found.counts.right, found.counts.unanswered_right) == (1, 1)
-    assert mean_standing([some, np.array([3, 1, 0, 0, 0, 0])], item).score == 0.625
+    assert Standing.mean([some, np.array([3, 1, 0, 0, 0, 0])], item).score == 0.625
 
 
 @pytest.mark.parametrize(

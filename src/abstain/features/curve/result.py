@@ -278,28 +278,26 @@ def curve_frame(runs: Iterable[Followed], most: int, *names: str) -> pl.DataFram
     A threshold of ∞ answers nothing; without a threshold even what has no confidence is answered.
     After what every point has come its risk, or the score under the name of its measure.
     """
-    answered, right = pl.col("answered"), pl.col("right")
-    schema: dict[str, Any] = {"run": pl.String, "threshold": pl.Float64, "answered": pl.Int64}
-    schema |= {"right": pl.Int64, "score": pl.Float64, "coverage": pl.Float64}
+    schema = dict.fromkeys(("run", *POINT[1:], "score"), pl.Float64()) | {"run": pl.String()}
+    schema |= dict.fromkeys(("answered", "right", "wrong"), pl.Int64())
     frames = [pl.DataFrame(schema=schema)]
     for run in runs:
         if (points := run.points) is not None:
+            answered, right = np.array(points.answered), np.array(points.right)
             columns = {
-                "run": [run.run] * len(points.right),
+                "run": [run.run] * len(right),
                 "threshold": points.thresholds,
-                "answered": points.answered,
-                "right": points.right,
+                "coverage": answered / run.counts.n,
+                "answered": answered,
+                "right": right,
+                "wrong": answered - right,
                 "score": points.score,
-                "coverage": np.array(points.answered) / run.counts.n,
             }
-            kept = evenly(np.array(points.answered), most)
-            frames.append(pl.DataFrame(columns, schema=schema)[kept])
-    known = pl.concat(frames).with_columns(wrong=answered - right)
-    known = known.with_columns(risk=pl.when(answered > 0).then(pl.col("wrong") / answered))
-    shown = {
-        name: known[name if name in (*POINT, "risk") else "score"] for name in (*POINT, *names)
-    }
-    return pl.DataFrame([column.alias(name) for name, column in shown.items()])
+            frames.append(pl.DataFrame(columns, schema=schema)[evenly(answered, most)])
+    known = pl.concat(frames)
+    shares = pl.when(pl.col("answered") > 0).then(pl.col("wrong") / pl.col("answered"))
+    more = [shares.alias(n) if n == "risk" else pl.col("score").alias(n) for n in names]
+    return known.select(*POINT, *more)
 
 
 class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="histogram"):

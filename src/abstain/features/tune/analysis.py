@@ -1,8 +1,6 @@
 """`tune`: a threshold chosen on one part of the questions and judged on another.
 
-The score of the tuned threshold on the questions it was tuned on is never a result: it is the
-best of many, picked in hindsight. What is reported comes from questions that had no say, and the
-difference is shown as the optimism that was avoided.
+What is reported comes from questions that had no say; the rest is optimism, picked in hindsight.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from abstain.features.tune.result import FOLDS, Aim, Kept, Part, Split, Standing
 from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED, Counts
+from abstain.outcomes import EXCLUDED
 from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
@@ -307,8 +305,8 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
                 Part(
                     **threshold.facts,
                     tuned_on=int(tune.sum()),
-                    judged=mean_standing([counts[1]], measure),
-                    answer_everything=mean_standing([counts[2]], measure),
+                    judged=Standing.mean([counts[1]], measure),
+                    answer_everything=Standing.mean([counts[2]], measure),
                     risk_over_all=wrong / (right + wrong) if right + wrong else 0.0,
                 )
             )
@@ -322,7 +320,7 @@ def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     if len(parts) > 1:  # to use from now on: tuned on every question, for as many as a part judges
         threshold = run.threshold(np.ones(len(codes), bool), int(repeats[0][0][1].sum()))
     tuned_on, now, before_it, submitted, hindsight = (
-        mean_standing(tables, measure) for tables in zip(*pooled, strict=True)
+        Standing.mean(tables, measure) for tables in zip(*pooled, strict=True)
     )
     sign = 1 if measure.higher_is_better else -1
     gain = _above(now.score, before_it.score, sign)
@@ -365,9 +363,8 @@ def gain_interval(
     interval = cell_interval(difference(measure), whole, clusters=clusters, level=GAIN_LEVEL)
     if gain is None or math.isnan(interval.low):
         return None, None
-    low, high = interval.low, interval.high
-    if not measure.higher_is_better:
-        low, high = -high, -low
+    sign = 1 if measure.higher_is_better else -1
+    low, high = sorted((sign * interval.low, sign * interval.high))
     return number(min(low, gain)), number(max(high, gain))
 
 
@@ -378,24 +375,7 @@ def thresholded(codes: Codes, answered: BoolArray) -> Codes:
 
 
 def counted(codes: Codes) -> IntArray:
-    """Codes to the six numbers of `Counts`."""
     return np.bincount(codes[codes < EXCLUDED], minlength=WIDTH)
-
-
-def mean_standing(tables: Sequence[IntArray], measure: Measure) -> Standing:
-    """Mean counts, with the mean of the scores (a score of mean counts would be another).
-
-    There is no mean where one of the scores does not exist: leaving it out would flatter.
-    """
-    scores = [measure(Counts(*t.tolist())) for t in tables]
-    mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)  # counts of one stay whole
-    counts = Counts(*mean.tolist())
-    return Standing(
-        score=number(sum(scores) / len(scores)),
-        risk=counts.wrong / counts.answered if counts.answered else None,
-        coverage=counts.answered / counts.n if counts.n else None,
-        numbers={name: value or 0 for name, value in counts.to_dict().items()},
-    )
 
 
 def kept(parts: Sequence[Part], aim: KeepRisk, against: Sequence[bool] = ()) -> Kept:

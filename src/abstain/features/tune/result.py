@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 import polars as pl
 from msgspec import Meta
 
 from abstain.errors import plural
 from abstain.features.tune.choose import Threshold
 from abstain.io.output import json_of, write_text
+from abstain.measures import Measure
+from abstain.measures.definition import IntArray
 from abstain.outcomes import Counts
 from abstain.report import view
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.result import Facts, Result
+from abstain.report.result import Facts, Result, number
 
 Confidence = Annotated[float, Meta(ge=0, le=1)]
 
@@ -42,6 +46,20 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> Counts:
         return Counts.from_dict(self.numbers)
+
+    @classmethod
+    def mean(cls, tables: Sequence[IntArray], measure: Measure) -> Standing:
+        """Mean counts with the mean of the scores; none where one of the scores does not exist."""
+        scores = [measure(Counts(*table.tolist())) for table in tables]
+        # counts of one table stay whole
+        mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)
+        k = Counts(*mean.tolist())
+        return cls(
+            score=number(sum(scores) / len(scores)),
+            risk=k.wrong / k.answered if k.answered else None,
+            coverage=k.answered / k.n if k.n else None,
+            numbers={name: value or 0 for name, value in k.to_dict().items()},
+        )
 
 
 class Judged(Facts, frozen=True, kw_only=True, omit_defaults=True):
