@@ -271,9 +271,9 @@ class Bounds(NamedTuple):
     unanswered: Ends
 
     @classmethod
-    def of(cls, n: int, run: Counts | None, counts: dict[str, int]) -> Bounds:
-        """What a run's counts over all questions leave open for n of them, and a row's for all."""
-        known, ends = filled({"questions": n} | counts), []
+    def of(cls, run: Counts | None, counts: Mapping[str, int]) -> Bounds:
+        """What a run's counts over all questions leave open for some, and a row's for all."""
+        n, known, ends = counts["questions"], filled(counts), []
         for role in ("right", "wrong", "unanswered"):
             least, most = 0, n
             if role in known:
@@ -320,22 +320,20 @@ def check_attainable(
     tried: dict[ScoreColumn, list[tuple[Score, Counts | None, bool]]] = defaultdict(list)
     for slice, row in product(dict.fromkeys(s.slice for s in sheet.scores), sheet.body):
         run = known.get(sheet.key(row))
-        counts, n = {}, sheet.settings.sizes.get(slice)
+        counts = {"questions": sheet.settings.sizes.get(slice, 0)}
         if slice == ALL:
-            counts = row_counts(sheet, row)
-            n = counts.get("questions", questions or (int(run.n) if run else None))
-        if not n:
+            counts = row_counts(sheet, row, questions or (int(run.n) if run else 0))
+        if not counts["questions"]:
             continue
-        counts.setdefault("questions", n)
-        bounds = Bounds.of(n, run, counts)
+        bounds = Bounds.of(run, counts)
         good: list[Score] = []
         for score in scores_of(sheet, row, slice):
             name = score.column.name
             if score.is_known(counts):  # it was checked with the printed counts
                 continue
             if not bounds.few(score):
-                why = f"{n:,} questions have too many possible outcomes"
-                audit.note(f"{sheet.name}: {name} is not checked for attainability, because {why}.")
+                why = f"{counts['questions']:,} questions have too many outcomes"
+                audit.note(f"{sheet.name}: {name} is not checked for attainability: {why}.")
                 continue
             fits = _attainable([score], bounds)
             tried[score.column].append((score, run, fits))
@@ -387,7 +385,7 @@ def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | N
     rows = sorted(rows, key=lambda item: item[1].unanswered if item[1] else MAX_SIZE)
     sizes: tuple[list[int], ...] = ([], [], [])
     for n in range(1, top + 1):
-        bounds = ((score, Bounds.of(n, run, {})) for score, run in rows)
+        bounds = ((score, Bounds.of(run, {"questions": n})) for score, run in rows)
         misfits = (1 for score, b in bounds if b.few(score) and not _attainable([score], b))
         sizes[sum(islice(misfits, 2))].append(n)
         if len(sizes[0]) == SIZES:
