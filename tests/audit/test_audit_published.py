@@ -82,8 +82,8 @@ def test_table_7_gives_numbers_of_questions_that_table_15_refutes() -> None:
     certain = {(f.row, f.column) for f in audit.findings if f.row in answered_all}
     for column in ("nca", "modality_negation"):
         assert sum(c == column for _, c in certain) >= 5
-    sizes = "modality_negation: numbers of questions that make every row possible: 40"
-    assert any(sizes in note for note in audit.notes)
+    listed = "modality_negation: numbers of questions that make every row possible: 40"
+    assert any(listed in note for note in audit.notes)
     assert any(note.endswith("all rows but one: 30.") for note in audit.notes)
 
 

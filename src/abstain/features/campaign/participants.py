@@ -19,9 +19,9 @@ from abstain.features.campaign.overview import (
     safe,
 )
 from abstain.features.campaign.result import FirstRun
-from abstain.features.validate.result import Problem
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
+from abstain.runs.faults import Problem
 from abstain.runs.run_names import parse_run_name
 from abstain.stats.hypotheses import difference_of_groups
 from abstain.stats.orderings import over_runs
