@@ -128,8 +128,9 @@ def read_counts_table(
         except InputError as error:
             errors.append(error)
             continue
-        if not (wrong := _inconsistency(numbers)):
-            rows.append(Row(run, _counts(numbers), {c: record[c] for c in others}, place))
+        counts = _counts(numbers)
+        if not (wrong := _inconsistency(numbers, counts)):
+            rows.append(Row(run, counts, {c: record[c] for c in others}, place))
         elif skip_inconsistent:
             note = f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
             notes.append(note)
@@ -176,26 +177,19 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
     raise InputError(f"{column} is {shown(text)}, expected a whole number from 0 to 2^53", place)
 
 
-def _inconsistency(numbers: Mapping[str, int]) -> str:
-    right, wrong = numbers["right"], numbers["wrong"]
-    answered = numbers.get("answered")
-    if answered not in (None, right + wrong):
-        return f"{right} right + {wrong} wrong = {right + wrong}, not {answered} answered"
-    split = sum(numbers.get(column, 0) for column in BLANKS)
-    blanks = split if {*BLANKS} & {*numbers} else None
-    unanswered = numbers.get("unanswered", blanks)
-    if blanks not in (None, unanswered):
-        return f"the kinds of unanswered questions add up to {split}, not {unanswered}"
-    total = next((numbers[column] for column in TOTALS if column in numbers), None)
-    whole = right + wrong + (unanswered or 0)
-    if total is not None and (whole > total if unanswered is None else whole != total):
-        return f"the outcomes add up to {whole}, not {total} questions"
-    return ""
-
-
 def _counts(numbers: Mapping[str, int]) -> Counts:
+    """The counts of a row: what no column says follows from the total."""
     right, wrong = numbers["right"], numbers["wrong"]
     if {*BLANKS} & {*numbers}:
         return Counts(right, wrong, *(numbers.get(column, 0) for column in BLANKS))
     total = next((numbers[column] for column in TOTALS if column in numbers), 0)
-    return Counts(right, wrong, unsplit=numbers.get("unanswered", total - right - wrong))
+    return Counts(right, wrong, unsplit=numbers.get("unanswered", max(total - right - wrong, 0)))
+
+
+def _inconsistency(numbers: Mapping[str, int], counts: Counts) -> str:
+    """What a row says of its counts that they do not add up to."""
+    sums = {"answered": counts.answered, "unanswered": counts.unanswered}
+    for column, actual in {**sums, **dict.fromkeys(TOTALS, counts.n)}.items():
+        if numbers.get(column, actual) != actual:
+            return f"{column} is {numbers[column]}, but the outcomes add up to {actual}"
+    return ""
