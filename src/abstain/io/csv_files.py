@@ -152,10 +152,7 @@ def _lines(opened: Opened) -> Iterator[str]:
 
 
 def _marks(text: bytes, separator: str) -> int | None:
-    """The separators outside quotes; None where polars and Python's csv may read the text unlike.
-
-    A quote stands anywhere but around a cell or doubled, or a carriage return ends no line.
-    """
+    """The separators outside quotes; None where polars and Python's csv may read them unlike."""
     if text.count(b"\r") > text.count(b"\r\n"):
         return None
     if b'"' not in text:

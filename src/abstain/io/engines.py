@@ -1,8 +1,4 @@
-"""Engines that read and count: polars, DuckDB, Spark.
-
-A file is opened by the engine that is asked for; what comes back from it is a lazy frame like any
-other. DuckDB and Spark are imported when somebody asks for them.
-"""
+"""Engines that read and count: polars, DuckDB and Spark, the latter two imported when needed."""
 
 from __future__ import annotations
 
@@ -43,11 +39,7 @@ def check_engine(engine: str | None, master: str | None = None) -> str:
 
 
 def moved(table: Table, engine: str, master: str | None = None) -> Table:
-    """A table that was opened from a file, in another engine.
-
-    Parquet is read by that engine itself; the rows of other formats were read already and are
-    handed over.
-    """
+    """A table in another engine, which reads Parquet itself and gets the rows of other files."""
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
     times = Counter(map(str.lower, table.columns))
@@ -98,10 +90,7 @@ def _in_duckdb(table: Table) -> Any:
 
 
 def with_every_nan(relation: Any) -> Any:
-    """A caller's relation whose floats are not known by statistics, which know no NaN.
-
-    DuckDB would leave out rows by them: no filter would find a NaN. Behind CASE they are not used.
-    """
+    """A relation whose floats stand behind CASE: by its statistics DuckDB would find no NaN."""
     kinds = zip(relation.columns, relation.types, strict=True)
     floats = [quoted(name) for name, kind in kinds if str(kind) in ("DOUBLE", "FLOAT")]
     same = ", ".join(f"CASE WHEN {c} IS NULL THEN NULL ELSE {c} END AS {c}" for c in floats)

@@ -296,10 +296,7 @@ def line_end(text: bytes) -> int:
 
 
 def chunks_of(opened: Opened, end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
-    """The text of a file in chunks of whole records; ``end`` says where the last of some ends.
-
-    A record that does not end within two lines' length comes as one chunk.
-    """
+    """The text of a file in chunks of whole records; ``end`` says where the last of some ends."""
     held = b""
     for block in text_blocks(opened):
         for start in range(0, len(block), CHUNK):

@@ -94,10 +94,7 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
-    """Rename columns to the names that abstain knows: `mapping` is known name to actual name.
-
-    A name may begin with `gold:` or `run:` to speak of one side only.
-    """
+    """Rename columns: `mapping` is known name, perhaps of one side (`gold:`), to actual name."""
     wanted: dict[str, str] = {}
     for known, actual in mapping.items():
         scope, colon, bare = known.rpartition(":")
@@ -216,10 +213,7 @@ NUMBER = r"^[+-]?(?:(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|i
 
 
 def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
-    """Refuse a table without some columns (with their purposes): all that it lacks at once.
-
-    `side` is the scope of the advice where a column's name is known on the other side too.
-    """
+    """Refuse a table that lacks columns, with their purposes; `side` is the scope of the advice."""
     missing = {name: purpose for name, purpose in columns.items() if name not in table.columns}
     if not missing:
         return
@@ -242,10 +236,7 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
 def text_column(
     frame: nw.LazyFrame[Any], column: str, label: str, *, trim: bool = False
 ) -> nw.Expr:
-    """A column as text; whole numbers that came as floats lose their `.0`.
-
-    Text files are trimmed as they are read; what comes typed is trimmed only where asked.
-    """
+    """A column as text: whole floats lose their `.0`; what comes typed is trimmed where asked."""
     dtype = frame.collect_schema()[column]
     expr = column_of(frame, column)
     if dtype in (nw.Categorical, nw.Enum):
@@ -320,10 +311,7 @@ def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
 
 def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
-    """Numbers that came as floats: 1 for 1.0, the shortest exact digits for others, 1e17, 1e-6.
-
-    Cell by cell: 1.0 must read as 1 whether or not its column has a 2.5 elsewhere.
-    """
+    """Floats as text, cell by cell: 1 for 1.0, the shortest exact digits for others, 1e17, 1e-6."""
     expr = column_of(frame, column)
     whole = (expr == expr.floor()) & (expr.abs() < LEAST_POWER)
     digits = nw.when(whole).then(expr).cast(nw.Int64).cast(nw.String)

@@ -58,10 +58,7 @@ def together() -> Iterator[_Outputs]:
 
 @contextlib.contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft to write to that becomes the file at the end, or vanishes on any failure.
-
-    The compression follows the name: `.gz` and `.zst` are compressed.
-    """
+    """A draft that becomes the file, compressed by its name, or vanishes on any failure."""
     target = Path(path)
     refuse_unwritable(target)
     special = target.exists() and not target.is_file()  # a pipe or a device stays what it is
@@ -98,10 +95,7 @@ def _beside(target: Path) -> Path:
 
 @contextlib.contextmanager
 def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft folder to fill that takes its place at the end, or vanishes on any failure.
-
-    A link to a folder stays one.
-    """
+    """A draft folder that takes its place at the end (a link stays one), or vanishes on failure."""
     target = Path(os.path.realpath(folder))
     draft = _beside(target)
 

@@ -236,10 +236,7 @@ Row = Mapping[str, Any]
 
 
 def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
-    """Write a gold (it has `correct`) or a run (it has `answer`) so that it reads the same.
-
-    `name` is what the file will be called.
-    """
+    """Write a gold (it has `correct`) or a run (it has `answer`), which will have a name."""
     from abstain.io.frames import collect, into_lazy, text_columns
 
     is_gold = "correct" in frame.columns

@@ -1,7 +1,6 @@
 """Submissions as they arrive: the runs in folders and zip archives, perhaps one for each team.
 
-Nothing of an archive is unpacked to disk, every size is bounded. Entries may be stored, deflated or
-compressed by Zstandard (method 93, which the standard library cannot read before Python 3.14).
+Nothing of an archive is unpacked to disk; every size is bounded.
 """
 
 from __future__ import annotations
@@ -72,17 +71,12 @@ def _kind(file: File, format: str | None) -> str | None:
 
 
 def refuse(bundle: str | os.PathLike[str]) -> list[File]:
-    what = "a directory, expected a file (it holds no runs or logs)"
-    if not os.path.isdir(bundle):
-        what = "an archive that holds no runs or logs"
-    raise InputError(f"is {what}", os.fspath(bundle))
+    what = "a directory" if os.path.isdir(bundle) else "an archive"
+    raise InputError(f"is {what} that holds no runs or logs", os.fspath(bundle))
 
 
 def files_in(bundle: str | os.PathLike[str]) -> list[File]:
-    """Every file in a folder and below, or in an archive, but what only comes along with runs.
-
-    An archive in a folder stands for its files; one that cannot be opened stands for itself.
-    """
+    """The files of a folder and below, or of an archive, but what only comes along with runs."""
     name = os.fspath(bundle)
     if not os.path.isdir(name):
         return list(_entries(name))
@@ -145,7 +139,7 @@ def _is_wanted(name: str) -> bool:
     return not hidden and not beside
 
 
-ZSTANDARD = 93
+ZSTANDARD = 93  # which the standard library cannot read before Python 3.14
 CHUNK = 1 << 16
 ALWAYS = 1 << 30
 """What the entries of any archive may unpack to together: one at a time is held."""
@@ -169,9 +163,7 @@ class Archive:
         """Bytes of all entries that were read so far."""
         with reading(opened.name, engine=True):
             self.zip = zipfile.ZipFile(file)
-        self.entries = {entry.filename: entry for entry in self.zip.infolist()}
-        self.repeated = len(self.zip.infolist()) - len(self.entries)
-        """How many entries are hidden by a later one of their name, as in every zip tool."""
+        self.entries = {entry.filename: entry for entry in self.zip.infolist()}  # the last counts
 
     @property
     def is_inspect(self) -> bool:

@@ -127,11 +127,7 @@ def read_table(
     pick: Mapping[str, str] | None = None,
     in_chunks: bool = False,
 ) -> Table:
-    """Read a table; its format is what is asked for, or what its bytes and its name say.
-
-    `pick` says what to pick of a tool's log. With `in_chunks` the rows of text are read when and
-    as often as they are needed (`Table.chunks`).
-    """
+    """Read a table, with `in_chunks` when its rows are needed; `pick` says what of a tool's log."""
     opened = path if isinstance(path, Opened) else files.open_file(path)
     with reading(opened.name):
         if not opened.head:
@@ -181,11 +177,7 @@ FEW = 16
 
 
 def _hold(chunks: Iterator[pl.DataFrame]) -> pl.LazyFrame | None:
-    """The rows of all chunks; None where there are none.
-
-    Text takes 16 bytes a cell and more. In a large table a column of few values is
-    dictionary-encoded, which takes 4, and cast to text when it is used.
-    """
+    """The rows of all chunks; of many rows, columns of few values are dictionary-encoded."""
     parts: list[pl.DataFrame] = []
     few: dict[str, pl.Categorical] = {}
     rows = 0
@@ -297,10 +289,7 @@ def _read_parquet(opened: Opened) -> Table:
 
 
 def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None = None) -> pl.Series:
-    """One type for a column of JSON values: numbers stay numbers, lists of scalars lists.
-
-    Where these are some of a column's values, ``kinds`` says what all are.
-    """
+    """One type for JSON values, or for all ``kinds``: numbers stay numbers, lists lists."""
     return _json_series(values, kinds).alias(name)  # some methods of a series read its name
 
 

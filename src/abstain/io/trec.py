@@ -77,10 +77,7 @@ def read_qrels(opened: Opened) -> pl.DataFrame:
 def lines_with(
     opened: Opened, query: str, *, doc: str | None = None, rank: int | None = None
 ) -> list[int]:
-    """The lines of one run that have a query's document, or a rank of it.
-
-    Of several runs in the file, those of the first that has it twice.
-    """
+    """The lines with a query's document, or a rank of it, of the first run that has it twice."""
     seen: dict[tuple[bytes, ...], list[int]] = {}
     for number, fields in lines(opened, query.encode()):
         if fields[2] == doc.encode() if doc is not None else int(fields[3]) == rank:
@@ -167,10 +164,7 @@ def _problem(fields: list[bytes], columns: Sequence[str], number: str) -> str | 
 
 
 def lines(opened: Opened, query: bytes = b"") -> Iterator[tuple[int, list[bytes]]]:
-    """Line numbers and their fields, perhaps of one query: for saying where something is wrong.
-
-    Blank lines and comments (a first character #, as trec_eval 10) count but are left out.
-    """
+    """Line numbers and fields, perhaps of one query, without blank lines and comments (#)."""
     before = 0
     for chunk in chunks_of(opened):
         if query in chunk:
@@ -188,11 +182,7 @@ def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]
 
 
 def single_spaced(chunk: bytes) -> bytes:
-    """The same lines with their fields separated by exactly one blank.
-
-    Blank lines, comments, leading and trailing white space go. A chunk that is in that form
-    already, as nearly all are, costs one look at each byte.
-    """
+    """The same lines with their fields separated by one blank, without blank lines and comments."""
     if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
         chunk = chunk.translate(TO_BLANKS)
     comments = chunk.startswith(b"#") or b"\n#" in chunk

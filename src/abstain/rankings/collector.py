@@ -97,10 +97,7 @@ def together(parts: Sequence[Hits]) -> Hits:
 
 
 def rank_rows(judgments: Judgments, rows: Rows, *, by_rank: bool) -> Hits:
-    """The judged documents and NILs among rows that stand query by query, with their ranks.
-
-    With ``by_rank`` the scores are negative ranks, no two of which may be equal in a query.
-    """
+    """The judged documents and NILs among rows that stand query by query, with their ranks."""
     codes, scores = rows.codes, rows.scores
     starts = block_starts(codes)
     hits, judged = judgments.candidates(codes, starts, rows.keys, rows.documents)
@@ -126,10 +123,7 @@ def rank_rows(judgments: Judgments, rows: Rows, *, by_rank: bool) -> Hits:
 
 
 def tied_rows(changes: Bools, places: Ints) -> tuple[Ints, Ints]:
-    """The places of all rows with the scores of some places, and the number of each one's group.
-
-    ``changes`` marks the rows whose score differs from the one before, and the end.
-    """
+    """The places of rows with the scores of some (``changes`` marks new ones), and their groups."""
     edges = np.flatnonzero(changes)
     held = np.unique(np.searchsorted(edges, places, "right") - 1)
     group, within = spread(edges[held + 1] - edges[held])

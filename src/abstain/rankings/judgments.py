@@ -109,10 +109,7 @@ class Judgments:
     def candidates(
         self, codes: Codes, starts: Ints, keys: Keys, documents_of: DocumentsOf
     ) -> tuple[Ints, Ints]:
-        """The rows that, by their keys, hold a judged document or NIL, and which of them.
-
-        Each query's rows stand together, from ``starts`` on; no document may be there twice.
-        """
+        """The rows, query by query, whose keys are those of a judged document or NIL, and which."""
         if not all_differ(keys):
             self.refuse_repeats(codes, keys, documents_of)
         heads = codes[starts]

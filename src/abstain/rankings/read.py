@@ -275,10 +275,7 @@ def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:
-    """What the runs are called: a caller's name, else the tag, else the file.
-
-    A tag of several sources names none of them: their files do, with their folders if need be.
-    """
+    """What the runs are called: a caller's name, else a tag of one source alone, else the file."""
     tags = Counter(tag for tag, _ in tagged)
     inside = Counter(id(source) for _, source in tagged)
     choices = []

@@ -219,10 +219,7 @@ def _read_table(
 def _by_run(
     rows: ScoreMatrix, topics: Sequence[str], runs: Sequence[str], *, known: bool
 ) -> ScoreMatrix:
-    """The matrix of rows that name their topic and run; a column is a measure then.
-
-    `known` says that a row without a score says that the score is undefined.
-    """
+    """The matrix of rows by topic and run; `known`: a row without a score says it is undefined."""
     systems = tuple(dict.fromkeys(runs))
     places = _places(runs, systems), _places(topics, rows.topics)
     values = np.full((len(rows.runs), len(systems), len(rows.topics)), np.nan)

@@ -26,10 +26,7 @@ Source: TypeAlias = "TrecFile | RankedTable"
 
 
 class Input(Struct, frozen=True):
-    """What both kinds of sources have: a name for messages, and one for its run.
-
-    `named` says that the caller chose that one, which then counts for more than what is inside.
-    """
+    """Names for messages and of its run, which the caller perhaps chose, of a source."""
 
     name: str
     run: str
@@ -81,10 +78,7 @@ def open_source(
     engine: str | None = None,
     master: str | None = None,
 ) -> Source:
-    """A path (TREC, or a table by its bytes or its name), any dataframe, or a dict of dicts.
-
-    Tables are handed to the engine; a TREC file is always ranked as it is read.
-    """
+    """A path, a dataframe or a dict of dicts; tables go to the engine, a TREC file never does."""
     chosen = check_engine(engine, master)
     if isinstance(data, (str, os.PathLike, Opened)) and format in (None, TREC):
         opened = data if isinstance(data, Opened) else open_file(os.fspath(data))

@@ -181,10 +181,7 @@ def _chosen(table: Table, texts: Sequence[str], number: str | None = None) -> nw
 def _batches(
     table: Table, texts: Sequence[str], number: str | None = None
 ) -> Iterator[pl.DataFrame]:
-    """The wanted columns in batches: a file that is read in chunks, or Parquet, is never whole.
-
-    Another engine than polars hands all rows over at once: it keeps no order to go on from.
-    """
+    """The wanted columns in batches; another engine than polars hands all rows over at once."""
     frames: Iterable[Any] = [table.frame]
     if table.chunks is not None:
         names = dict.fromkeys([*texts, *([] if number is None else [number])])

@@ -1,8 +1,4 @@
-"""Inspect logs: `.eval` archives and `.json` files.
-
-A sample's epochs are repeats of one question: `q1`, `q1#2`, … with `sample` as their cluster. An
-error, a limit that was reached and a score of NaN are kinds of blanks.
-"""
+"""Inspect logs, `.eval` and `.json`: epochs are repeats `q1`, `q1#2`, … clustered by `sample`."""
 
 from __future__ import annotations
 
@@ -113,9 +109,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         if name is None:
             raise InputError("is an archive without a header.json, expected a log", opened.name)
         header = _entry(archive, name, Header, "Inspect header")[1]
-        if archive.repeated:
-            many = plural(archive.repeated, "entry", "entries")
-            rows.notes.append(f"has {many} more than once: the last counts")
         names = [n for n in archive.entries if n.startswith("samples/") and n.endswith(".json")]
         samples = (_entry(archive, name, Sample, "Inspect sample") for name in names)
         return _Reader(rows, picks, header).table(samples)
@@ -142,10 +135,7 @@ class _Reader:
         self.plan: Plan = "samples"
 
     def table(self, samples: Iterator[tuple[Place, Sample]]) -> Table:
-        """Every sample; then those that the header announces and the log lacks.
-
-        A run that fails cancels the samples under way: it lacks them too.
-        """
+        """Every sample, then those that the log lacks: a run that fails cancels others."""
         spec, finished = self.header.eval, self.header.status == "success"
         for place, sample in samples:
             if finished or sample.error is None or not _message(sample.error).startswith(CANCELLED):

@@ -55,9 +55,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
         question = rows.again(str(record["doc_hash"])[:HASH] if hashed else document)
         outcome, values = _judged(record, metric, threshold, place)
         rows.add(question, outcome, line=line, attributes={"doc_id": document, **task}, **values)
-    if metric != "acc" and any(_choices(record["filtered_resps"]) for _, record in chosen):
-        what = f"the log does not say which option {metric} picks"
-        rows.notes.append(f"{what}: answers and confidences are not read")
     facts = []
     if name is not None:
         moment = f"{name['day']}T{name['time'].replace('-', ':')}"
