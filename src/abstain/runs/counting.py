@@ -145,10 +145,7 @@ def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFr
 
 
 def grown(table: Any, rows: int, empty: float = 0) -> Any:
-    """A table with room for so many rows, twice as many as it had if it had too few.
-
-    Zeros that nobody has written to take no memory.
-    """
+    """A table with room for so many rows, or twice its own; unwritten zeros take no memory."""
     if rows <= len(table):
         return table
     shape = (max(rows, 2 * len(table)), *table.shape[1:])
@@ -160,10 +157,7 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
 def fill(
     judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False
 ) -> tuple[list[str], Codes, Array | None]:
-    """The runs by name, the kind of each cell, its confidence where that is asked for.
-
-    A fault, or a cell that is filled twice, is refused.
-    """
+    """The runs by name, each cell's kind, and its confidence if asked for; faults are refused."""
     width, label, faults = len(judged.gold), judged.sources[0].table.name, 0
     stated = confident and "confidence" in frame.collect_schema().names()
     coded = pl.Categorical(pl.Categories.random())  # runs are numbered as they come

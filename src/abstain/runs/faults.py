@@ -174,10 +174,7 @@ def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
 def repeats(
     judged: Judged, *, most: int = MOST_REPEATS, runs: Sequence[str] | None = None
 ) -> list[Problem]:
-    """Responses to a question that their run has answered before, so many at most.
-
-    `runs` are those that do so, where somebody knows.
-    """
+    """Responses to a question that their run (of `runs`) answered before, so many at most."""
     problems: list[Problem] = []
     for frame in judged.frames:
         suspects = runs
@@ -196,10 +193,7 @@ def repeats(
 def _again(
     frame: nw.LazyFrame[Any], label: str, most: int
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The first rows that answer a question again, each with the row that answered it first.
-
-    Only these rows are brought here, however many there are.
-    """
+    """The first rows that answer a question again, each with the row that answered it first."""
     schema = frame.collect_schema().names()
     names = [c for c in schema if not c.startswith("__")]
     extra = [c for c in (FILE, ROW, INDEX, KIND) if c in schema]

@@ -219,10 +219,7 @@ def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
 
 
 def _as_list(frame: pl.DataFrame, column: str, label: str) -> pl.Series:
-    """A column of lists of texts: `|` splits a text; texts of options may be a JSON list.
-
-    Texts are trimmed and empty ones dropped, but for `option_texts`, which belong to options.
-    """
+    """A column of lists of texts: `|` splits a text; options' texts may be JSON, and empty."""
     values = frame[column]
     inner = values.dtype.inner if isinstance(values.dtype, (pl.List, pl.Array)) else values.dtype
     if inner.is_nested() or inner in (pl.Binary, pl.Object):

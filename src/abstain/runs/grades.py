@@ -53,10 +53,7 @@ def judge_rows(
     keep: Sequence[str] = (),
     confidence: bool = False,
 ) -> Judged:
-    """Rows with their kinds, and the questions that they are about; `keep` names other columns.
-
-    Where no table names its questions there are none, until `numbered` finds some.
-    """
+    """Rows with their kinds and `keep` columns, and the questions that they name."""
     frames = [
         _canonical(source, index, by, keep, confidence=confidence)
         for index, source in enumerate(sources)

@@ -220,10 +220,7 @@ def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.Lazy
 
 
 def _kind(names: Sequence[str], align: str) -> nw.Expr:
-    """The kind of a response from its columns; the first fault wins.
-
-    Nothing is asked of columns that are not there, and a condition that is null does not hold.
-    """
+    """The kind of a response from the columns that are there; the first fault wins."""
     has_answer, declined = filled_in("answer"), None
     if "answered" in names:
         declined = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)

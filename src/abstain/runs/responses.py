@@ -60,10 +60,7 @@ class Responses(Struct, frozen=True):
 def read_responses(
     data: Any, reading: Reading = PLAIN, *, name: str = "", judged: bool = False
 ) -> Responses:
-    """Open one table of responses, in the engine that is asked for; nothing is counted yet.
-
-    A log stays in polars until `in_its_engine`, so that it can be joined with others.
-    """
+    """Open one table of responses; a log stays in polars, to be joined, until `in_its_engine`."""
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
     if reading.detect_refusals:
         if reading.engine not in (None, "polars"):

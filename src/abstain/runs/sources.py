@@ -101,10 +101,7 @@ class Source:
         return kind_counts(runs, slices, table, kinds.shape[1])
 
     def binned(self, bins: int) -> pl.DataFrame:
-        """How many responses of each run and kind have a confidence in each bin: run, KIND, bin, n.
-
-        Those without a confidence are in bin −1; no policy is applied.
-        """
+        """Responses by run, kind and bin of confidence (−1: none), under no policy."""
         runs, kinds, confidence = self.filled(confident=True)
         assert confidence is not None
         parts = []
@@ -284,10 +281,7 @@ def declared_cluster(tables: Iterable[Table]) -> str | None:
 
 
 def filled(judged: Judged, *, confident: bool = False) -> Filled:
-    """Every response in its cell, whatever engines the runs live in.
-
-    A fault, or a cell that is filled twice, is refused.
-    """
+    """Every response in its cell, whatever engines the runs live in; faults are refused."""
     parts = [fill(judged, frame, confident=confident) for frame in judged.frames]
     runs = [run for names, _, _ in parts for run in names]
     refuse_runs(judged.sources, runs)

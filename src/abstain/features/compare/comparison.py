@@ -317,10 +317,7 @@ def common_questions(
     attributes: Sequence[str] = (),
     confident: bool = False,
 ) -> Common:
-    """Pair runs under a policy, in the order in which they were read.
-
-    Questions must have the attributes, and the one that clusters them.
-    """
+    """Pair runs under a policy, in the order in which they were read."""
     data = evaluation.data
     if data.kind == "judged":
         for responses in data.source.responses:

@@ -28,10 +28,7 @@ _ALSO = {"correct": "right", "incorrect": "wrong", "unanswered": "blank", "not_a
 
 
 def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, float]:
-    """The worst and the best score over all ways in which unknown responses could have gone.
-
-    `counts` are the six counts of the known responses; unknown ones may be any outcome.
-    """
+    """The worst and best score if unknown responses may be anything; `counts` are of the known."""
     spots = cells_of(measure).columns
     ways, step = ways_of_sharing(unknown, len(spots))
 

@@ -285,10 +285,7 @@ def evenly(scores: Scores) -> tuple[Floats, Ints]:
 
 
 def surprise(scores: Scores) -> Floats:
-    """−log of the chance of so high a score, by the Pareto tail that fits each list best.
-
-    Below the tail the chance is the share of scores that are as high.
-    """
+    """−log of the chance of so high a score: in the tail by its Pareto fit, below by the share."""
     from scipy.stats import rankdata
 
     some, kept = evenly(scores)

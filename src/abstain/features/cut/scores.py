@@ -105,10 +105,7 @@ def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | No
 
 
 class Scores:
-    """Lists of scores in falling order: queries × ranks (one at least), NaN behind a list's end.
-
-    Shares are counted from the origin.
-    """
+    """Lists of scores in falling order: queries × ranks, NaN behind a list's end."""
 
     def __init__(self, table: Floats, origin: float = 0.0) -> None:
         self.table, self.origin = table, origin
@@ -222,10 +219,7 @@ class Lists:
 
     @cached_property
     def sample(self) -> tuple[Ints, Ints, Floats]:
-        """The documents to learn from: query, place and how many each stands for.
-
-        All that are relevant or of the first ranks, and of those behind one in so many.
-        """
+        """The documents to learn from: query, place and weight; of those far behind a sample."""
         place = np.arange(self.relevant.shape[1])
         deep = int(np.clip(LEARNT // (6 * max(self.size, 1)), 8, 64))
         step = np.maximum(place // deep, 1)

@@ -219,10 +219,7 @@ def slices_by(
 def reference_rows(
     rows: Sequence[Row], by: Sequence[str], measures: Sequence[Measure]
 ) -> Iterator[Row]:
-    """For each slice "answer nothing"; for each run its blanks drawn at random, and the best.
-
-    Random blanking needs a candidate behind every blank.
-    """
+    """By slice "answer nothing"; by run the best, and random blanks if all have candidates."""
     from abstain.runs.evaluation import Counted
 
     silent: set[tuple[str | None, ...]] = set()
