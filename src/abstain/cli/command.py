@@ -381,10 +381,7 @@ OTHERS = (".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf"
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Say what is going on, on a terminal's stderr, once it has taken over a second.
-
-    Work that knows how much of it is done may say so.
-    """
+    """Say what is going on, on a terminal's stderr, once it has taken over a second."""
     if not sys.stderr.isatty():
         yield lambda _, __: None
         return

@@ -380,10 +380,7 @@ def _with_options(
     columns: Sequence[str] = COLUMNS,
     help: Mapping[str, str] | None = None,
 ) -> F:
-    """A command with the options of reading, as `OPTIONS` has them.
-
-    What it gets by this name is made of them, and of the values of its other arguments.
-    """
+    """A command with the options of reading, as `OPTIONS` has them."""
 
     @wraps(function)
     def with_reading(**values: Any) -> Any:

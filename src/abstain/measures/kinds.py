@@ -381,10 +381,7 @@ def _of_both(function: Callable[..., Numeric]) -> tuple[Shares, Callable[..., Nu
 
 
 def _kappa_of(score: Shares, facts: Facts) -> Shares | None:
-    """κ = (M − c)/u; where nothing is blank, the credit of a first blank.
-
-    None where the score without blanks is not the accuracy.
-    """
+    """κ = (M − c)/u, or a first blank's credit; None if M without blanks is not the accuracy."""
     example = {p.name: p.example for p in facts.get("parameters", ()) if not p.optional}
     if not all(abs(score(c, 1 - c, 0.0, **example) - c) < 1e-12 for c in (0.25, 0.625)):
         return None

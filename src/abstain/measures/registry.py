@@ -82,10 +82,7 @@ _TEXT = re.compile(
 
 
 def admit(definition: Definition) -> None:
-    """Make room for a measure of somebody else, after checking its declaration.
-
-    Its names must be new, unless the same function is declared again.
-    """
+    """Make room for somebody's measure, checked: its names are new, or its function is declared."""
     from abstain.measures.checks import check
 
     _load_built_in()
@@ -266,10 +263,7 @@ def _load_measures() -> str:
 
 
 def load_plugins(group: str) -> list[tuple[str, Any]]:
-    """Every object that packages name in a group of entry points, with a description of it.
-
-    All are loaded before the first one that fails is refused.
-    """
+    """Every object that packages name in a group of entry points, with a description of it."""
     from importlib.metadata import entry_points
 
     plugins, faults = [], []

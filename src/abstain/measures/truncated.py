@@ -166,10 +166,7 @@ def average_precision_t(rankings: RankedLists, *, rel: float | None = None) -> F
 
 
 def _graded(rankings: RankedLists, rel: float | None) -> tuple[Floats, Floats, float]:
-    """The grade of each document, those of each pool together, and which grade is a gain of 1.
-
-    Sums of grades are exact: turned into gains at the end, r_t is 1 if everything was retrieved.
-    """
+    """The grade of each document, those of each pool together, and which grade is a gain of 1."""
     pool, top = rankings.pool, rankings.pool.top
     if rel is None:
         return rankings.grade, rankings.per_row(pool.total(pool.grade)), top if top > 0 else 1.0

@@ -162,10 +162,7 @@ def pearson(a: Answers) -> Numeric:
 
 
 def is_repeat(a: Answers, question: IntArray) -> BoolArray:
-    """Which answers are repeats: those marked, and right ones beyond the number of known answers.
-
-    Of three right answers where two are known, the least sure counts as a repeat.
-    """
+    """Which answers are repeats: those marked, and the least sure beyond the known answers."""
     marked = np.zeros(a.size, np.bool_) if a.repeat is None else a.repeat.astype(np.bool_)
     if a.known is None or not a.size:
         return marked

@@ -79,11 +79,7 @@ def apply_thresholds(
     gold: Any = None,
     only: str | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """A run's table with answers only where they are sure enough, and what was done.
-
-    What is blanked stays as the candidate; a candidate that is sure enough becomes the answer.
-    `gold` says which slice a question is in; `only` names the run to keep of a table with several.
-    """
+    """A run's table with answers, or candidates, that are sure enough, and what was done."""
     how = structs.replace(reading or Reading(), engine=None, master=None)
     table = read_responses(run, how, name="run").table
     answer = "which holds the answer (empty: there is none)"
