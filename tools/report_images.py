@@ -77,7 +77,7 @@ def page_digest(html: str) -> str:
     Numbers are taken to five decimals: the last of their digits may differ by processor.
     """
     from abstain.report.charts import chart_library
-    from abstain.report.html import versions
+    from abstain.report.page import versions
 
     own = html.replace(chart_library(), "").replace(versions(), "")
     own = LONG_NUMBER.sub(lambda found: f"{float(found[0]):.5f}", own)

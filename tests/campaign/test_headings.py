@@ -12,8 +12,7 @@ from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.summary import sentences
 from abstain.features.campaign.tables import all_tables
 from abstain.report.grid import legend
-from abstain.report.html import table_data
-from abstain.report.page import PageTable
+from abstain.report.page import PageTable, table_data
 from abstain.report.text_formats import to_csv, to_latex, to_markdown
 from tests.campaign.asked import overview
 from tests.campaign.slow import make

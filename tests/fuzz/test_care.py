@@ -77,7 +77,7 @@ def test_of_two_outputs_none_stays_where_one_fails(
 
 
 def test_a_chart_runs_no_script_but_its_own() -> None:
-    from abstain.report.html import render_chart
+    from abstain.report.page import render_chart
 
     page = render_chart({"title": {"text": "x"}})
     policy = page[page.index("script-src") : page.index("img-src")]

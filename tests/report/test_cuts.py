@@ -14,8 +14,7 @@ import pytest
 import abstain as ab
 from abstain.cli import run
 from abstain.report.grid import Column, Grid
-from abstain.report.html import table_data
-from abstain.report.page import MOST_CELLS, WIDEST, PageTable
+from abstain.report.page import MOST_CELLS, WIDEST, PageTable, table_data
 from tests.helpers import Here
 from tests.report.test_report import cells, data_of
 from tests.snapshots import says

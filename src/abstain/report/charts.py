@@ -195,19 +195,15 @@ def _field(name: str) -> str:
     return re.sub(r"""([\\.\[\]'"])""", r"\\\1", name)
 
 
-def run_colours(specs: Iterable[Mapping[str, Any]], order: Iterable[str] = ()) -> dict[str, str]:
-    """A colour for each run that some chart draws as a line, the first in `order` first.
-
-    Where no chart has lines, runs that are dots have one.
-    """
+def run_colours(specs: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """A colour for each run that some chart draws as a line, or as dots where none has lines."""
     kinds: dict[str, list[str]] = {"line": [], "point": []}
     for spec in specs:
         for layer, runs in _by_run(spec):
             kinds.get(layer["mark"]["type"], []).extend(runs)
     drawn = dict.fromkeys(kinds["line"] or kinds["point"])
     drawn.pop(NOT_A_RUN, None)
-    first = [run for run in order if run in drawn]
-    return dict(zip(dict.fromkeys([*first, *drawn]), cycle(RUN_COLOURS), strict=False))
+    return dict(zip(drawn, cycle(RUN_COLOURS), strict=False))
 
 
 def in_run_colours(spec: Mapping[str, Any], colours: Mapping[str, str]) -> dict[str, Any]:
@@ -265,7 +261,7 @@ def drawn_chart(spec: Mapping[str, Any], ending: str) -> bytes:
     if ending == ".json":
         return msgspec.json.format(msgspec.json.encode(spec), indent=2) + b"\n"
     if ending == ".html":
-        from abstain.report.html import render_chart
+        from abstain.report.page import render_chart
 
         return render_chart(spec).encode()
     _refuse_little_space()

@@ -272,14 +272,14 @@ class View(Generic[R]):
 
     def html(self, *, title: str = "") -> str:
         """The page as HTML."""
-        from abstain.report.html import render
+        from abstain.report.page import render
 
         page = self.page()
         return render(replace(page, title=title) if title else page)
 
     def notebook(self) -> str:
         """The tables as a notebook shows them, with the main chart."""
-        from abstain.report.html import notebook
+        from abstain.report.page import notebook
 
         return notebook(self.tables(), self.charts())
 

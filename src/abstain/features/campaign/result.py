@@ -209,10 +209,8 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         from abstain.features.campaign.overview import Overview
 
         q, s, names = self.questions, self.stability, {row.run for row in self.rows}
-        lists: list[list[Any]] = [
-            *q.attributes.values(),
-            *filter(None, (q.options, q.option_texts, q.choices)),
-        ]
+        optional: list[list[Any]] = [q.options, q.option_texts, q.choices]
+        lists = [*q.attributes.values(), *filter(None, optional)]
         lists += () if self.blind else q.outcomes
         yield {len(column) for column in lists} == {len(q.attributes["question"])} != {0}
         yield {each.attribute for each in self.breakdowns} <= {*q.attributes}

@@ -230,13 +230,12 @@ def _tests_chart(c: Overview) -> Iterator[Figure]:
         for part, name in enumerate(names)
     ]
     heat = heat_map("test", "run", measure, names, runs, "reading test")
-    x, y = heat["encoding"]["x"], heat["encoding"]["y"]
-    dot = points("test", "run", x_type="nominal", y_type="nominal")
-    dot["mark"] |= {"color": "#ffb000", "stroke": "#3a2600", "strokeWidth": 0.8, "size": 32}
-    dot["mark"]["opacity"] = 1
-    dot["transform"] = [{"filter": "datum.passed === 'passed'"}]
-    for name, axis in (("x", x), ("y", y)):
-        dot["encoding"][name] = {key: axis[key] for key in ("field", "type", "sort")}
+    look = {"color": "#ffb000", "stroke": "#3a2600", "strokeWidth": 0.8, "size": 32, "opacity": 1}
+    dot: dict[str, Any] = {
+        "mark": {"type": "point", "filled": True, "tooltip": True, **look},
+        "encoding": {axis: heat["encoding"][axis] for axis in ("x", "y")},
+        "transform": [{"filter": "datum.passed === 'passed'"}],
+    }
     for layer in (heat, dot):  # a dot lies on its cell and says the same
         layer["encoding"]["tooltip"] = tips(("run", "test"), (measure,))
     caption = (
@@ -263,12 +262,13 @@ def _topics_chart(c: Overview) -> Iterator[Figure]:
     dots["encoding"]["x"]["axis"] = {"tickCount": 6}
     dots["mark"] |= {"opacity": 0.45, "size": 40}
     score = {"field": "score", "type": "quantitative", "title": str(c.measure)}
-    dots["encoding"]["tooltip"] = [*tips(("run",), ()), score]
     dots["transform"] = [{"filter": "isValid(datum.score)"}]
-    mean = points("mean", "topic", y_type="nominal", x_title=str(c.measure))
-    mean["transform"] = [{"filter": "isValid(datum.mean)"}]
-    mean["mark"] = {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00", "opacity": 1}
-    del mean["encoding"]["y"]["title"]
+    mean = {
+        "mark": {"type": "tick", "thickness": 3, "size": 26, "color": "#d55e00", "opacity": 1},
+        "encoding": {**dots["encoding"], "x": {**dots["encoding"]["x"], "field": "mean"}},
+        "transform": [{"filter": "isValid(datum.mean)"}],
+    }
+    dots["encoding"]["tooltip"] = [*tips(("run",), ()), score]
     drawn = f"one of the {MOST_DOTS} best runs" if len(c.runs) > MOST_DOTS else "a run"
     caption = f"Each dot is {drawn}; the bar is the mean of all runs."
     spec = chart("", rows, [dots, mean], height=44 * len(names))

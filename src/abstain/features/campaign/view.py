@@ -36,8 +36,7 @@ from abstain.io.output import whole_folder
 from abstain.report import view
 from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid, legend
-from abstain.report.html import render
-from abstain.report.page import Page, PageTable, Section
+from abstain.report.page import Page, PageTable, Section, render
 from abstain.report.text_formats import markdown_text
 from abstain.report.view import ENDINGS, grid_text, policy_words, sentence
 
