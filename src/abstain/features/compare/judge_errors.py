@@ -182,7 +182,8 @@ def correct_for_judge(
     rates = judge_rates(confusion)
 
     def solved(judged: Array, rates: Array) -> Array:
-        true = _mixed(judged, rates) if by_verdict else _solved(judged, rates)
+        mixed = (judged[..., None, :] @ rates)[..., 0, :]  # the truth behind each verdict
+        true = mixed if by_verdict else _solved(judged, rates)
         values = np.asarray(measure(cells_of(measure).counts(true)))
         return np.where(np.isnan(true[:, 0]), np.nan, values)
 
@@ -210,11 +211,6 @@ def correct_for_judge(
 def judge_rates(confusion: Array) -> Array:
     sums = confusion.sum(axis=1, keepdims=True)
     return np.where(sums > 0, confusion / np.where(sums > 0, sums, 1), np.eye(3))
-
-
-def _mixed(judged: Array, chances: Array) -> Array:
-    """The truth spread over each verdict by the chances (…, judged, true)."""
-    return np.asarray((judged[..., None, :] @ chances)[..., 0, :])
 
 
 def _solved(judged: Array, rates: Array) -> Array:

@@ -207,18 +207,15 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def same(self) -> int:
-        return sum(move.questions for name, move in self.transitions.items() if _stays(name))
+        everything = sum(move.questions for move in self.transitions.values())
+        return everything - sum(move.questions for move in self.moves.values())
 
     @property
     def moves(self) -> dict[str, Move]:
         """The transitions that change the outcome of some question, the largest worth first."""
-        made = {k: m for k, m in self.transitions.items() if m.questions and not _stays(k)}
+        changed = {k: m for k, m in self.transitions.items() if len({*k.split(" → ")}) > 1}
+        made = {k: m for k, m in changed.items() if m.questions}
         return dict(sorted(made.items(), key=lambda item: -abs(item[1].worth or 0)))
-
-
-def _stays(transition: str) -> bool:
-    before, _, after = transition.partition(" → ")
-    return before == after
 
 
 class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="compare"):

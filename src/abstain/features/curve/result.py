@@ -278,7 +278,7 @@ def curve_frame(runs: Iterable[Followed], most: int, *names: str) -> pl.DataFram
     A threshold of ∞ answers nothing; without a threshold even what has no confidence is answered.
     After what every point has come its risk, or the score under the name of its measure.
     """
-    schema = dict.fromkeys(("run", *POINT[1:], "score"), pl.Float64()) | {"run": pl.String()}
+    schema: dict[str, Any] = dict.fromkeys((*POINT, "score"), pl.Float64()) | {"run": pl.String()}
     schema |= dict.fromkeys(("answered", "right", "wrong"), pl.Int64())
     frames = [pl.DataFrame(schema=schema)]
     for run in runs:

@@ -208,7 +208,8 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         import polars as pl
 
         if table == "main":
-            schema = dict.fromkeys(LONG, pl.String) | {"at": pl.Float64, "value": pl.Float64}
+            names = ("part", "measure", "other", "at", "quantity", "value")
+            schema = dict.fromkeys(names, pl.String) | {"at": pl.Float64, "value": pl.Float64}
             return pl.DataFrame(self.records(), schema=schema, orient="row", strict=False)
         rows: list[dict[str, Any]] = []
         if table == "scores":
@@ -248,7 +249,3 @@ def _flat(item: Facts) -> dict[str, Any]:
     if isinstance(item, Sensitivity):
         plain |= dict(zip(("required_low", "required_high"), item.required_range, strict=True))
     return {name: value for name, value in plain.items() if not isinstance(value, tuple)}
-
-
-LONG = ("part", "measure", "other", "at", "quantity", "value")
-"""The columns of the long table."""
