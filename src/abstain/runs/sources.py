@@ -72,8 +72,8 @@ class Source:
         raise NotImplementedError
 
     def _count(self, by: Sequence[str]) -> KindCounts:
-        """How many responses of each kind, counted where they live."""
-        raise NotImplementedError
+        """How many responses of each kind, counted where they live if that is elsewhere."""
+        return self._count_held(by)
 
     def _fill(self, *, confident: bool) -> Filled:
         raise NotImplementedError
@@ -244,9 +244,6 @@ class Subset(Source):
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         return self.whole.questions(attributes)[self.columns]
-
-    def _count(self, by: Sequence[str]) -> KindCounts:
-        return self._count_held(by)
 
     def _fill(self, *, confident: bool) -> Filled:
         names, kinds, sure = self.whole.filled(confident=confident)

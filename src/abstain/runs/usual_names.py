@@ -202,7 +202,7 @@ def telling_apart(table: Table) -> str:
     if "question" not in key or table.format == "qa4mre":
         return ""
     frame = into_lazy(table.frame)
-    rows = int(collect(frame.select(nw.len().alias("n")), table.name)["n"][0])
+    rows = int(collect(frame.select(nw.len()), table.name).item())
     schema = frame.collect_schema()
     free = [c for c in table.columns if c not in KNOWN and not schema[c].is_nested()]
     for column in sorted(free, key=lambda c: not _names_systems(c)):
