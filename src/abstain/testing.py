@@ -367,10 +367,7 @@ class _Asked:
         return item
 
     def _difference(self, item: Evaluation, before: Evaluation) -> tuple[float, float, float]:
-        """The paired difference from the baseline with its bounds.
-
-        Where it is asked for, it is signed so that more is better.
-        """
+        """The paired difference from the baseline with its bounds; as a gate, more is better."""
         both = merged({"baseline": before, "run": item})
         pair = both.compare(self.measure, resamples=100, level=self.level).pairs[0]
         ends = (pair.difference, *pair.interval)

@@ -102,11 +102,7 @@ class RunData:
 
     @cached_property
     def codes(self) -> Codes:
-        """Runs × questions: what became of every response under the policy.
-
-        Positions in `OUTCOMES`, or `EXCLUDED`. A kind of blank that the policy leaves open is
-        refused.
-        """
+        """Runs × questions: positions in `OUTCOMES`, or `EXCLUDED`; what is open is refused."""
         kinds = self.kinds  # first: what is held is not counted again where it lives
         counts = self.source.count_kinds(())
         refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)

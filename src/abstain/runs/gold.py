@@ -259,11 +259,7 @@ def _check_ids(frame: pl.DataFrame, table: Table) -> None:
 
 
 def by_position(item: Responses, gold: Gold, runs: Collection[str] | None = None) -> Responses:
-    """The responses with the gold's ids in the gold's order; `runs` names those to repair.
-
-    A run with more or fewer responses than the gold has questions is refused: no position is
-    certain there.
-    """
+    """The responses with the gold's ids in the gold's order; `runs` names those to repair."""
     table = item.table
     frame = collect(item.frame, table.name)
     if ROW not in frame.columns:

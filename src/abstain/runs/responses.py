@@ -177,11 +177,7 @@ def resolved(sources: Sequence[Responses]) -> list[Responses]:
 
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
-    """The tables of responses that a caller named, each with the name of its run.
-
-    Logs of one model and several tasks are one run. Rows of logs are still here, whatever the
-    engine: they may be joined and changed.
-    """
+    """The tables of responses that a caller named, each with the name of its run."""
     sources = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
     if len(sources) == 1 and sources[0].table.run_id is None:
         return sources  # a plain table: no tasks to join, no names that are alike

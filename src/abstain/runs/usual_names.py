@@ -147,11 +147,7 @@ def _are_shares(table: Table, column: str) -> bool:
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:
-    """Refuse rows of several systems without a column `run`, and ids that are no `question`.
-
-    The names of columns decide: one called as systems are must be the run where it has several
-    values, and one called as ids are must be the question.
-    """
+    """Refuse columns called as systems or ids are, where none is `run` or `question`."""
     if table.verdicts is not None or table.format == "qa4mre":
         return
     if judged and not {"outcome", "grade"} & {*table.columns}:

@@ -311,10 +311,7 @@ def interval_rows(
 
 
 def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | None:
-    """For each run and slice the counts of its clusters; no value makes a cluster of one.
-
-    None where questions are not clustered; counts alone know of no clusters.
-    """
+    """For each run and slice the counts of its clusters; no value makes a cluster of one."""
     import numpy as np
 
     cluster = evaluation.data.cluster
