@@ -1,8 +1,4 @@
-"""Charts: Vega-Lite specifications as data, drawn without a network or a browser.
-
-A chart is a plain dictionary made by `chart`; `write_charts` draws it in the format that the file's
-name says: .svg, .png, .html (self-contained) or .json (the specification itself).
-"""
+"""Charts: Vega-Lite specifications as data, drawn without a network or a browser."""
 
 from __future__ import annotations
 
@@ -321,10 +317,7 @@ def _nearest(line: Layer, name: str) -> Layer:
 
 @cache
 def chart_library() -> str:
-    """Vega, Vega-Lite and Vega-Embed as a script, closed to the markup of its page.
-
-    Bundling takes a second, so the user's cache keeps it, one for each release of vl-convert.
-    """
+    """Vega, Vega-Lite and Vega-Embed as a script; the user's cache keeps it: it takes a second."""
     from importlib.metadata import version
 
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

@@ -32,10 +32,7 @@ REWARDS = (
 
 
 def first_sentence(rows: Sequence[ScoredRow], name: str, *, test: str = "`abstain compare`") -> str:
-    """Which run is best and whether that is sure; `test` is the command that tests it.
-
-    The rows of a slice have the best score first.
-    """
+    """Which run is best, slices by their first row, and whether that is sure by `test`."""
     scored = [row for row in rows if row.scores[name] is not None]
     if not scored:
         return f"No run has a {name}."

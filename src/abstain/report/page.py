@@ -1,9 +1,7 @@
 """Pages: what every page is made of, and how it becomes one file of HTML.
 
-A view fills in sections of sentences, facts, tables, charts and questions. The file works from
-disk, asks no network, and keeps every name text: what comes from strangers reaches it through
-autoescaping or through JSON that no parser takes for markup. A chart alone and what a notebook
-shows are HTML as well.
+The file works from disk, asks no network, and keeps every name text: what comes from strangers
+reaches it through autoescaping or through JSON that no parser takes for markup.
 """
 
 from __future__ import annotations
@@ -200,10 +198,7 @@ def page_of(
     how: Sequence[str] | None = None,
     **more: Any,
 ) -> Page:
-    """The page of a result: what it tells, and how it was made; `more` are fields of `Page`.
-
-    `how` are sentences on that, `settings` what was asked for, as far as it was.
-    """
+    """The page of a result; `how` says how it was made, `settings` what was asked for."""
     lists = {} if result.settings is None else asdict(result.settings)
     shown = ", ".join(
         f"{name} {value}" for name, value in lists.items() if value not in (None, False)

@@ -1,10 +1,5 @@
 """A campaign without anything that gives its answers away, and teams under other names.
 
-Left out: what is right and what was answered; every number by question; curves over confidences,
-whose steps are single answers; comparisons and resamples, which go by question; baselines that
-count how often an option is right; attributes that follow from the answers; slices so small, by
-themselves or by subtraction, that their score reveals single answers.
-
 Participants know their answers, so a count of right ones tells how many of them are right.
 Therefore no score of a run or of a slice rests on few answers, by itself or as a difference to
 another run of the team, and candidates behind blanks, which may be few, are not counted.
@@ -60,11 +55,7 @@ def blinded(
     pseudonyms: Mapping[str, str] | None = None,
     held: Mapping[str, str] | None = None,
 ) -> CampaignResult:
-    """The result without what gives answers away; with `pseudonyms`, without who is who.
-
-    Under pseudonyms each team has one row, its best run: how many runs a team sent, in which
-    languages and when, would tell who it is. Runs that are `held` are left out.
-    """
+    """The result without answers; under `pseudonyms` each team has only one row."""
     if result.blind:
         return result
     result = guarded(result, held or {})
@@ -163,10 +154,7 @@ def _reveals_few(slices: npt.NDArray[np.int32]) -> bool:
 
 
 def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
-    """Runs whose score would reveal a few answers, each with the reason; the first of two stays.
-
-    It is an error if none is left.
-    """
+    """Runs whose score would reveal a few answers, each with the reason; the first of two stays."""
     team_of = {row.run: row.team for row in result.rows}
     team_of |= {late.name: late.team for late in result.unranked}
     answers = dict(zip(evaluation.runs, _answers(evaluation), strict=True))
@@ -254,10 +242,7 @@ def _plain(row: CampaignRow, measure: str, *, split: bool) -> CampaignRow:
 def _guarded_cells(
     table: npt.NDArray[Any], answered: npt.NDArray[Any], *, split: bool
 ) -> npt.NDArray[Any]:
-    """Outcomes × runs × slices, with zeros where few answers are.
-
-    The rest of a run, its answers over all questions less those in slices shown, counts as well.
-    """
+    """Outcomes × runs × slices, with zeros where few answers, or few beyond those shown, are."""
     visible = table.copy() if split else _without_candidates(table)
     for run, cells in enumerate(table[0] + table[1]):
         hidden = (cells > 0) & (cells < FEWEST)

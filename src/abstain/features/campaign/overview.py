@@ -108,11 +108,7 @@ def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Main questions and their auxiliary twins: what does taking one inference away change?
-
-    An auxiliary question asks the same as its main one with one difficulty removed: a hypernym, a
-    synonymous noun phrase or a verbal entailment made plain, in the question or in the answers.
-    """
+    """Main questions and their twins with one difficulty removed: what does that change?"""
 
     attributes: pl.DataFrame
     main_right: IntArray

@@ -90,10 +90,7 @@ def first_runs(
     level: float,
     seed: int = 0,
 ) -> tuple[FirstRun, ...]:
-    """Every team that has a run 01 and others, by name; on main questions where some are.
-
-    The interval is that of a bootstrap of the questions, the same for both runs.
-    """
+    """Every team with a run 01 and others, on main questions if any; with bootstrap intervals."""
     main = np.ones(questions.height, bool)
     if ROLE in questions.columns:
         main = (questions[ROLE].fill_null("") == "main").to_numpy()

@@ -47,14 +47,14 @@ def all_tables(c: Overview) -> list[PageTable]:
     topic, test = c.result.topic_by, c.result.test_by
     tables = [leaderboard(c)]
     if topic:
-        tables.append(by_slice(c, topic, "topics", f"{c.measure} by topic"))
+        tables.append(by_slice(c, topic, "topics", "topic"))
     if test:
-        tables.append(by_slice(c, test, "tests", f"{c.measure} by reading test"))
+        tables.append(by_slice(c, test, "tests", "reading test"))
         tables.append(reading(c, test))
     tables += subset_table(c)
     for name in c.slices:
         if name not in (topic, test):
-            tables.append(by_slice(c, name, f"by_{safe(name)}", f"{c.measure} by {name}"))
+            tables.append(by_slice(c, name))
     tables += [attribute_table(c, name) for name in c.slices]
     if not c.result.blind:
         tables.append(question_table(c))
@@ -151,17 +151,17 @@ def reading(c: Overview, test_by: str) -> PageTable:
     )
 
 
-def by_slice(c: Overview, attribute: str, name: str, title: str) -> PageTable:
+def by_slice(c: Overview, attribute: str, name: str = "", what: str = "") -> PageTable:
     """Runs × slices of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
-    whole = {"topics": "topic", "tests": "reading test"}.get(name, attribute)
-    means = f"{c.measure} on the questions of this {whole}"
+    what, name = what or attribute, name or f"by_{safe(attribute)}"
+    means = f"{c.measure} on the questions of this {what}"
     heads = [Column(value, "score", means=means) for value in c.slices[attribute].names]
     grid = _summed_up(c, [*columns(c, "run", "all"), *heads], scores)
     for reference, (k, parts) in c.baselines.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
-    return PageTable(name, title, sizes_text(c.slices[attribute]), grid)
+    return PageTable(name, f"{c.measure} by {what}", sizes_text(c.slices[attribute]), grid)
 
 
 def sizes_text(slices: Slices) -> str:

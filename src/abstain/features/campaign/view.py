@@ -1,8 +1,4 @@
-"""How a campaign looks: its leaderboard and summary, every table, a page, a folder of all.
-
-Each team has a folder too. Nothing in it gives the gold or another team away unless it is to be
-revealed.
-"""
+"""How a campaign looks: its tables, a page, a folder of all, and a folder for each team."""
 
 from __future__ import annotations
 
@@ -57,10 +53,7 @@ class View(view.View[CampaignResult]):
         return {table.name: table for table in all_tables(self.overview)}
 
     def tables(self, *, written: str = "", **options: Any) -> list[Grid]:
-        """The leaderboard as a terminal has room for it, with the summary below.
-
-        `written` says where the rest of the overview is.
-        """
+        """The leaderboard with the summary below; `written` says where the rest is."""
         names = ("#", "run", self.result.measure, "low", "high", "group", "outcomes")
         grid = self.whole().in_order((*names, "right", "wrong", "unanswered", "status"))
         meanings = legend(grid.without_bars().columns)
@@ -150,11 +143,7 @@ def write_teams(
     held: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> None:
-    """Write a folder for each team: its page and its tables.
-
-    Unless something is revealed, runs that are `held` have no score, and every file has the same
-    time: the order of writing tells nothing.
-    """
+    """Write a folder for each team: its page and its tables, blind unless something is revealed."""
     with _new_folder(folder, blind=revealed is None, force=force, marker=TEAMS) as draft:
         for name, page in Teams(result, pseudonyms, revealed, held).pages():
             _write(draft / name / "index.html", render(page))
@@ -222,10 +211,7 @@ MOST_OF_A_TEAM = 500
 
 
 class Teams:
-    """The pages of all teams of a campaign.
-
-    `revealed` are the outcomes of each run as an `Evaluation` has them, once the gold is public.
-    """
+    """The pages of all teams; unless outcomes are `revealed`, they tell no gold and no team."""
 
     def __init__(
         self,
@@ -240,9 +226,7 @@ class Teams:
         self.c = Overview(self.result)
         self.board = leaderboard(self.c).grid
         breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
-        names = [breakdown.attribute for breakdown in breakdowns]
-        by = f"{self.c.measure} by"
-        self.breakdowns = [by_slice(self.c, n, f"by_{safe(n)}", f"{by} {n}") for n in names]
+        self.breakdowns = [by_slice(self.c, breakdown.attribute) for breakdown in breakdowns]
 
     def pages(self) -> Iterator[tuple[str, Page]]:
         """The folder and the page of each team, in the order of the names shown."""

@@ -1,8 +1,7 @@
 """`editions`: means over runs and over teams' best runs, year by year, and whether they differ.
 
-Two things vary from year to year that say nothing of the field: which questions were asked, and
-who took part. The error of a mean is made of both. Questions are clustered by reading test, runs
-by team; the mean of a measure is linearised in the shares right and blank at their means.
+The error of a mean is made of which questions were asked and of who took part: questions are
+clustered by reading test, runs by team.
 """
 
 from __future__ import annotations
@@ -183,11 +182,7 @@ def _influence_of_questions(asked: QuestionShares | None, measure: Measure) -> M
 def changes_of(
     views: Sequence[Campaign], means: Sequence[Means], measure: Measure, level: float
 ) -> tuple[Change, ...]:
-    """Each edition against the one before, over all runs and over best runs.
-
-    The degrees of freedom are Welch's, from those of runs and of questions. An interval ends where
-    differences of the measure do. Where an error is not known there is neither interval nor p.
-    """
+    """Each edition against the one before, over all runs and over best runs, as Welch has it."""
     changes, most = [], measure.bounds[1] - measure.bounds[0]
     for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True):
         both = first.questions, second.questions
@@ -220,10 +215,7 @@ def changes_of(
 def _parts(
     campaign: Campaign, view: Campaign, names: Sequence[str], measure: Measure
 ) -> Iterator[Part]:
-    """An edition by attributes of all its questions, and by the language of its runs.
-
-    Languages go by `view`, the questions that count; slices are not known within them.
-    """
+    """An edition by attributes of all its questions, and by language over those that count."""
     for attribute in (name for name in names if name in campaign.slices):
         for level, part in campaign.slices[attribute].items():
             yield _part(campaign, part, measure, range(len(campaign.runs)), attribute, level)
