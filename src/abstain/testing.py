@@ -27,11 +27,10 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.terminal import terminal_text
 from abstain.report.view import number
 from abstain.runs import evaluate, evaluate_judged, merged
-from abstain.runs.gold import read_gold
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.gold import Gold, read_gold
 
 if TYPE_CHECKING:
-    from abstain.runs.evaluation import Evaluation
-    from abstain.runs.gold import Gold
     from abstain.stats.intervals import IntervalMethod
 
 Side: TypeAlias = Literal["at least", "at most", "not worse"]

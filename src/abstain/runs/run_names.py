@@ -58,13 +58,8 @@ def parse_run_name(run: str) -> RunName | None:
     match = _CLEF.fullmatch(run.strip().rpartition("/")[2])  # folders tell files apart
     if match is None:
         return None
-    return RunName(
-        match["team"],
-        2000 + int(match["year"]),
-        int(match["number"]),
-        match["source"].lower(),
-        match["target"].lower(),
-    )
+    languages = match["source"].lower(), match["target"].lower()
+    return RunName(match["team"], 2000 + int(match["year"]), int(match["number"]), *languages)
 
 
 def runs_of(item: Responses) -> list[str]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require
-from abstain.io.tables import cells
+from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, KINDS, CountsArray
 from abstain.reading import Kind, Reading, Selection
@@ -30,14 +30,12 @@ from abstain.runs.counting import (
     kind_counts,
     refuse_runs,
 )
-from abstain.runs.gold import numbered_slices
+from abstain.runs.gold import Gold, numbered_slices
 from abstain.runs.judge import KIND, Judged, judge
 from abstain.runs.responses import Responses
 
 if TYPE_CHECKING:
-    from abstain.io.tables import Table
     from abstain.measures.answers import Answers
-    from abstain.runs.gold import Gold
 
 NAMELESS = "the rows name no question: each row counts as a question"
 
