@@ -7,25 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+import polars as pl
 from msgspec import structs
 
 from abstain import outcomes
 from abstain.errors import InputError, UsageError, option
 from abstain.features.score.result import Reference, Row, ScoreResult
+from abstain.io.frames import collect
+from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure, measure
+from abstain.measures.definition import Array, IntArray
 from abstain.measures.registry import set_named
 from abstain.outcomes import EXCLUDED, WRONG, Counts, CountsArray, reasons_named
-from abstain.report.result import defined, number, ranked, read_as
+from abstain.report.result import Ends, defined, number, ranked, read_as
+from abstain.runs.evaluation import Counted, Evaluation
 from abstain.runs.gold import numbered_slices
+from abstain.runs.judge import INDEX
+from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
-    import polars as pl
 
-    from abstain.measures.definition import Array, IntArray
-    from abstain.report.result import Ends
-    from abstain.runs.evaluation import Counted, Evaluation
     from abstain.stats.confidence_intervals import Sample
     from abstain.stats.intervals import IntervalMethod
 
@@ -148,7 +151,6 @@ def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequ
     if not measures:
         return {}
     from abstain.measures.evaluators import Columns
-    from abstain.runs.sources import answers_of
 
     of_columns = [item for item in measures if item.definition.takes == "columns"]
     data, texts = evaluation.data, _texts(evaluation, of_columns) if of_columns else {}
@@ -176,13 +178,6 @@ def _columns(evaluation: Evaluation) -> set[str]:
 
 def _texts(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dict[str, Any]]:
     """By run and column what each question has there, None where it has nothing."""
-    import numpy as np
-    import polars as pl
-
-    from abstain.io.frames import collect
-    from abstain.runs.judge import INDEX
-    from abstain.runs.sources import GoldRuns, JudgedRows
-
     source, there = evaluation.data.source, _columns(evaluation)
     needed = {name: item for item in measures for name in item.definition.columns}
     for name, item in needed.items():
@@ -220,8 +215,6 @@ def reference_rows(
     rows: Sequence[Row], by: Sequence[str], measures: Sequence[Measure]
 ) -> Iterator[Row]:
     """By slice "answer nothing"; by run the best, and random blanks if all have candidates."""
-    from abstain.runs.evaluation import Counted
-
     silent: set[tuple[str | None, ...]] = set()
     for row in rows:
         part, k = tuple(row.slice.values()), row.counts
@@ -312,8 +305,6 @@ def interval_rows(
 
 def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | None:
     """For each run and slice the counts of its clusters; no value makes a cluster of one."""
-    import numpy as np
-
     cluster = evaluation.data.cluster
     if cluster is None or evaluation.data.kind == "counts":
         return None
@@ -335,9 +326,7 @@ def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | Non
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
     """The questions of a row of scores: those of its slice that the policy does not exclude."""
-    import numpy as np
 
-    from abstain.io.tables import cells
     from abstain.stats.confidence_intervals import sample_of
 
     data, run = evaluation.data, evaluation.runs.index(row.run)
