@@ -186,13 +186,8 @@ def single_spaced(chunk: bytes) -> bytes:
     if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
         chunk = chunk.translate(TO_BLANKS)
     comments = chunk.startswith(b"#") or b"\n#" in chunk
-    if not comments and not _has_spare_blanks(chunk):
+    blank = np.frombuffer(b"\n" + chunk, np.uint8) <= BLANK
+    if not (comments or chunk.endswith(b" ") or (blank[1:] & blank[:-1]).any()):
         return chunk
     lines = (b" ".join(line.split()) for line in chunk.split(b"\n"))
     return b"".join([line + b"\n" for line in lines if line and not line.startswith(b"#")])
-
-
-def _has_spare_blanks(chunk: bytes) -> bool:
-    """Is any white space at the start of a line, at its end, or doubled?"""
-    blank = np.frombuffer(b"\n" + chunk, np.uint8) <= BLANK
-    return bool((blank[1:] & blank[:-1]).any()) or chunk.endswith(b" ")

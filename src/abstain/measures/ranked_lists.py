@@ -61,7 +61,8 @@ class DocumentRows:
 
     def total(self, weights: Floats) -> Floats:
         """Sum of the weights of each row's documents, added in order."""
-        return _sums(self.row, weights, self.size)
+        # bincount returns integers for an empty input
+        return np.bincount(self.row, weights, self.size).astype(np.float64, copy=False)
 
     def running(self, weights: NDArray[np.generic]) -> Floats:
         """Sum of the weights of a document and of those before it in its row.
@@ -291,11 +292,6 @@ def running(weights: NDArray[np.generic], dtype: Any = float) -> Floats:
     sums = np.zeros((*weights.shape[:-1], weights.shape[-1] + 1), dtype)
     np.cumsum(weights, axis=-1, out=sums[..., 1:])
     return sums
-
-
-def _sums(index: Ints, weights: Floats, size: int) -> Floats:
-    # bincount adds in order, and returns integers for an empty input
-    return np.bincount(index, weights, minlength=size).astype(np.float64, copy=False)
 
 
 def _accumulated(combine: np.ufunc, weights: NDArray[np.generic], offsets: Ints) -> Floats:

@@ -177,7 +177,8 @@ def _read_table(
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW)
     if cluster is not None:
         check_name("column", cluster, table.columns)
-    ids = _topic_columns(frame.columns, mapped)
+    ids = [c for c in frame.columns if TOPICS.fullmatch(c.strip().lower())]
+    ids.sort(key=lambda c: (c not in mapped, c not in UNITS))  # the plainest names first
     runs = _runs_column(frame, ids, mapped)
     if runs is not None and not ids:
         which = option("columns", {"question": "COLUMN"})
@@ -229,12 +230,6 @@ def _by_run(
     undefined = np.isnan(values) & there
     rows = replace(rows, measures=rows.runs, higher_is_better=())
     return replace(rows, runs=systems, values=values, undefined=undefined)
-
-
-def _topic_columns(columns: Sequence[str], mapped: Collection[str]) -> list[str]:
-    """Columns whose name says that they name topics, the plainest names first."""
-    names = [c for c in columns if TOPICS.fullmatch(c.strip().lower())]
-    return sorted(names, key=lambda c: (c not in mapped, c not in UNITS))
 
 
 def _runs_column(frame: pl.DataFrame, ids: list[str], mapped: Collection[str]) -> str | None:

@@ -152,7 +152,7 @@ def _column(
         summary = int((lists.pool.grade > 0).sum())  # whatever the level, as there
     else:
         summary = total
-    text = _whole if definition.total and z is None else _decimals
+    text = "{:.0f}".format if definition.total and z is None else _decimals
     texts = [text(value) for value in values.tolist()] if figure.trec.per_query else None
     return _Column(f"{'' if z is None else 'Z'}{figure.name:<22}", texts, text(summary))
 
@@ -161,10 +161,6 @@ def _decimals(value: float) -> str:
     if math.isnan(value):
         return "  -nan" if math.copysign(1.0, value) < 0 else "   nan"
     return f"{value:6.4f}"
-
-
-def _whole(value: float) -> str:
-    return str(int(value))
 
 
 def _rel_strings(lists: RankedLists, rows: Ints, parameters: str) -> _Column:
