@@ -185,9 +185,8 @@ def campaign(
     asked = {attribute: slices_of(questions, attribute) for attribute in attributes}
     made = {"level": level, "seed": seed}
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
-    groups: dict[str, str] = {}
-    if comparison is not None and comparison.grouped:
-        groups = {row.run: row.group for row in comparison.rows}
+    grouped = comparison.rows if comparison is not None and comparison.grouped else ()
+    groups = {row.run: row.group for row in grouped}
     with_ends: Iterable[Any]
     if comparison is not None and comparison.questions == comparison.questions_in_all:
         with_ends = comparison.rows
@@ -259,8 +258,8 @@ def _texts(questions: pl.DataFrame) -> list[str]:
 
 
 def _breakdown(evaluation: Evaluation, slices: Slices, order: Sequence[int]) -> Breakdown:
-    numbers = _by_outcome(evaluation.data.sliced(slices).table[order])
-    outcomes = dict(zip(OUTCOMES, numbers, strict=True))
+    table = evaluation.data.sliced(slices).table[order]
+    outcomes = dict(zip(OUTCOMES, _by_outcome(table), strict=True))
     return Breakdown(attribute=slices.attribute, slices=slices.names, **outcomes)
 
 
