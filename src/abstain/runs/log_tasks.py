@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 from msgspec import Struct
@@ -20,10 +19,8 @@ from abstain.errors import UsageError, plural, shown
 from abstain.io.readers import log_readers
 from abstain.io.tables import ROW, Plan, Table
 from abstain.outcomes import Why
+from abstain.runs.gold import Gold
 from abstain.runs.responses import OF_A_RUN, Responses
-
-if TYPE_CHECKING:
-    from abstain.runs.gold import Gold
 
 TASK, SAMPLE, EPOCH = "task", "sample", "epoch"
 

@@ -32,7 +32,7 @@ from abstain.runs.counting import (
 )
 from abstain.runs.gold import Gold, numbered_slices
 from abstain.runs.judge import KIND, Judged, judge
-from abstain.runs.responses import Responses
+from abstain.runs.responses import Responses, notes_of_gold, notes_of_tables
 
 if TYPE_CHECKING:
     from abstain.measures.answers import Answers
@@ -159,8 +159,6 @@ class GoldRuns(_Judged):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        from abstain.runs.responses import notes_of_gold
-
         return tuple(notes_of_gold(self.gold, self.responses))
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
@@ -188,8 +186,6 @@ class JudgedRows(_Judged):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        from abstain.runs.responses import notes_of_tables
-
         notes = notes_of_tables(item.table for item in self.responses)
         return tuple(notes) if self.named else (*notes, NAMELESS)
 
