@@ -90,9 +90,8 @@ def test_a_folder_stands_for_its_logs(two_models: Here) -> None:
     assert made.code == 0, made
     two_models.write("empty/notes.txt", "nothing")
     says(two_models.refuses("score", "--judged", "empty"))
-    assert "is a directory, expected a file" in two_models.refuses(
-        "score", "--judged", "out", "--from", "simpleqa"
-    )
+    line = two_models.refuses("score", "--judged", "out", "--from", "simpleqa")
+    assert "out: is a directory that holds no runs" in line
 
 
 @pytest.mark.parametrize("engine", ENGINES)
