@@ -52,7 +52,8 @@ def test_a_person_is_told_of_options(here: Here) -> None:
     assert "--policy error=unanswered" in here.refuses("score", "gold.csv", "failed.csv")
     said = here.refuses("score", "gold.csv", "named.csv")
     says(said, "--column")
-    assert "--grade 'odd one=wrong'" in here.refuses("score", "--judged", "odd.csv")
+    line = here.refuses("score", "--judged", "odd.csv")
+    assert "--grade 'odd one=right|wrong|blank'" in line
     assert (
         "--column answer=NAME" in here("validate", "gold.csv", "named.csv", "--format", "csv").out
     )

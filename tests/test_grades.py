@@ -77,7 +77,7 @@ def test_unknown_grades_are_named(here: Here) -> None:
     here.write("j.csv", "question,grade\nq1,correct\nq2,incorect\n")
     line = here.refuses("score", "--judged", "j.csv")
     says(line, "1", "'incorect'")
-    assert "--grade incorect=wrong" in line
+    assert "--grade 'incorect=right|wrong|blank'" in line
     assert here("score", "--judged", "j.csv", "--grade", "incorect=wrong").code == 0
     line = here.refuses("score", "--judged", "j.csv", "--grade", "incorect=rong")
     says(line, "'rong'")
@@ -197,3 +197,27 @@ def test_slices_of_nameless_rows_come_in_order() -> None:
     frame = pl.DataFrame({"grade": ["correct"] * 40, "part": slices[::-1]})
     result = ab.read_judged(frame).score(by=["part"])
     assert [row.slice["part"] for row in result.rows] == slices
+
+
+def test_a_line_to_type_decides_nothing(here: Here) -> None:
+    """What an error proposes cannot be pasted unread: it would make blanks wrong, or right."""
+    here.write("g.csv", "id,grade\n1,richtig\n2,falsch\n3,keine Antwort\n4,keine Antwort\n")
+    line = here.refuses("score", "--judged", "g.csv")
+    assert "--grade 'keine Antwort=right|wrong|blank'" in line
+    pasted = here.refuses(
+        "score", "--judged", "g.csv", "--grade", "keine Antwort=right|wrong|blank"
+    )
+    says(pasted, "'right|wrong|blank'", "blank")
+    words = ["richtig=right", "falsch=wrong", "keine Antwort=blank"]
+    grades = [text for word in words for text in ("--grade", word)]
+    (row,) = here("score", "--judged", "g.csv", *grades, "-f", "json").data["results"]
+    assert (row["counts"]["right"], row["counts"]["wrong"], row["blanks"]) == (
+        1,
+        1,
+        {"declined": 2},
+    )
+
+
+def test_grades_that_two_scales_read_differently_propose_no_meaning(here: Here) -> None:
+    here.write("g.csv", "id,grade\n1,C\n2,C\n")
+    assert "--grade 'C=right|wrong|blank'" in here.refuses("score", "--judged", "g.csv")

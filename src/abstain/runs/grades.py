@@ -263,6 +263,10 @@ SCALES: dict[str, dict[str, int]] = {
 }
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
 
+MEANINGS = {**KIND_OF_WORD, "blank": DECLINED}
+"""What a caller may say that a grade means."""
+CHOICE = "right|wrong|blank"
+"""What stands for a meaning in a line to type, so that nobody can paste it unread."""
 LONGEST = 40
 """Letters of a grade in a line to type."""
 
@@ -282,8 +286,8 @@ def read_scale(
     declared = {}
     for word, meaning in meanings.items():
         name = meaning.strip().lower().replace(" ", "_").replace("-", "_")
-        check_name("outcome", name, KIND_OF_WORD)
-        declared[fold(word)] = KIND_OF_WORD[name]
+        check_name("outcome", name, MEANINGS)
+        declared[fold(word)] = MEANINGS[name]
     present = {value: fold(value) for value in values if value is not None and fold(value)}
     unknown = {word for word in present.values() if word not in declared}
     fitting = {name: scale for name, scale in SCALES.items() if unknown <= scale.keys()}
@@ -293,7 +297,7 @@ def read_scale(
     if any(reading != readings[0] for reading in readings):
         raise UsageError(
             f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}; "
-            f"say which, as in {option('grades', {next(iter(present)): 'right'})}"
+            f"say which: {option('grades', {next(iter(present)): CHOICE})}"
         )
     table = declared | readings[0]
     return {value: table[word] for value, word in present.items()}
@@ -312,10 +316,10 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     odd.sort(key=lambda value: -counts.get(value, 0))
     near = nearest(fold(odd[0]), SCALES["words"])[:1]
     hint = f" (nearest to the first: {near[0]})" if near else ""
-    example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": "wrong"})
+    example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
     return UsageError(
         f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, "
-        f"as in {example} (an outcome: {', '.join(OUTCOMES)}, unanswered; or a blank: "
+        f"choosing one of {example} (also {', '.join(OUTCOMES[2:])}, or why it is blank: "
         f"{', '.join(Why)})"
     )
 

@@ -6,13 +6,13 @@ would be pooled, the table is refused with the line to type.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import narwhals as nw
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, option
+from abstain.io.column_names import names_systems, words_of
 from abstain.io.frames import ALIASES, KNOWN, PREDICTED, collect, into_lazy, read_numbers, rename
 from abstain.io.tables import Table, column_of
 
@@ -21,13 +21,6 @@ UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
 MOST_GRADES = 20
 """Distinct values of a column of grades."""
 
-SYSTEMS = (
-    *("llm", "llms", "model", "models", "system", "engine"),
-    *("checkpoint", "assistant", "agent", "bot"),
-)
-"""Words for systems in the names of columns."""
-NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
-"""Words that may stand beside them: a `model_output` names no system."""
 ITEMS = ("item", "question", "sample", "query", "example", "instance")
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
@@ -155,7 +148,7 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
     free = [column for column in table.columns if column not in KNOWN]
     mapped: dict[str, str] = {}
     if "run" not in table.columns:
-        systems = [c for c in free if _names_systems(c) and _distinct(table, [c]) > 1]
+        systems = [c for c in free if names_systems(c) and _distinct(table, [c]) > 1]
         mapped |= dict(zip(["run"], systems, strict=False))
     if judged and "question" not in table.columns:
         ids = [c for c in free if words_of(c) <= {*ITEMS, *IDS}]
@@ -164,22 +157,6 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
         what = "several systems, which would be one run" if known == "run" else "questions"
         how = option("columns", mapped)
         raise InputError(f"column '{column}' names {what}; say what it is: {how}", _header(table))
-
-
-def words_of(column: str) -> set[str]:
-    """The words of a column's name.
-
-    >>> sorted(words_of("questionId")), sorted(words_of("LLM-name"))
-    (['id', 'question'], ['llm', 'name'])
-    """
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
-    return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
-
-
-def _names_systems(column: str) -> bool:
-    """Whether a column is called as systems are: `llm`, `model_id`, `ai-model`."""
-    words = words_of(column)
-    return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))
 
 
 def _distinct(table: Table, columns: Sequence[str]) -> int:
@@ -201,7 +178,7 @@ def telling_apart(table: Table) -> str:
     rows = int(collect(frame.select(nw.len()), table.name).item())
     schema = frame.collect_schema()
     free = [c for c in table.columns if c not in KNOWN and not schema[c].is_nested()]
-    for column in sorted(free, key=lambda c: not _names_systems(c)):
+    for column in sorted(free, key=lambda c: not names_systems(c)):
         if _distinct(table, [*key, column]) == rows:
             if words_of(column) & {*REPEATS}:
                 return (

@@ -58,6 +58,34 @@ def test_grades_of_a_table(here: Here) -> None:
     assert "unscored" in here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
 
 
+@pytest.mark.parametrize("ids", [("a", "b", "a", "b"), ("a", "b", "c", "d")])
+def test_rows_of_several_models_are_several_runs(here: Here, ids: tuple[str, ...]) -> None:
+    rows = zip("xxyy", ids, ["A", "B", "A", "A"], strict=True)
+    here.write("g.csv", "model,id,grade\n" + "".join(f"{','.join(row)}\n" for row in rows))
+    missing = len(set(ids)) - 2
+    expected = {"x": [1, 1, missing, 0], "y": [2, 0, missing, 0]}
+    assert counts(here, "g.csv", "--from", "simpleqa") == expected
+    assert counts(here, "g.csv", "--from", "simpleqa", "--column", "run=model") == expected
+    said = here("score", "--judged", "g.csv", "--from", "simpleqa", *JUDGED)
+    assert any("model as run" in note for note in said.data["notes"])
+
+
+def test_a_column_that_may_name_systems_is_not_passed_over(here: Here) -> None:
+    here.write("g.csv", "llm-name,id,grade\nx,1,A\nx,2,B\ny,1,A\ny,2,A\n")
+    line = here.refuses("score", "--judged", "g.csv", "--from", "simpleqa")
+    says(line, "'llm-name'", "2", "--pick run=llm-name")
+    picked = counts(here, "g.csv", "--from", "simpleqa", "--pick", "run=llm-name")
+    assert picked == {"x": [1, 1, 0, 0], "y": [2, 0, 0, 0]}
+    here.write("one.csv", "llm-name,id,grade\nx,1,A\nx,2,B\n")
+    assert counts(here, "one.csv", "--from", "simpleqa") == {"one": [1, 1, 0, 0]}
+
+
+def test_rows_without_ids_are_counted_in_their_run(here: Here) -> None:
+    here.write("g.csv", "model,grade\nx,A\ny,A\nx,B\ny,A\n")
+    expected = {"x": [1, 1, 0, 0], "y": [2, 0, 0, 0]}
+    assert counts(here, "g.csv", "--from", "simpleqa") == expected
+
+
 @pytest.mark.slow
 def test_simpleqa_in_czech_has_its_published_f() -> None:
     folder = needs("data/czech_simpleqa")

@@ -12,13 +12,16 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io import readers
+from abstain.io.column_names import names_systems
 from abstain.io.files import Opened, open_file
+from abstain.io.frames import ALIASES
 from abstain.io.json_files import document, records
 from abstain.io.normalise import squad
-from abstain.io.tables import ROW, Table, read_table
+from abstain.io.tables import ROW, Table, col, read_table
 
 T = TypeVar("T")
 
@@ -152,19 +155,23 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
         have, how = ", ".join(raw.columns[:20]), option("pick", {"grade": "NAME"})
         raise InputError(f"has no column of grades (its columns: {have}); name it: {how}", raw.name)
     id_column = _column(raw, picks.get("question"), QUESTIONS)
+    run_column = _run_column(raw, picks.get("run"))
     answer = _column(raw, None, ANSWERS)
     target = next((c for c in TARGETS if c in raw.columns and c != answer), None)
-    used = {ROW, column, id_column, answer, target, "run", "confidence"}
+    used = {ROW, column, id_column, answer, target, run_column, "confidence"}
     rows = readers.LogRows(opened, "simpleqa")
     unread: list[str] = []
-    for number, row in enumerate(raw.frame.collect().iter_rows(named=True)):
+    counted: Counter[str] = Counter()
+    for row in raw.frame.collect().iter_rows(named=True):
         grade, place = readers.plain_text(row[column]), raw.place(row[ROW])
         outcome, reason = grade_of(grade), None
         if outcome is None:
             outcome, reason = "unscored", f"the grade reads {shown(grade, most=40)}"
             unread.append(f"{place}: {reason}")
-        question = readers.plain_text(row[id_column]) if id_column else str(number + 1)
-        run, sure = readers.plain_text(row.get("run")), readers.plain_text(row.get("confidence"))
+        run = readers.plain_text(row[run_column]) if run_column else ""
+        counted[run] += 1
+        question = readers.plain_text(row[id_column]) if id_column else str(counted[run])
+        sure = readers.plain_text(row.get("confidence"))
         again = rows.again(question, run)  # a text may well be asked twice
         if again != question and ("question" in picks or id_column in EXACT):
             raise InputError(f"question {shown(question)} appears twice", place)
@@ -181,7 +188,11 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
     if unread:
         what = f"{len(unread):,} of {len(rows.rows):,} grades cannot be read as one grade"
         rows.notes.append(f"{what}: unscored (expected {KNOWN_FORMS}; the first, {unread[0]})")
-    return rows.table()
+    if run_column in (None, "run"):
+        return rows.table()
+    note = f"columns read by their usual names: {run_column} as run"
+    table = rows.table()
+    return replace(table, renamed=(run_column,), notes=(*table.notes, note))
 
 
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
@@ -191,9 +202,29 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
     return picked or next((c for c in usual if c in raw.columns), None)
 
 
+def _run_column(raw: Table, picked: str | None) -> str | None:
+    """The column that names the run of each row; one that may do so is not passed over."""
+    column = _column(raw, picked, ("run", *ALIASES["run"]))
+    if column is not None:
+        return column
+    for name in filter(names_systems, raw.columns):
+        systems = raw.frame.select(col(name).n_unique()).collect().item()
+        if systems > 1:
+            raise InputError(
+                f"column {shown(name)} names {systems} systems, which would be one run; say that "
+                f"it names the runs: {option('pick', {'run': name})}",
+                raw.name,
+            )
+    return None
+
+
 SIMPLEQA = readers.Reader(
     name="simpleqa",
-    picks={"grade": "the column of grades", "question": "the column that names questions"},
+    picks={
+        "grade": "the column of grades",
+        "question": "the column that names questions",
+        "run": "the column that names the runs",
+    },
     read=read_simpleqa,
 )
 

@@ -1,0 +1,29 @@
+"""What the names of columns say: which name systems, and by which words."""
+
+from __future__ import annotations
+
+import re
+
+SYSTEMS = (
+    *("llm", "llms", "model", "models", "system", "engine"),
+    *("checkpoint", "assistant", "agent", "bot"),
+)
+"""Words for systems in the names of columns."""
+NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
+"""Words that may stand beside them: a `model_output` names no system."""
+
+
+def words_of(column: str) -> set[str]:
+    """The words of a column's name.
+
+    >>> sorted(words_of("questionId")), sorted(words_of("LLM-name"))
+    (['id', 'question'], ['llm', 'name'])
+    """
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
+
+
+def names_systems(column: str) -> bool:
+    """Whether a column is called as systems are: `llm`, `model_id`, `ai-model`."""
+    words = words_of(column)
+    return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))
