@@ -83,11 +83,11 @@ class Collected:
     hits: Hits
     """Its judged documents (and NILs), batch by batch."""
     lengths: Ints
-    """Rows of each query, by number; those of no gold query too."""
+    """Rows of each query, by number; of those that the qrels lack too."""
     nil_words: tuple[str, ...]
     """What looks like a NIL and is not the one that was passed."""
-    strangers: Ints
-    """The numbers of its queries that are none of gold's, in the order in which they came."""
+    unjudged: Ints
+    """The numbers of its queries that the qrels lack, in the order in which they came."""
 
 
 def together(parts: Sequence[Hits]) -> Hits:
@@ -195,7 +195,7 @@ class Collector:
         self._hits: list[Hits] = []
         self._nil_words: set[str] = set()
         self._lengths = np.zeros(len(judgments.queries), np.int64)
-        self._strangers: dict[int, None] = {}
+        self._unjudged: dict[int, None] = {}
 
     def add(self, rows: pl.DataFrame) -> None:
         if not rows.height:
@@ -204,7 +204,7 @@ class Collector:
         starts = block_starts(codes)
         heads = codes[starts]
         others = heads[heads >= len(self._judgments.queries)]
-        self._strangers |= dict.fromkeys(others.tolist())
+        self._unjudged |= dict.fromkeys(others.tolist())
         self._nil_words |= {word for word in NIL_WORDS if (rows["doc"] == word).any()}
         keys = row_keys(codes, rows["hash"].to_numpy())
         batch = Rows(codes, keys, rows["score"].to_numpy(), rows["doc"])
@@ -227,7 +227,7 @@ class Collector:
         elif self._kept:
             self._rank()
         words = tuple(sorted(self._nil_words - {self._judgments.nil}))
-        others = np.array([*self._strangers], np.int64)
+        others = np.array([*self._unjudged], np.int64)
         return Collected(together(self._hits), self._lengths, words, others)
 
     def _rank(self) -> None:

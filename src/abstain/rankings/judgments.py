@@ -32,7 +32,7 @@ class RepeatedError(Exception):
 
 
 class Judgments:
-    """Gold's queries, numbered 0, 1, … in their order, and what is judged for them.
+    """The queries of the qrels, numbered 0, 1, … in their order, and what is judged for them.
 
     A negative grade means "in the pool, not judged", as in trec_eval: such documents are matched
     in runs, but are not in ``pool``. ``nil`` is no document: its rows are left out, but their
@@ -70,8 +70,8 @@ class Judgments:
             documents = (qrels["doc"] != nil).to_numpy()
             known = known | ~documents
         counts = np.bincount(codes[known], minlength=judged)[:judged]
-        self.unknown = tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
-        """Queries of which the qrels say no more than that nothing was judged."""
+        self.negative_only = tuple(self.queries[i] for i in np.flatnonzero(counts == 0))
+        """Queries that the qrels give negative grades only: nothing was judged for them."""
         self.added = self.queries[judged:]
         """Those of ``also`` that the qrels lack."""
         rows = np.flatnonzero(documents)
@@ -103,7 +103,7 @@ class Judgments:
         return queries.cast(pl.Categorical(self._categories)).to_physical().to_numpy()
 
     def names(self) -> pl.Series:
-        """All queries met so far, by number: gold's, then others."""
+        """All queries met so far, by number: those of the qrels, then others."""
         return self._categories.to_series()
 
     def candidates(

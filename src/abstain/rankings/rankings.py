@@ -114,9 +114,9 @@ class Rankings:
         table = read_queries(self.query_table, names)
         wanted = pl.DataFrame({"query": self.queries}, schema={"query": pl.String})
         joined = wanted.join(table, on="query", how="left", maintain_order="left")
-        strangers = wanted.join(table, on="query", how="anti", maintain_order="left")
+        unlisted = wanted.join(table, on="query", how="anti", maintain_order="left")
         values = {name: [value or None for value in joined[name].to_list()] for name in names}
-        return values, tuple(strangers["query"])
+        return values, tuple(unlisted["query"])
 
     def only(
         self,

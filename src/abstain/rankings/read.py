@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from abstain.io.tables import Table
 
 MOST_AT_ONCE = 8  # files read at once: each needs memory for some of its rows
-FILE = (str, os.PathLike, Opened)
+FILE_TYPES = (str, os.PathLike, Opened)
 
 
 def read_rankings(
@@ -124,9 +124,9 @@ def _named_runs(runs: Any) -> list[tuple[str, Any]]:
     else:
         several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
         pairs = [pair for data in (runs if several else [runs]) for pair in _unfolded(data)]
-        if sum(not isinstance(data, FILE) for _, data in pairs) > 1:
+        if sum(not isinstance(data, FILE_TYPES) for _, data in pairs) > 1:
             pairs = [
-                (name if name or isinstance(data, FILE) else f"run {number}", data)
+                (name if name or isinstance(data, FILE_TYPES) else f"run {number}", data)
                 for number, (name, data) in enumerate(pairs, 1)
             ]
     if not pairs:
@@ -168,7 +168,7 @@ def _unfolded(data: Any) -> list[tuple[str, Any]]:
 def ranked_lists(
     qrels: Source, runs: Sequence[Source], settings: ListSettings, *, also: Sequence[str] = ()
 ) -> tuple[RankedLists, tuple[RunOrigin, ...]]:
-    """The rankings of all runs for the queries of the qrels, and for those in `also`.
+    """The lists of all runs for the queries of the qrels, and for those in `also`.
 
     Rows are ordered as trec_eval orders them, but in double precision, or by the rank column. A
     source with several run tags holds several runs.
@@ -193,18 +193,17 @@ def ranked_lists(
         for tag, each in by_tag.items()
     ]
     names = _names([(tag, source) for tag, source, _ in every])
-    rankings = _assemble(judgments, names, [each for *_, each in every], limit=settings.limit)
-    rankings = rankings.judged_only() if settings.judged_only else rankings
-    strangers = zip(rankings.unjudged, (source for _, source, _ in every), strict=True)
-    places = (source.place_of(queries[0]) for queries, source in strangers if queries)
+    lists = _assemble(judgments, names, [each for *_, each in every], limit=settings.limit)
+    lists = lists.judged_only() if settings.judged_only else lists
+    unjudged = zip(lists.unjudged, (source for _, source, _ in every), strict=True)
+    places = (source.place_of(queries[0]) for queries, source in unjudged if queries)
     if settings.missing == "error":
-        _refuse_missing(rankings)
+        _refuse_missing(lists)
     origins = tuple(
         RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
-    return replace(
-        rankings, remarks=tuple(_remarks(judgments)), unjudged_at=next(places, None)
-    ), origins
+    remarks = tuple(_remarks(judgments))
+    return replace(lists, remarks=remarks, unjudged_at=next(places, None)), origins
 
 
 def _of_all(
@@ -221,16 +220,16 @@ def _of_all(
 def _remarks(judgments: Judgments) -> Iterator[str]:
     negative = 'with negative grades only (which mean "not judged")'
     added = "in the list of queries but not in the judgments"
-    for names, what in ((judgments.unknown, negative), (judgments.added, added)):
+    for names, what in ((judgments.negative_only, negative), (judgments.added, added)):
         if names:
             queries = plural(len(names), "query", "queries")
             yield f"{queries} {what}: counted as nil, with nothing relevant ({some_of(names)})"
 
 
-def _refuse_missing(rankings: RankedLists) -> None:
+def _refuse_missing(lists: RankedLists) -> None:
     """Stop where a run lacks a query."""
-    for run, missing in zip(rankings.runs, rankings.by_run(rankings.missing), strict=True):
-        names = [q for q, gone in zip(rankings.queries, missing, strict=True) if gone]
+    for run, missing in zip(lists.runs, lists.by_run(lists.missing), strict=True):
+        names = [q for q, gone in zip(lists.queries, missing, strict=True) if gone]
         if names:
             lacks = plural(len(names), "query", "queries")
             raise InputError(f"run {shown(run)} lacks {lacks}: {some_of(names)}")
@@ -303,7 +302,7 @@ def _names_of_file(source: Source) -> list[str]:
 def _assemble(
     judgments: Judgments, runs: Sequence[str], every: Sequence[Collected], *, limit: int | None
 ) -> RankedLists:
-    """Rankings of the runs for gold's queries, run by run.
+    """The lists of the runs for the queries of the qrels, run by run.
 
     Where a list ends (Table 2 of Liu et al. 2016): a NIL at rank i ends it after i − 1 documents; a
     list shorter than the limit was ended by its system; a list that reaches the limit was not.
@@ -324,7 +323,7 @@ def _assemble(
         kept = ~is_nil | judgments.pool.nothing()[row % max(queries, 1)]
         grade = np.where(is_nil, pool.top, grade)[kept]
         row, rank, is_nil = row[kept], rank[kept], is_nil[kept]
-    rankings = RankedLists(
+    lists = RankedLists(
         runs=tuple(runs),
         queries=judgments.queries,
         pool=pool,
@@ -337,7 +336,7 @@ def _assemble(
         returned=returned,
         nil=judgments.pool.nothing(),
         sampled=sampled,
-        unjudged=tuple(tuple(names.gather(each.strangers)) for each in every),
+        unjudged=tuple(tuple(names.gather(each.unjudged)) for each in every),
         nil_words=tuple(dict.fromkeys(word for each in every for word in each.nil_words)),
     )
     ends = np.full(len(returned), np.iinfo(np.int64).max)
@@ -345,13 +344,13 @@ def _assemble(
         ends[row[is_nil]] = rank[is_nil] - 1
     if limit is not None:
         reached = np.minimum(returned, ends) >= limit
-        rankings = replace(rankings, stopped=~reached)
+        lists = replace(lists, stopped=~reached)
         ends = np.minimum(ends, limit)
-    return rankings.first(ends)
+    return lists.first(ends)
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
-    """The documents judged for gold's queries, run after run; each has its row as its code."""
+    """The judged documents of all runs, run after run; each has the number of its list as code."""
     parts = []
     for number, each in enumerate(runs):
         code, rank, grade = each.hits.code, each.hits.rank, each.hits.grade

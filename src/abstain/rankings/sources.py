@@ -25,12 +25,15 @@ Source: TypeAlias = "TrecFile | RankedTable"
 """Judgments or runs; both kinds have the same methods."""
 
 
-class Input(Struct, frozen=True):
-    """Names for messages and of its run, which the caller perhaps chose, of a source."""
+class SourceNames(Struct, frozen=True):
+    """What a source is called."""
 
     name: str
+    """In messages."""
     run: str
+    """Its run, where no row names one."""
     named: bool
+    """Whether the caller chose that name."""
     path: str | None
 
 
@@ -42,7 +45,7 @@ class RunOrigin(Struct, frozen=True):
     source: Source
 
 
-class TrecFile(Input, frozen=True):
+class TrecFile(SourceNames, frozen=True):
     """A file in TREC's format."""
 
     opened: Opened

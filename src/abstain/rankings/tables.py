@@ -29,7 +29,7 @@ from abstain.io.frames import (
 from abstain.io.tables import ROW, Table, read_table
 from abstain.rankings.collector import NIL_WORDS, Collected, Collector, Hits
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
-from abstain.rankings.sources import Input, run_name
+from abstain.rankings.sources import SourceNames, run_name
 
 KEYS = ("run", "query")
 BATCH = 1 << 17  # rows of a table that are ranked at a time
@@ -44,7 +44,7 @@ ALIASES = {
 LARGEST_GRADE = 1e18  # sums of such grades are still far from what a double can hold
 
 
-class RankedTable(Input, frozen=True):
+class RankedTable(SourceNames, frozen=True):
     """A table of judgments or of ranked documents."""
 
     table: Table

@@ -172,21 +172,21 @@ def rank(
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     chosen = rankings.measures(measures)
     lists = rankings.lists
-    slices, strangers = rankings.attributes(by)
+    slices, unlisted = rankings.attributes(by)
     scored = [_Scored(item, rankings) for item in chosen]
     parts: dict[tuple[str | None, ...], list[int]] = {}
     for query in range(len(lists.queries)):
         parts.setdefault(tuple(values[query] for values in slices.values()), []).append(query)
     rows: list[RankRow] = []
-    single: list[QueryRow] = []
+    query_rows: list[QueryRow] = []
     for part in sorted(parts, key=lambda values: [(v is None, v or "") for v in values]):
         queries = np.array(parts[part])
         where = dict(zip(slices, part, strict=True))
-        means = [_mean(rankings, run, where, queries, scored) for run in range(len(lists.runs))]
+        means = [_mean_row(rankings, run, where, queries, scored) for run in range(len(lists.runs))]
         ordered = ranked(means, chosen[0])
         rows += ordered
         if per_query:
-            single += [
+            query_rows += [
                 each for row in ordered for each in _query_rows(rankings, row, queries, scored)
             ]
     report = None
@@ -197,7 +197,7 @@ def rank(
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
     primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
     return RankResult(
-        **read_as(rankings, *_without_attributes(strangers, by)),
+        **read_as(rankings, *_without_attributes(unlisted, by)),
         measures=tuple(str(item) for item in chosen),
         by=by,
         queries=len(lists.queries),
@@ -210,7 +210,7 @@ def rank(
         unjudged=_unjudged(lists),
         nil_words=lists.nil_words,
         rows=tuple(rows),
-        per_query=tuple(single),
+        per_query=tuple(query_rows),
         truncation=report,
     )
 
@@ -238,7 +238,7 @@ class _Scored:
         return self.reasons[run * len(self.lists.queries) + query] or "undefined"
 
 
-def _mean(
+def _mean_row(
     rankings: Rankings,
     run: int,
     where: dict[str, str | None],
