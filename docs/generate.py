@@ -231,7 +231,7 @@ def _anchored(term: str) -> str:
 
 def results_page() -> str:
     """The JSON form of every kind of result: its schema, as its struct declares it."""
-    from abstain.report.result import KINDS, SCHEMA, result_class
+    from abstain.report.result import RESULT_KINDS, SCHEMA, result_class
 
     parts = [
         MADE_BY,
@@ -245,7 +245,7 @@ def results_page() -> str:
         "number that does not exist is null, and `undefined` says why. Sentences, tables and pages "
         "are no part of it: they are made from these facts.\n",
     ]
-    for kind in KINDS:
+    for kind in RESULT_KINDS:
         struct = result_class(kind)
         text = msgspec.json.format(msgspec.json.encode(described_schema(struct)), indent=2).decode()
         summary = (struct.__doc__ or "").strip().splitlines()[0]

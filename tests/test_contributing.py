@@ -72,9 +72,9 @@ def test_a_new_feature_is_what_the_guide_says(copy: Path) -> None:
 
 GONE = """
 import abstain as ab
-from abstain.report.result import KINDS
+from abstain.report.result import RESULT_KINDS
 for name in {names!r}:
-    assert name not in KINDS
+    assert name not in RESULT_KINDS
     assert not hasattr(ab, name), name
     assert not hasattr(ab.Evaluation, name) and not hasattr(ab.Rankings, name), name
     assert name not in ab.__all__, name

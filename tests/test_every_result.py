@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.report.result import KINDS, SCHEMA
+from abstain.report.result import RESULT_KINDS, SCHEMA
 
 GOLD = pl.DataFrame(
     {
@@ -95,7 +95,7 @@ def made(kind: str, folder: Path) -> ab.Result:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", RESULT_KINDS)
 def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
     result = made(kind, tmp_path)
     assert result.kind == kind
@@ -141,7 +141,7 @@ def test_every_kind_has_the_same_manners(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", RESULT_KINDS)
 def test_a_broken_result_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
     plain = made(kind, tmp_path).to_dict()
     required = [name for name in plain if name not in ("kind", "abstain", "schema", "notes")]

@@ -25,7 +25,7 @@ from abstain.outcomes import Counts
 from abstain.reading import Reading, ReadingOptions
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.terminal import terminal_text
-from abstain.report.view import number
+from abstain.report.view import score_text
 from abstain.runs import evaluate, evaluate_judged, merged
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, read_gold
@@ -54,8 +54,9 @@ class Part:
     """The baseline's score there."""
 
     def __str__(self) -> str:
-        change = f", was {number(self.before)}" if self.before is not None else ""
-        return f"{self.slice}: {number(self.score)}{change} ({plural(self.questions, 'question')})"
+        change = f", was {score_text(self.before)}" if self.before is not None else ""
+        score, questions = score_text(self.score), plural(self.questions, "question")
+        return f"{self.slice}: {score}{change} ({questions})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,12 @@ class Gate:
 
     def __str__(self) -> str:
         _, bound, passed, failed = SIDES[self.side]
-        bound = f"with {100 * self.confidence:g} % confidence {bound.format(number(self.bound))}"
+        bound = (
+            f"with {100 * self.confidence:g} % confidence {bound.format(score_text(self.bound))}"
+        )
         if math.isnan(self.bound):
             bound = f"with no interval ({getattr(self.score, 'reason', self.why_no_interval)})"
-        score = "undefined" if math.isnan(self.score) else number(self.score)
+        score = "undefined" if math.isnan(self.score) else score_text(self.score)
         threshold = -self.threshold if self.side == "not worse" else self.threshold
         verdict = f"{passed if self.passed else failed} {threshold:g}"
         return f"{self.measure} of {shown(self.run)} is {score}, {bound}: {verdict}"
@@ -129,7 +132,7 @@ class Gate:
         lines = [str(self), f"{plural(int(k.n), 'question')}: {counts}"]
         if not math.isnan(self.low):
             level = f"({100 * (2 * self.confidence - 1):g} %, both sides)"
-            lines.append(f"interval: {number(self.low)} to {number(self.high)} {level}")
+            lines.append(f"interval: {score_text(self.low)} to {score_text(self.high)} {level}")
             lines += [self._advice()] if self.side != "not worse" else []
         if self.difference is not None:
             value, low, high = map(signed, self.difference)

@@ -257,13 +257,13 @@ def ranked(rng: random.Random) -> tuple[tuple[str, bytes], tuple[str, bytes]]:
 def saved() -> dict[str, bytes]:
     """A result of every kind, as it is saved, and the rules that `--apply` takes."""
     from abstain.cli import run
-    from abstain.report.result import KINDS
+    from abstain.report.result import RESULT_KINDS
     from tests.test_every_result import LISTS, QRELS, made
 
     found = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for kind in KINDS:
+        for kind in RESULT_KINDS:
             found[kind] = made(kind, folder).to_json().encode()
         judged = [f"{q} 0 {doc} {rel}" for q, own in QRELS.items() for doc, rel in own.items()]
         (folder / "q.txt").write_text("\n".join(judged))

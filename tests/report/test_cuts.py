@@ -14,7 +14,7 @@ import pytest
 import abstain as ab
 from abstain.cli import run
 from abstain.report.grid import Column, Grid
-from abstain.report.page import MOST_CELLS, WIDEST, PageTable, table_data
+from abstain.report.page import MOST_CELLS, MOST_COLUMNS, PageTable, table_data
 from tests.helpers import Here
 from tests.report.test_report import cells, data_of
 from tests.snapshots import says
@@ -72,7 +72,7 @@ def test_a_cut_table_says_so_beside_the_link_to_all_of_it(folder: Path) -> None:
     with (folder / "tables" / "by_unit.csv").open(newline="") as file:
         wide = len(next(csv.reader(file)))
     assert wide > UNITS
-    assert f"This page holds only the first {WIDEST} of {wide:,} columns: " in text
+    assert f"This page holds only the first {MOST_COLUMNS} of {wide:,} columns: " in text
     assert data_of(text)["tables"]["leaderboard"]["cut"] is False
 
 

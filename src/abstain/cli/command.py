@@ -227,8 +227,8 @@ def check_outputs(ctx: click.Context) -> bool:
     return any(isinstance(file, Path) for _, file, _ in files)
 
 
-ELSEWHERE = ("-o", "--output", "-f", "--format", "--threads")
-"""Where a result goes, how it looks and how many help to make it: not what it is."""
+UNRECORDED = ("-o", "--output", "-f", "--format", "--threads")
+"""Options that a result does not record: where it goes, how it looks, how many threads make it."""
 
 
 def typed(args: Sequence[str]) -> str:
@@ -245,7 +245,7 @@ def typed(args: Sequence[str]) -> str:
         name, equals, _ = text.partition("=")
         if skip:
             skip = False
-        elif name in ELSEWHERE:
+        elif name in UNRECORDED:
             skip = not equals
         elif text != "--force" and not (text.startswith(("-o", "-f")) and len(text) > 2):
             kept.append(text)
@@ -263,8 +263,8 @@ class Showing(msgspec.Struct, frozen=True):
     command: str = ""
 
     @property
-    def chosen(self) -> Format:
-        """The look: as asked for, as the file's name says, or a table."""
+    def look(self) -> Format:
+        """As asked for, as the file's name says, or a table."""
         from abstain.report.view import ENDINGS
 
         by_name = None if self.output is None else ENDINGS.get(self.output.suffix.lower())
@@ -277,7 +277,7 @@ class Showing(msgspec.Struct, frozen=True):
             view.draw(self.chart, **options)
         self._put(
             lambda: view.on_terminal(digits=self.digits, **options),
-            lambda: view.text(self.chosen, digits=self.digits, **options),
+            lambda: view.text(self.look, digits=self.digits, **options),
         )
 
     def show_grid(self, grid: Grid, data: Any) -> None:
@@ -285,10 +285,8 @@ class Showing(msgspec.Struct, frozen=True):
         from abstain.io.output import json_of
         from abstain.report.view import grid_text
 
-        as_json = self.chosen == "json"
-        self._put(
-            lambda: [grid], lambda: json_of(data) if as_json else grid_text(grid, self.chosen)
-        )
+        as_json = self.look == "json"
+        self._put(lambda: [grid], lambda: json_of(data) if as_json else grid_text(grid, self.look))
 
     def _put(self, grids: Callable[[], Iterable[Grid]], text: Callable[[], str]) -> None:
         """Print tables on a screen, or write the text in another form or place."""
@@ -296,7 +294,7 @@ class Showing(msgspec.Struct, frozen=True):
             from abstain.io.output import write_text
 
             write_text(self.output, text())
-        elif self.chosen == "table":
+        elif self.look == "table":
             from abstain.report.terminal import print_grid
 
             for number, grid in enumerate(grids()):

@@ -170,7 +170,7 @@ COLUMNS = (
 RANKED = ("query", "doc", "rel", "score", "rank", "run")
 """The same, of judgments and rankings."""
 
-KINDS: dict[str, str] = {
+INPUT_KINDS: dict[str, str] = {
     "judged": "The rows carry an outcome or a grade; there is no gold.",
     "counts": "The file holds counts: run, right, wrong, unanswered…",
     "scores": "The file holds scores: one column per system, or what `rank --per-query` writes.",
@@ -241,7 +241,7 @@ def reads(
     def decorate(function: F) -> F:
         made = _with_options(function, "inputs", inputs, without or {})
         for kind in reversed(kinds):
-            made = option(f"--{kind}", KINDS[kind], section=READING)(made)
+            made = option(f"--{kind}", INPUT_KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
         first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
         return argument("gold", metavar="GOLD", help=first)(made)

@@ -42,12 +42,7 @@ TEXT = {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": "normal"}
 CONFIG: dict[str, Any] = {
     "font": "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif",
     "background": "white",
-    "axis": {
-        "gridColor": "#e6e9ed",
-        "domainColor": "#9aa5b3",
-        "tickColor": "#9aa5b3",
-        **TEXT,
-    },
+    "axis": {"gridColor": "#e6e9ed", "domainColor": "#9aa5b3", "tickColor": "#9aa5b3", **TEXT},
     "legend": {**TEXT, "symbolOpacity": 1},  # not that of a band
     "axisX": {"tickCount": 8},
     "axisY": {"titlePadding": 8, "tickCount": 7},

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Cell: TypeAlias = str | int | float | tuple[float, float, float] | None
-Kind: TypeAlias = Literal["text", "score", "count", "percent", "bar"]
+CellKind: TypeAlias = Literal["text", "score", "count", "percent", "bar"]
 
 UNDEFINED = "–"
 
@@ -59,7 +59,7 @@ class Column(Struct, frozen=True):
 
     name: str = ""
     """Its heading; a field's name where its declaration has none."""
-    kind: Kind = "text"
+    kind: CellKind = "text"
     joined: bool = False
     """Whether it says nothing without the column before it: they stay in one block."""
     short: str = ""
@@ -235,7 +235,7 @@ def _declared(kind: type[Struct], name: str) -> _Declared:
     by_key = get_origin(type_) is dict
     if by_key:
         type_ = get_args(type_)[1]
-    look: Kind = "score" if float in _types(type_) else "count" if type_ is int else "text"
+    look: CellKind = "score" if float in _types(type_) else "count" if type_ is int else "text"
     columns = [each for each in metadata if isinstance(each, Column)] or [Column(kind=look)]
     heading = "{key}" if by_key else name
     named = tuple([replace(each, name=each.name or heading) for each in columns])
@@ -259,7 +259,7 @@ def _data_type(annotation: Any, cells: Iterable[Any]) -> Any:
     return next((type_ for kind, type_ in numbers.items() if kind in kinds), pl.String)
 
 
-def cell_texts(cells: Iterable[Cell], kind: Kind, digits: int) -> list[str]:
+def cell_texts(cells: Iterable[Cell], kind: CellKind, digits: int) -> list[str]:
     """The cells of a column as people read them."""
     texts = []
     for cell in cells:

@@ -15,7 +15,7 @@ from abstain.outcomes import CountsArray
 from abstain.report.charts import NOT_A_RUN, chart, dots_and_spans, heat_map, lines
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Figure, PageTable, Section
-from abstain.report.view import count_text, number, slice_text
+from abstain.report.view import count_text, score_text, slice_text
 from abstain.stats.orderings import Lead, leads
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def first_sentence(rows: Sequence[ScoredRow], name: str, *, test: str = "`abstai
         run, most = Counter(best_of.values()).most_common(1)[0]
         return f"{run} is first by {name} in {most} of {plural(len(best_of), 'slice')}."
     best, *others = scored
-    figures = f"{name} {number(best.scores[name])}"
+    figures = f"{name} {score_text(best.scores[name])}"
     if any(outcomes := getattr(best, "outcomes", ())):
         right, wrong, blank = map(count_text, outcomes)
         figures += f": {right} right, {wrong} wrong, {blank} blank"
@@ -48,7 +48,7 @@ def first_sentence(rows: Sequence[ScoredRow], name: str, *, test: str = "`abstai
         return f"{best.run} has {figures}."
     first, second, *_ = (row.scores[name] or 0.0 for row in scored)
     place = "level with" if math.isclose(first, second, rel_tol=1e-12) else "before"
-    place += f" {others[0].run} ({number(second)})"
+    place += f" {others[0].run} ({score_text(second)})"
     sure = f"{test} tests the difference"
     low, high = best.intervals.get(name, (None, None))
     if low is not None and high is not None:

@@ -25,7 +25,7 @@ from abstain.report.grid import Column, Grid, clean, legend
 from abstain.report.result import Result
 from abstain.report.view import Charts, policy_words, sentence
 
-LONGEST, WIDEST = 2_000, 70
+MOST_ROWS, MOST_COLUMNS = 2_000, 70
 """Rows and columns that a page holds of a table that lies in a file beside it."""
 
 MOST_CELLS = 600_000
@@ -34,7 +34,7 @@ MOST_CELLS = 600_000
 FEW = 12
 """Rows that need no filter."""
 
-HEAD, ROW, TOOLS, PAGER = 50, 33, 84, 44
+HEAD_HEIGHT, ROW_HEIGHT, TOOLS_HEIGHT, PAGER_HEIGHT = 50, 33, 84, 44
 """Pixels of a table: of its heading, of a row, of what is above and below it."""
 
 
@@ -82,17 +82,17 @@ class PageTable(Struct, frozen=True):
         """Pixels that it will take, kept free until it is drawn so that nothing moves."""
         rows = min(len(self.grid.rows), self.page_size)
         tools = len(self.grid.rows) > FEW or bool(self.late)
-        return HEAD + ROW * rows + TOOLS * tools + PAGER
+        return HEAD_HEIGHT + ROW_HEIGHT * rows + TOOLS_HEIGHT * tools + PAGER_HEIGHT
 
     @property
     def columns_kept(self) -> int:
         """Columns that the page holds."""
-        return min(len(self.grid.columns), WIDEST)
+        return min(len(self.grid.columns), MOST_COLUMNS)
 
     @property
     def rows_kept(self) -> int:
         """Rows that the page holds."""
-        most = LONGEST if self.filed else MOST_CELLS // max(1, self.columns_kept)
+        most = MOST_ROWS if self.filed else MOST_CELLS // max(1, self.columns_kept)
         return min(len(self.grid.rows), most)
 
     @property
@@ -375,7 +375,7 @@ def _cell(cell: Any) -> Any:
     return [_cell(part) for part in cell] if isinstance(cell, tuple) else cell
 
 
-MOST_ROWS = 60
+NOTEBOOK_ROWS = 60
 """Rows that a notebook shows of a table."""
 
 
@@ -383,7 +383,7 @@ def notebook(grids: Iterable[Grid], charts: Charts) -> str:
     """The tables as HTML without a script, and the main chart as a picture."""
     parts = []
     for grid in (grid.without_bars() for grid in grids):
-        shown = replace(grid, rows=grid.rows[:MOST_ROWS])
+        shown = replace(grid, rows=grid.rows[:NOTEBOOK_ROWS])
         columns = list(zip(shown.columns, shown.texts(4), strict=True))
         more = len(grid.rows) - len(shown.rows)
         parts.append(_from_template("templates/table.html", grid=shown, columns=columns, more=more))

@@ -44,7 +44,7 @@ SCHEMA = 1
 MOST_BYTES = 512 << 20
 """What a saved result may weigh."""
 
-KINDS = sorted(RESULTS)
+RESULT_KINDS = sorted(RESULTS)
 """Every kind of result."""
 
 
@@ -258,8 +258,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     what = "the JSON of a saved result"
     try:
         head = msgspec.json.decode(text, type=_Head)
-        if head.kind not in KINDS:
-            known = ", ".join(KINDS)
+        if head.kind not in RESULT_KINDS:
+            known = ", ".join(RESULT_KINDS)
             raise InputError(f"is a result of kind {shown(head.kind)}, expected {known}", name)
         if head.schema > SCHEMA:
             later = f"written by a later abstain; this one reads up to version {SCHEMA}"

@@ -21,8 +21,9 @@ from msgspec.structs import replace
 from abstain.report.grid import LONGEST, UNDEFINED, Cell, Column, Grid, clean
 
 Line: TypeAlias = list[tuple[str, str]]
-Signs: TypeAlias = tuple[tuple[str, str], ...]
 """Pieces of a line: a text and its style."""
+Signs: TypeAlias = tuple[tuple[str, str], ...]
+"""The signs of right, wrong and blank in a bar, each with its colour."""
 
 BAR = 16
 BLOCKS = (("█", "green"), ("▒", "red"), ("·", "bright_black"))

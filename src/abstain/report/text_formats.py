@@ -15,7 +15,7 @@ from itertools import accumulate
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.report.grid import Cell, Grid, Kind, clean
+from abstain.report.grid import Cell, CellKind, Grid, clean
 
 
 def markdown_text(text: str) -> str:
@@ -70,7 +70,7 @@ def to_csv(grid: Grid) -> str:
     return out.getvalue()
 
 
-def _csv_column(cells: Sequence[Cell], kind: Kind) -> list[Cell]:
+def _csv_column(cells: Sequence[Cell], kind: CellKind) -> list[Cell]:
     """The cells of a column; one of nothing but scores or whole numbers needs no look at each."""
     types = set(map(type, cells))
     if types <= {int} or (kind != "count" and types <= {float, int}):
@@ -78,7 +78,7 @@ def _csv_column(cells: Sequence[Cell], kind: Kind) -> list[Cell]:
     return [_csv_cell(cell, kind) for cell in cells]
 
 
-def _csv_cell(cell: Cell, kind: Kind) -> Cell:
+def _csv_cell(cell: Cell, kind: CellKind) -> Cell:
     if isinstance(cell, str):
         return csv_text(cell)
     if isinstance(cell, float) and kind == "count" and cell.is_integer():

@@ -113,8 +113,8 @@ def count_text(value: float) -> str:
     return cell_texts([value], "count", 0)[0]
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """A number in a sentence."""
+def score_text(value: float | None, digits: int = 4) -> str:
+    """A score in a sentence."""
     if value is None or math.isnan(value):
         return "–"
     return f"{value:.{digits}f}".replace("-", "−")
@@ -243,12 +243,7 @@ class View(Generic[R]):
         return f"<{name}: {shape[0]:,} rows × {shape[1]} columns>"
 
     def text(
-        self,
-        format: Format = "table",
-        *,
-        digits: int = 4,
-        width: int | None = None,
-        **options: Any,
+        self, format: Format = "table", *, digits: int = 4, width: int | None = None, **options: Any
     ) -> str:
         """The result in one of its looks, as text; the width is that of a terminal."""
         match format:

@@ -15,7 +15,7 @@ from abstain.errors import InputError, plural, shown
 from abstain.features.campaign.result import ENDS, CampaignResult
 from abstain.measures import count_measure
 from abstain.outcomes import RIGHT, Counts, CountsArray
-from abstain.report.grid import Cell, Column, Grid, Kind
+from abstain.report.grid import Cell, CellKind, Column, Grid
 from abstain.report.view import measure_summary
 from abstain.runs.gold import slices_of
 
@@ -210,7 +210,7 @@ BLANKS = "blanks by the answer that was held back: right, wrong or none"
 BEST = "the best {measure} of a run, and whose it is"
 OVER_RUNS = "of {measure} over the runs"
 HOW_MANY = "how many there are"
-MEANINGS: dict[Kind, dict[str, str]] = {
+MEANINGS: dict[CellKind, dict[str, str]] = {
     "text": {
         "#": "rank; = where several share it",
         "run": "a system's responses to all questions",
@@ -256,7 +256,7 @@ MEANINGS: dict[Kind, dict[str, str]] = {
     },
 }
 """What each heading means, by the kind of its cells."""
-KINDS: dict[str, Kind] = {name: kind for kind, names in MEANINGS.items() for name in names}
+KINDS: dict[str, CellKind] = {name: kind for kind, names in MEANINGS.items() for name in names}
 
 
 def grid_of(c: Overview, cells: Mapping[Any, Sequence[Cell]], **more: Any) -> Grid:

@@ -19,7 +19,7 @@ from abstain.features.curve.result import (
 )
 from abstain.report import view
 from abstain.report.charts import bands, chart, coloured, lines, points, tips
-from abstain.report.grid import UNDEFINED, Column, Grid, Kind
+from abstain.report.grid import UNDEFINED, CellKind, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
 
 MEANINGS = {
@@ -216,9 +216,9 @@ class View(Curves[CurveResult]):
         if top.best is None or top.coverage is None:
             return f"Summary of {plural(len(result.runs), 'run')}."
         return (
-            f"In hindsight the best run is {top.run}: {result.along} {view.number(top.best)}, if "
-            f"it answered only the {100 * top.coverage:.0f} % of the questions where it is surest "
-            f"(as submitted: {view.number(top.as_submitted)})."
+            f"In hindsight the best run is {top.run}: {result.along} {view.score_text(top.best)}, "
+            f"if it answered only the {100 * top.coverage:.0f} % of the questions where it is "
+            f"surest (as submitted: {view.score_text(top.as_submitted)})."
         )
 
 
@@ -239,7 +239,7 @@ class HistogramView(Curves[HistogramResult]):
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
     """A table of curves; with `apart` every run is a block."""
-    kinds: dict[Any, Kind] = {pl.String(): "text", pl.Int64(): "count"}
+    kinds: dict[Any, CellKind] = {pl.String(): "text", pl.Int64(): "count"}
     if frame.is_empty():
         frame = frame.select("run")
     columns = [

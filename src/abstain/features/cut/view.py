@@ -13,7 +13,7 @@ from abstain.features.cut.rules import Rule
 from abstain.report import view
 from abstain.report.charts import chart, lines, points
 from abstain.report.grid import Column, Grid
-from abstain.report.view import number
+from abstain.report.view import score_text
 
 MAIN = ("score", "interval", "gain", "gain_interval", "kept")
 MORE = ("over_best", "over_best_interval", "optimism", "recall", "silent")
@@ -80,8 +80,8 @@ class View(view.View[CutResult]):
         row, every = rows[result.asked], rows["everything"]
         how = f"with the rule {_rule(run.rule)}"
         scores = (
-            f"{result.measure} {number(row.score)} with {row.kept:.1f} documents per query, "
-            f"instead of {number(every.score)} with {every.kept:.1f}"
+            f"{result.measure} {score_text(row.score)} with {row.kept:.1f} documents per query, "
+            f"instead of {score_text(every.score)} with {every.kept:.1f}"
         )
         if run.promise is not None:
             share = f"{100 * run.promise.keep:g} % of the relevant documents"
