@@ -26,7 +26,7 @@ from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import together
 from abstain.runs.refusals import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
-from abstain.runs.sources import answers_of, filled, stated
+from abstain.runs.sources import answers_of, matrix_of, stated
 from abstain.runs.usual_names import recognised, refuse_pooled
 from tests.snapshots import refuses, says
 
@@ -169,7 +169,7 @@ def test_kinds_by_slice_in_every_engine(engine: Callable[[pl.DataFrame], Any]) -
 @pytest.mark.parametrize("confident", [False, True])
 def test_responses_are_put_in_their_cells(confident: bool) -> None:
     one = rows(("c", "z"), ("a", "n"), confidence=[0.5, None])
-    names, kinds, sure = filled(judged(one, duckdb(one[:1])), confident=confident)
+    names, kinds, sure = matrix_of(judged(one, duckdb(one[:1])), confident=confident)
     assert names == ["r1", "r2"]
     missing = blank_kind(Why.MISSING)
     assert kinds.tolist() == [[WRONG, missing, RIGHT], [missing, missing, RIGHT]]
@@ -218,7 +218,7 @@ def test_what_duckdb_may_remember(
     reading = ab.Reading(engine="duckdb")
     own = judge(read_gold(GOLD), [read_responses(path, reading)])
     assert counting.fits_in_duckdb(own, own.frames[0], np.array([3])) is fits
-    assert counting.run_count(own.sources[0]) == runs
+    assert counting.run_count(own.responses[0]) == runs
 
 
 def test_questions_are_known_by_slice_and_place_there() -> None:

@@ -206,8 +206,8 @@ def test_duckdb_counts_by_itself_what_batches_count(seed: int, bits: int) -> Non
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(counting, "MOST_BITS", bits)
         counted_there: list[Any] = []
-        count = watched(counting.census_in_duckdb, counted_there)
-        patch.setattr(counting, "census_in_duckdb", count)
+        count = watched(counting.count_in_duckdb, counted_there)
+        patch.setattr(counting, "count_in_duckdb", count)
         table.write_parquet(f"{folder}/runs.parquet", row_group_size=17)
         result = ab.score(gold, f"{folder}/runs.parquet", by=["topic"], engine="duckdb")
     assert found(result) == slow_counts(gold, table)

@@ -43,7 +43,7 @@ def test_the_top_level_has_few_modules() -> None:
 
 @pytest.mark.slow
 def test_one_class_keeps_runs_by_questions() -> None:
-    """Whatever is asked, `RunData` alone keeps a matrix of outcomes."""
+    """Whatever is asked, one `Matrix` keeps the kinds, and `RunData` alone their outcomes."""
     runs, questions = 7, 37
     rng = np.random.default_rng(0)
     answers = rng.choice(["A", "B", ""], (runs, questions))
@@ -78,7 +78,7 @@ def test_one_class_keeps_runs_by_questions() -> None:
         if isinstance(one, np.ndarray) and one.shape == (runs, questions) and one.dtype.kind in "iu"
     }
     assert len(kept) == 7
-    assert holders == {"RunData"}
+    assert holders == {"Matrix", "RunData"}
 
 
 def test_importing_loads_neither_numpy_nor_polars(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def read_csv(opened: Opened, format: str) -> Table:
     """A CSV or TSV file as a table of text, its rows still to be read."""
     file = CsvFile(opened, format)
     empty = pl.LazyFrame(schema=dict.fromkeys(file.header, pl.String))
-    return Table(opened.name, format, file.header, empty, opened, begins=file, chunks=file.chunks)
+    return Table(opened.name, format, file.header, empty, opened, csv_file=file, chunks=file.chunks)
 
 
 class CsvFile:
@@ -36,11 +36,11 @@ class CsvFile:
     def __init__(self, opened: Opened, format: str) -> None:
         self.opened, self.separator = opened, _separator(opened, format)
         self.header = self._header()
-        self._begins, self._lines = self._records(), array("Q")
+        self._unnumbered, self._lines = self._records(), array("Q")
 
     def line(self, row: int) -> int | None:
         """The line of a record, the header not counted: the file is read as far as needed."""
-        for line, _ in self._begins:
+        for line, _ in self._unnumbered:
             self._lines.append(line)
             if len(self._lines) > row + 1:
                 break

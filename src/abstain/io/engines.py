@@ -17,7 +17,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, option, reason_of, shown
-from abstain.io.files import reading
+from abstain.io.files import read_errors
 from abstain.io.tables import ROW, Table
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _in_duckdb(table: Table) -> Any:
         return _connection().from_arrow(table.frame.collect().to_arrow())
     # Without a number for its rows where a column has the name that DuckDB would give it.
     numbered = DUCKDB_ROW not in map(str.lower, table.columns)
-    with reading(table.name, engine=True):
+    with read_errors(table.name, engine=True):
         relation = _connection().read_parquet([str(file)], file_row_number=numbered)
     row = [f"{DUCKDB_ROW} AS {ROW}"] if numbered else []
     return relation.project(", ".join([*map(quoted, table.columns), *row]))
@@ -164,7 +164,7 @@ def _in_spark(table: Table, master: str | None) -> Any:
         return _spark_frame(table.frame.collect(), session)
     from pyspark.sql.functions import col
 
-    with reading(table.name, engine=True):
+    with read_errors(table.name, engine=True):
         frame = session.read.parquet(f"file:{path.absolute()}")
         names = [col(f"`{name.replace('`', '``')}`") for name in table.columns]
         return frame.select(*names, col("_metadata.row_index").cast("long").alias(ROW))

@@ -74,7 +74,7 @@ def in_a_line(error: BaseException, name: str, *, doing: str = "read") -> InputE
 
 
 @contextmanager
-def reading(name: str, *, engine: bool = False, doing: str = "read") -> Iterator[None]:
+def read_errors(name: str, *, engine: bool = False, doing: str = "read") -> Iterator[None]:
     """Turn failures of reading into one line; with `engine` every exception is one."""
     try:
         yield
@@ -85,7 +85,7 @@ def reading(name: str, *, engine: bool = False, doing: str = "read") -> Iterator
         raise in_a_line(error, name, doing=doing) from None
 
 
-writing = partial(reading, doing="written")
+write_errors = partial(read_errors, doing="written")
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -148,12 +148,12 @@ class Opened:
     @cached_property
     def head(self) -> bytes:
         """The first plain bytes."""
-        with reading(self.name), self.stream() as file:
+        with read_errors(self.name), self.stream() as file:
             return file.read(HEAD)
 
     def read(self) -> bytes:
         """All plain bytes, if they may be held in memory."""
-        with reading(self.name), self.stream() as file:
+        with read_errors(self.name), self.stream() as file:
             if self.packing is not None:
                 return _all_of(file, self.name)
             if file.seek(0, os.SEEK_END) > (limit := memory_limit()):
@@ -176,7 +176,7 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
         if source is None:
             raise InputError("there is no standard input to read", STDIN_NAME)
         return _read_once(source, source, STDIN_NAME)
-    with reading(name):
+    with read_errors(name):
         try:
             status = os.stat(name)
         except (FileNotFoundError, ValueError):
@@ -197,7 +197,7 @@ read_before: dict[object, Opened] = {}
 
 def _read_once(key: object, file: IO[bytes], name: str) -> Opened:
     if key not in read_before:
-        with reading(name):
+        with read_errors(name):
             read_before[key] = Opened(name, data=_all_of(file, name))
     return read_before[key]
 
@@ -279,7 +279,7 @@ def text_blocks(opened: Opened) -> Iterator[bytes]:
     """The bytes of a file of text without its mark; binary data and endless lines are refused."""
     size = 0
     refuse_binary(opened)
-    with reading(opened.name), opened.stream() as file:
+    with read_errors(opened.name), opened.stream() as file:
         while block := file.read(MAX_LINE):
             if b"\0" in block:
                 at = size + block.index(b"\0")

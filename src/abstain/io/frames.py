@@ -21,7 +21,7 @@ from abstain.errors import (
     nearest,
     option,
 )
-from abstain.io.files import Opened, reading
+from abstain.io.files import Opened, read_errors
 from abstain.io.tables import ROW, Chunks, Table, col, column_of, json_column, read_table
 
 
@@ -55,7 +55,7 @@ def open_table(
             from abstain.io.engines import with_every_nan
 
             native = with_every_nan(native)
-        with reading(label, engine=True):  # a query may be wrong before it is run
+        with read_errors(label, engine=True):  # a query may be wrong before it is run
             columns = tuple(frame.collect_schema().names())
         return Table(label, "frame", columns, native)
     eager = to_polars(frame, label)
@@ -144,7 +144,7 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
 def collect(frame: nw.LazyFrame[Any], label: str) -> pl.DataFrame:
     """Run a lazy frame in its engine and bring the (small) result here."""
     native = frame.to_native()
-    with reading(label, engine=True):
+    with read_errors(label, engine=True):
         if isinstance(native, pl.LazyFrame):
             return native.collect(engine="streaming")
         collected: pl.DataFrame = frame.collect(backend="polars").to_native()

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from abstain.errors import InputError
-from abstain.io.files import writing
+from abstain.io.files import write_errors
 
 STEERING = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -66,7 +66,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     draft = _beside(Path(tempfile.gettempdir(), real.name) if special else real)
 
     def place() -> None:
-        with writing(str(target)):
+        with write_errors(str(target)):
             if special:
                 with target.open("wb") as out, draft.open("rb") as text:
                     shutil.copyfileobj(text, out)
@@ -75,7 +75,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
                     shutil.copymode(real, draft)
                 draft.replace(real)
 
-    with together() as outputs, writing(str(target)):
+    with together() as outputs, write_errors(str(target)):
         outputs.drafts.append(draft)
         draft.touch(exist_ok=False)
         yield draft
@@ -100,7 +100,7 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     draft = _beside(target)
 
     def place() -> None:
-        with writing(str(folder)):
+        with write_errors(str(folder)):
             before = draft.with_name(f"{draft.name}.before")
             if target.exists():
                 shutil.copymode(target, draft)
@@ -113,7 +113,7 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
                 raise
             shutil.rmtree(before, ignore_errors=True)
 
-    with together() as outputs, writing(str(folder)):
+    with together() as outputs, write_errors(str(folder)):
         outputs.drafts.append(draft)
         draft.mkdir(parents=True)
         yield draft

@@ -17,7 +17,7 @@ from typing import IO, Any, TypeAlias
 
 from abstain.errors import InputError, shown
 from abstain.io import files
-from abstain.io.files import ENDINGS, ZIP, Opened, open_file, reading
+from abstain.io.files import ENDINGS, ZIP, Opened, open_file, read_errors
 from abstain.io.readers import log_readers
 from abstain.io.tables import sniff
 
@@ -161,7 +161,7 @@ class Archive:
         self.limit = files.byte_limit(packed=file.seek(0, 2) + ALWAYS // files.MAX_RATIO)
         self.unpacked = 0
         """Bytes of all entries that were read so far."""
-        with reading(opened.name, engine=True):
+        with read_errors(opened.name, engine=True):
             self.zip = zipfile.ZipFile(file)
         self.entries = {entry.filename: entry for entry in self.zip.infolist()}  # the last counts
 
@@ -174,7 +174,7 @@ class Archive:
         place = f"{self.opened.name} ({shown(name)[1:-1]})"
         limit = files.byte_limit(packed=entry.compress_size)
         data = bytearray()  # grows in place: no second copy
-        with reading(place, engine=True), self._plain(entry) as file:
+        with read_errors(place, engine=True), self._plain(entry) as file:
             while chunk := file.read(CHUNK):
                 data += chunk
                 self.unpacked += len(chunk)

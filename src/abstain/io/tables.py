@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, check_name, option, shown
 from abstain.io import files
-from abstain.io.files import Opened, reading
+from abstain.io.files import Opened, read_errors
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -95,7 +95,7 @@ class Table(Struct, frozen=True):
     """Languages in which refusals are to be looked for in its responses."""
     parts: tuple[tuple[int, Table], ...] = ()
     """The tables that it was made of, each with its first row, where there are several."""
-    begins: CsvFile | None = None
+    csv_file: CsvFile | None = None
     """The lines of the records of a CSV file, read when needed."""
     chunks: Chunks | None = None
     """Reads the rows, where the file is too large to be held: then `frame` has only the columns."""
@@ -115,8 +115,8 @@ class Table(Struct, frozen=True):
             return Place(self.name, self.lines[row])
         if self.format == "jsonl":
             return Place(self.name, row + 1)
-        if self.begins is not None:
-            return Place(self.name, self.begins.line(row))
+        if self.csv_file is not None:
+            return Place(self.name, self.csv_file.line(row))
         return Place(self.name, row=row + 1)
 
 
@@ -129,7 +129,7 @@ def read_table(
 ) -> Table:
     """Read a table, with `in_chunks` when its rows are needed; `pick` says what of a tool's log."""
     opened = path if isinstance(path, Opened) else files.open_file(path)
-    with reading(opened.name):
+    with read_errors(opened.name):
         if not opened.head:
             raise InputError("is empty, expected a header and rows", opened.name)
         files.refuse_binary(opened)
@@ -232,7 +232,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = N
     if chosen not in FORMATS:
         expected = f"expected an ending of {', '.join(files.ENDINGS)}, also with .gz or .zst"
         raise UsageError(f"the name '{path}' does not tell the table format ({expected})")
-    with files.writing(label), whole(path) as draft:
+    with files.write_errors(label), whole(path) as draft:
         if chosen == "qa4mre":
             from abstain.io.qa4mre import write_qa4mre
 

@@ -114,20 +114,15 @@ def read_golds(gold: Any, reading: Reading, *, answers: bool = True) -> Gold:
 
 
 def with_ids(
-    standard: Gold,
-    gold: Any,
-    responses: Sequence[Responses],
-    reading: Reading,
-    *,
-    answers: bool = True,
+    gold: Gold, data: Any, responses: Sequence[Responses], reading: Reading, *, answers: bool = True
 ) -> Gold:
-    """The gold; read anew by its ids where `question` is the text and the runs give ids."""
+    """The gold; its `data` read anew by ids where `question` is the text and the runs give ids."""
     taken = {name for item in responses for name in item.table.renamed}
-    ids = [name for name in standard.attributes if name in taken and name in ALIASES["question"]]
+    ids = [name for name in gold.attributes if name in taken and name in ALIASES["question"]]
     if len(ids) != 1:
-        return standard
+        return gold
     columns = {**reading.columns, "gold:question": ids[0]}
-    return read_golds(gold, replace(reading, columns=columns), answers=answers)
+    return read_golds(data, replace(reading, columns=columns), answers=answers)
 
 
 def read_judged(runs: Any, **options: Unpack[ReadingOptions]) -> Evaluation:

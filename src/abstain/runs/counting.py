@@ -7,7 +7,7 @@ answered twice is noticed. Where that is cheaper, the engine counts and nothing 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -15,7 +15,7 @@ import polars as pl
 from msgspec import Struct
 
 from abstain.errors import InputError, UsageError
-from abstain.io.files import reading
+from abstain.io.files import read_errors
 from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import cells
 from abstain.measures.definition import Array, Codes, IntArray
@@ -43,6 +43,15 @@ class TooManyError(InputError):
     """There are more runs × questions than cells to hold their kinds."""
 
 
+class Matrix(NamedTuple):
+    """Runs × questions: the kind of every response."""
+
+    runs: list[str]
+    kinds: Codes
+    confidence: Array | None
+    """How sure each response was, NaN where it does not say; None where nobody asked."""
+
+
 class KindCounts(Struct, frozen=True):
     """For each run and slice, how many responses of each kind: rows × KINDS whole numbers."""
 
@@ -62,15 +71,15 @@ def kind_counts(
 
 def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
-    label, questions = judged.sources[0].table.name, judged.gold.frame
+    label, questions = judged.label, judged.gold.frame
     for name in by:  # before slices are numbered, at more cost
         refuse_counts(1, cells(questions, name).n_unique(), label)
     slices, slice_of = numbered_slices(questions, by)
     refuse_counts(1, len(slices), label)
     sizes = np.bincount(slice_of, minlength=len(slices))
-    parts = [_census(judged, frame, slice_of, sizes) for frame in judged.frames]
+    parts = [_count_frame(judged, frame, slice_of, sizes) for frame in judged.frames]
     runs = [run for names, _ in parts for run in names]
-    refuse_runs(judged.sources, runs)
+    refuse_runs(judged.responses, runs)
     table = np.concatenate([counts for _, counts in parts])
     table[..., MISSING] += sizes - table.sum(axis=2)
     return kind_counts(runs, slices, table, len(judged.gold))
@@ -86,23 +95,23 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
         )
 
 
-Census: TypeAlias = "tuple[list[str], IntArray]"
+CountsByRun: TypeAlias = "tuple[list[str], IntArray]"
 """Runs, and how many responses of each kind: runs × slices × KINDS, without those of no row."""
 
 
-def _census(
+def _count_frame(
     judged: Judged, frame: nw.LazyFrame[Any], slice_of: IntArray, sizes: IntArray
-) -> Census:
+) -> CountsByRun:
     """The responses of one frame, counted where that costs least."""
     if fits_in_duckdb(judged, frame, sizes):
-        return census_in_duckdb(judged, frame, sizes)
+        return count_in_duckdb(judged, frame, sizes)
     if not streams(frame):
-        return census_in_engine(judged, frame, len(sizes))
+        return count_in_engine(judged, frame, len(sizes))
     try:
         names, kinds, _ = fill(judged, frame)
     except TooManyError:
-        return census_in_engine(judged, frame, len(sizes))
-    refuse_counts(len(names), len(sizes), judged.sources[0].table.name)
+        return count_in_engine(judged, frame, len(sizes))
+    refuse_counts(len(names), len(sizes), judged.label)
     order = sorted(range(len(names)), key=names.__getitem__)
     return [names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order]
 
@@ -121,7 +130,7 @@ def streams(frame: nw.LazyFrame[Any]) -> bool:
 
 
 def _batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.DataFrame]:
-    with reading(label, engine=True):
+    with read_errors(label, engine=True):
         yield from native_batches(frame, run)
 
 
@@ -154,11 +163,9 @@ def grown(table: Any, rows: int, empty: float = 0) -> Any:
     return larger
 
 
-def fill(
-    judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False
-) -> tuple[list[str], Codes, Array | None]:
-    """The runs by name, each cell's kind, and its confidence if asked for; faults are refused."""
-    width, label, faults = len(judged.gold), judged.sources[0].table.name, 0
+def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -> Matrix:
+    """The matrix of the runs in one frame, in the order in which they come; faults are refused."""
+    width, label, faults = len(judged.gold), judged.label, 0
     stated = confident and "confidence" in frame.collect_schema().names()
     coded = pl.Categorical(pl.Categories.random())  # runs are numbered as they come
     kept = pl.Series([], dtype=coded)  # or polars forgets categories of which no column is left
@@ -195,7 +202,7 @@ def fill(
     for row in kinds:
         row[:] = kind_of[row]
     sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
-    return names, kinds, sure if confident else None
+    return Matrix(names, kinds, sure if confident else None)
 
 
 MOST_BITS = 1 << 29
@@ -223,42 +230,43 @@ def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) ->
     """
     if not frame.implementation.is_duckdb():
         return False
-    if any(s.run is None and s.table.opened is None for s in judged.sources):
+    if any(item.run is None and item.table.opened is None for item in judged.responses):
         return False
     room = MOST_BITS // (len(sizes) * int(sizes.max()))
-    return sum(run_count(source) for source in judged.sources) <= room
+    return sum(run_count(item) for item in judged.responses) <= room
 
 
-def run_count(source: Responses) -> int:
+def run_count(item: Responses) -> int:
     """How many runs a table has, before it is joined with anything."""
-    if source.run is not None:
+    if item.run is not None:
         return 1
-    runs = source.frame.select(nw.col("run").n_unique().alias("runs"))
-    return int(collect(runs, source.table.name)["runs"][0])
+    runs = item.frame.select(nw.col("run").n_unique().alias("runs"))
+    return int(collect(runs, item.table.name)["runs"][0])
 
 
-def census_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> Census:
+def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> CountsByRun:
     """Count responses by run, slice and kind, and find those to a question again.
 
     To hand every response over costs more than to count it there. The bits are held for each
     thread and kind, so this is for as many runs and questions as leave room for that.
     """
-    label = judged.sources[0].table.name
+    label = judged.label
     query = QUERY.format(last=int(sizes.max()) - 1)
-    with reading(label, engine=True):
+    with read_errors(label, engine=True):
         relation = frame.to_native().query("responses_of_abstain_6b1d0f52", query)
     rows = collect(into_lazy(relation), label).cast({KIND: pl.Int64, "n": pl.Int64})
     met = rows.filter(pl.col(KIND) == MET).group_by("run").agg(pl.col("n").sum())
-    return tabled(judged, rows.filter(pl.col(KIND) != MET), len(sizes), dict(met.iter_rows()))
+    rows = rows.filter(pl.col(KIND) != MET)
+    return counts_by_run(judged, rows, len(sizes), dict(met.iter_rows()))
 
 
-def tabled(
+def counts_by_run(
     judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
-) -> Census:
+) -> CountsByRun:
     """Counts by run, slice and kind; `distinct` says how many different questions a run has."""
     refuse_faults(judged, int(rows.filter(pl.col(KIND) >= KINDS)["n"].sum()))
     names = sorted(rows["run"].unique())
-    refuse_counts(len(names), slices, judged.sources[0].table.name)
+    refuse_counts(len(names), slices, judged.label)
     number = rows["run"].rank("dense").cast(pl.Int64) - 1
     table = np.zeros((len(names), slices, KINDS), np.int64)
     table[number.to_numpy(), rows[SLICE].to_numpy(), rows[KIND].to_numpy()] = rows["n"].to_numpy()
@@ -268,25 +276,25 @@ def tabled(
     return names, table
 
 
-def census_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> Census:
+def count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> CountsByRun:
     """Count responses by run, slice and kind, wherever they are."""
-    rows = counted(judged, frame, [SLICE])
+    rows = engine_counts(judged, frame, [SLICE])
     distinct = rows_by_run(judged, frame).select("run", "distinct")
-    return tabled(judged, rows, slices, dict(distinct.iter_rows()))
+    return counts_by_run(judged, rows, slices, dict(distinct.iter_rows()))
 
 
 def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     """For each run, how many rows it has and how many questions of the gold those are for."""
     known = frame.filter(~nw.col(INDEX).is_null())
     sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
-    return collect(known.group_by("run").agg(*sizes), judged.sources[0].table.name)
+    return collect(known.group_by("run").agg(*sizes), judged.label)
 
 
-def counted(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
+def engine_counts(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
     """How many rows of each kind, by run and slice, counted by the frame's engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
-    kinds = collect(grouped, judged.sources[0].table.name).with_columns(texts, numbers)
+    kinds = collect(grouped, judged.label).with_columns(texts, numbers)
     refuse_faults(judged, int(kinds.filter(pl.col(KIND) >= KINDS)["n"].sum()))
     return kinds
 
@@ -305,7 +313,7 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
             placed = nw.when(~sure.is_null()).then((sure * bins).floor()).otherwise(placed)
         rows = frame.select("run", KIND, placed.cast(nw.Int64).alias("bin"))
         counts = rows.group_by("run", KIND, "bin").agg(nw.len().alias("n"))
-        whole = collect(counts, judged.sources[0].table.name)
+        whole = collect(counts, judged.label)
         parts.append(
             whole.select(pl.col("run").cast(pl.String), pl.col(KIND, "bin", "n").cast(pl.Int64))
         )
@@ -321,11 +329,11 @@ def refuse_faults(judged: Judged, faults: int, repeated: Mapping[str, int] | Non
     raise first_fault(judged, faults) if faults else first_repeat(judged, repeated or {})
 
 
-def refuse_runs(sources: Sequence[Responses], runs: Sequence[str]) -> None:
+def refuse_runs(responses: Sequence[Responses], runs: Sequence[str]) -> None:
     """Refuse a run that two tables have, and a table of which none of the runs came."""
     if len(set(runs)) < len(runs):
         name = next(run for run in runs if runs.count(run) > 1)
         raise UsageError(f"run '{name}' is in two tables; a run belongs in one")
-    for source in sources:
-        if not runs or (source.run is not None and source.run not in runs):
-            raise InputError("has no rows", source.table.name)
+    for item in responses:
+        if not runs or (item.run is not None and item.run not in runs):
+            raise InputError("has no rows", item.table.name)

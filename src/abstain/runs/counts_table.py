@@ -97,7 +97,7 @@ class CountsTable(Source):
         """Counts have no questions, and so no kinds, no responses and no confidences of them."""
         raise UsageError(NO_QUESTIONS)
 
-    count_kinds = filled = binned = questions
+    count_kinds = matrix = binned = questions
 
 
 def read_counts_table(

@@ -98,7 +98,7 @@ class RunData:
     @property
     def kinds(self) -> Codes:
         """Runs × questions: the kind of every response before any policy."""
-        return self.source.filled(confident=False)[1]
+        return self.source.matrix(confident=False).kinds
 
     @cached_property
     def codes(self) -> Codes:
@@ -129,7 +129,7 @@ class RunData:
     @property
     def confidence(self) -> Array:
         """Runs × questions: how sure each response was; NaN where it does not say."""
-        sure = self.source.filled(confident=True)[2]
+        sure = self.source.matrix(confident=True).confidence
         assert sure is not None
         return sure
 
@@ -231,7 +231,7 @@ class Evaluation:
         """Some of the runs, on some of the questions: those whose attributes have some values."""
         if (of_counts := self.data.source.only(runs, where)) is not None:
             return Evaluation(of_counts, self.reading)
-        names = self.data.source.filled(confident=False)[0]
+        names = self.data.source.matrix(confident=False).runs
         rows = positions("run", names, runs)
         questions = self.data.with_attributes(list(where) if where else None)
         inside, wanted = having(questions, where)

@@ -152,7 +152,7 @@ def first_fault(judged: Judged, count: int) -> Exception:
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
-        for row in collect(first, judged.sources[0].table.name).iter_rows(named=True):
+        for row in collect(first, judged.label).iter_rows(named=True):
             return fault_problem(judged, row).error(count - 1, listed=not judged.graded)
     raise AssertionError("a fault was counted, but no row has one")
 
@@ -167,7 +167,7 @@ WINDOWS = (1 << 16, 1 << 20, 1 << 62)
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
     """The error of the first question that a run has again; `times` says how many each run has."""
     first = repeats(judged, most=1, runs=list(times))[0]
-    first = replace(first, message=first.message + telling_apart(judged.sources[0].table))
+    first = replace(first, message=first.message + telling_apart(judged.responses[0].table))
     return first.error(sum(times.values()) - 1, listed=not judged.graded)
 
 
@@ -184,7 +184,7 @@ def repeats(
             suspects = again["run"].drop_nulls().to_list()
         if suspects and len(problems) < most:
             frame = frame.filter(nw.col("run").is_in(suspects))
-            label = judged.sources[0].table.name
+            label = judged.label
             pairs = _again(frame, label, most - len(problems))
             problems += [_repeat(judged, row, first) for row, first in pairs]
     return problems

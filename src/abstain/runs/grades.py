@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from abstain.errors import InputError, UsageError, check_name, nearest, option, shown, some_of
 from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require, text_column
 from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
-from abstain.runs.counting import KindCounts, count_kinds, counted, kind_counts, tabled
+from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
 from abstain.runs.gold import BY, Gold, numbered_slices
 from abstain.runs.judge import (
     CONFLICT,
@@ -30,8 +30,8 @@ from abstain.runs.judge import (
     bad_confidence_of,
     bad_reason,
     by_engine,
-    canonical,
     code,
+    columns_as_text,
     filled_in,
     first_of,
     keys_of,
@@ -46,7 +46,7 @@ NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
 
 
 def judge_rows(
-    sources: Sequence[Responses],
+    responses: Sequence[Responses],
     grades: Mapping[str, str],
     *,
     by: Sequence[str] = (),
@@ -55,57 +55,57 @@ def judge_rows(
 ) -> Judged:
     """Rows with their kinds and `keep` columns, and the questions that they name."""
     frames = [
-        _canonical(source, index, by, keep, confidence=confidence)
-        for index, source in enumerate(sources)
+        _columns_to_judge(item, index, by, keep, confidence=confidence)
+        for index, item in enumerate(responses)
     ]
-    nameless = [item for item in sources if "question" not in item.table.columns]
-    if nameless and len(nameless) < len(sources):
+    nameless = [item for item in responses if "question" not in item.table.columns]
+    if nameless and len(nameless) < len(responses):
         raise InputError("has no column 'question', but other tables do", nameless[0].table.name)
     counts = [
-        collect(frame.group_by("run", "grade").agg(nw.len().alias("n")), source.table.name)
-        for source, frame in zip(sources, frames, strict=True)
+        collect(frame.group_by("run", "grade").agg(nw.len().alias("n")), item.table.name)
+        for item, frame in zip(responses, frames, strict=True)
     ]
     if all(rows.is_empty() for rows in counts):
-        raise InputError("has no rows", sources[0].table.name)
-    scales = _scales(sources, counts, grades)
+        raise InputError("has no rows", responses[0].table.name)
+    scales = _scales(responses, counts, grades)
     home: dict[str, str] = {}
-    for source, rows in zip(sources, counts, strict=True):
+    for item, rows in zip(responses, counts, strict=True):
         for run in rows["run"].unique().sort():
             if not run:
-                raise InputError("a row has no run name", source.table.name)
-            if home.setdefault(run, source.table.name) != source.table.name:
+                raise InputError("a row has no run name", item.table.name)
+            if home.setdefault(run, item.table.name) != item.table.name:
                 raise InputError(
                     f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
-                    source.table.name,
+                    item.table.name,
                 )
     frames = [_graded(frame, scale) for frame, scale in zip(frames, scales, strict=True)]
     questions = pl.DataFrame(schema={"question": pl.String})
     if not nameless:
-        questions = _questions(sources, frames, by)
-    together = by_engine(sources, frames)
+        questions = _questions(responses, frames, by)
+    together = by_engine(responses, frames)
     if not nameless:
         keys = keys_of(questions, by)
         together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
-    table = sources[0].table
+    table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
-    return Judged(tuple(judged), tuple(sources), gold, graded=True)
+    return Judged(tuple(judged), tuple(responses), gold, graded=True)
 
 
-def grade_rows(source: Responses) -> pl.DataFrame:
+def grade_rows(item: Responses) -> pl.DataFrame:
     """The judged rows of one table, each with its run, its question and its kind."""
-    judged = judge_rows([source], {})
+    judged = judge_rows([item], {})
     count_kinds(judged)  # what is wrong with a row is refused
     columns = ["run", "question", KIND]
-    return collect(judged.frames[0].select(columns), source.table.name)
+    return collect(judged.frames[0].select(columns), item.table.name)
 
 
-def shared_attributes(sources: Sequence[Responses]) -> tuple[str, ...]:
+def shared_attributes(responses: Sequence[Responses]) -> tuple[str, ...]:
     """Columns that say one thing of each question, whatever run the row is of."""
-    schemas = [item.frame.collect_schema() for item in sources]
+    schemas = [item.frame.collect_schema() for item in responses]
     shared = [
         name
-        for name in sources[0].table.columns
+        for name in responses[0].table.columns
         if name not in NOT_ATTRIBUTES
         and all(name in schema and not schema[name].is_nested() for schema in schemas)
     ]
@@ -117,16 +117,16 @@ def shared_attributes(sources: Sequence[Responses]) -> tuple[str, ...]:
             ),
             item.table.name,
         )
-        for item in sources
+        for item in responses
     )
     differ = rows.group_by("question").agg(pl.exclude("question").n_unique()).max()
     return tuple(name for name in shared if differ[name][0] in (None, 1))
 
 
-def _canonical(
-    source: Responses, index: int, by: Sequence[str], keep: Sequence[str], *, confidence: bool
+def _columns_to_judge(
+    item: Responses, index: int, by: Sequence[str], keep: Sequence[str], *, confidence: bool
 ) -> nw.LazyFrame[Any]:
-    table, frame = source.table, source.frame
+    table, frame = item.table, item.frame
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
     require(
         table,
@@ -136,24 +136,24 @@ def _canonical(
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
     texts = ("question", "why", *keep)
-    return canonical(source, index, texts, trim=(), extra=extra, confidence=confidence)
+    return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
 
 
 def _scales(
-    sources: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
+    responses: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
 ) -> list[dict[str, int]]:
     """The scale of each table; one that leaves it open is read together with the others."""
     counts = [dict(r.group_by("grade").agg(pl.col("n").sum()).iter_rows()) for r in rows]
     every = [grade for of_table in counts for grade in of_table]
     scales: list[dict[str, int]] = []
-    for source, of_table in zip(sources, counts, strict=True):
+    for item, of_table in zip(responses, counts, strict=True):
         try:
             scales.append(read_scale(list(of_table), grades, of_table))
         except UsageError as alone:
             try:
                 scales.append(read_scale(every, grades))
             except UsageError:
-                raise InputError(alone.quoted(), source.table.name) from None
+                raise InputError(alone.quoted(), item.table.name) from None
     return scales
 
 
@@ -177,13 +177,13 @@ def _kind(names: Sequence[str]) -> nw.Expr:
 
 
 def _questions(
-    sources: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]], by: Sequence[str]
+    responses: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]], by: Sequence[str]
 ) -> pl.DataFrame:
     """The questions that have an id, each once, with some attributes."""
     columns = ["question", *(BY + name for name in by)]
     rows = pl.concat(
-        collect(frame.select(columns).unique(), source.table.name)
-        for source, frame in zip(sources, frames, strict=True)
+        collect(frame.select(columns).unique(), item.table.name)
+        for item, frame in zip(responses, frames, strict=True)
     )
     known = rows.filter(pl.col("question") != "").drop(BY + "question", strict=False)
     known = known.rename({BY + name: name for name in by if name != "question"})
@@ -193,14 +193,14 @@ def _questions(
         raise InputError(
             f"question {shown(twice['question'][0])} is in two slices of {', '.join(by)}; "
             "a question's attributes must agree in every row",
-            sources[0].table.name,
+            responses[0].table.name,
         )
     return known
 
 
 def numbered(judged: Judged) -> Judged:
     """Rows that name no question, each known by its place in its run."""
-    label = judged.sources[0].table.name
+    label = judged.label
     rows = pl.concat([collect(frame, label) for frame in judged.frames], how="diagonal")
     rows = rows.with_columns(pl.int_range(pl.len()).over("run").cast(pl.Int32).alias(INDEX))
     named = [pl.col(BY + name).first().alias(name) for name in judged.gold.attributes]
@@ -214,11 +214,11 @@ def numbered(judged: Judged) -> Judged:
 def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
     """Count rows that name no question: nothing can be missing."""
     columns = [BY + name for name in by]
-    kinds = pl.concat([counted(judged, frame, columns) for frame in judged.frames])
+    kinds = pl.concat([engine_counts(judged, frame, columns) for frame in judged.frames])
     lengths = kinds.group_by("run").agg(pl.col("n").sum()).sort("n", "run")
     if lengths["n"].n_unique() > 1:  # a log that was cut off would win
         short, long = lengths.row(0), lengths.row(-1)
-        table = judged.sources[0].table
+        table = judged.responses[0].table
         guess = next((c for c in USUAL_NAMES["question"] if c in table.columns), "NAME")
         raise InputError(
             f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} has "
@@ -228,7 +228,8 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
         )
     kinds = kinds.sort(*columns, "run")
     slices, slice_of = numbered_slices(kinds, columns)
-    runs, counts = tabled(judged, kinds.with_columns(pl.Series(SLICE, slice_of)), len(slices))
+    kinds = kinds.with_columns(pl.Series(SLICE, slice_of))
+    runs, counts = counts_by_run(judged, kinds, len(slices))
     questions = int(counts.sum(axis=2).max(axis=0).sum())
     return kind_counts(runs, slices, counts, questions)
 

@@ -54,20 +54,27 @@ class Judged(Struct, frozen=True):
     """
 
     frames: tuple[nw.LazyFrame[Any], ...]
-    sources: tuple[Responses, ...]
+    responses: tuple[Responses, ...]
+    """The tables they are in, by their number in the column `FILE`."""
     gold: Gold
     """The questions; of rows that others judged no more is known of them than the rows say."""
     graded: bool = False
     """Whether others judged the rows."""
 
+    @property
+    def label(self) -> str:
+        """The name of the first table, for messages about all of them."""
+        return self.responses[0].table.name
+
     def place(self, row: Mapping[str, Any]) -> Place:
-        source: Responses = self.sources[row[FILE]]
-        return source.table.place(row.get(ROW))
+        """Where a row that was found again stands."""
+        item: Responses = self.responses[row[FILE]]
+        return item.table.place(row.get(ROW))
 
 
 def judge(
     gold: Gold,
-    sources: Sequence[Responses],
+    responses: Sequence[Responses],
     *,
     match: str = "id",
     align: str = "id",
@@ -76,22 +83,22 @@ def judge(
 ) -> Judged:
     """Give every response its kind; `keep` names other columns to keep, as text, where present."""
     gold.check_attributes(by)
-    canonical = [
-        _canonical(item, index, align, keep, verdicts=gold.verdicts)
-        for index, item in enumerate(sources)
+    unjudged = [
+        _columns_to_judge(item, index, align, keep, verdicts=gold.verdicts)
+        for index, item in enumerate(responses)
     ]
     frames = tuple(
         _with_kinds(frame, gold, match=match, align=align, by=by)
-        for frame in by_engine(sources, canonical)
+        for frame in by_engine(responses, unjudged)
     )
-    return Judged(frames, tuple(sources), gold)
+    return Judged(frames, tuple(responses), gold)
 
 
-def _canonical(
-    source: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
+def _columns_to_judge(
+    item: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
 ) -> nw.LazyFrame[Any]:
-    """The columns of a response, trimmed text, with the number of their table."""
-    table = source.table
+    """What judging a table's responses takes, as trimmed text, and the verdicts of a log."""
+    table = item.table
     needed = {"question": "which names each question"} if align == "id" else {}
     require(table, needed | {"answer": "which holds the answer (empty: none was given)"})
     texts = ("answer", "answered", "candidate", "why", *keep)
@@ -101,11 +108,11 @@ def _canonical(
     if verdicts and table.verdicts is not None:
         words = [(nw.col("outcome") == word, nw.lit(kind)) for word, kind in KIND_OF_WORD.items()]
         extra.append(first_of(words, nw.lit(None)).cast(nw.Int8).alias(VERDICT))
-    return canonical(source, index, ("question", *texts), trim=texts, extra=extra)
+    return columns_as_text(item, index, ("question", *texts), trim=texts, extra=extra)
 
 
-def canonical(
-    source: Responses,
+def columns_as_text(
+    item: Responses,
     index: int,
     texts: Sequence[str],
     *,
@@ -113,12 +120,12 @@ def canonical(
     extra: Sequence[nw.Expr] = (),
     confidence: bool = True,
 ) -> nw.LazyFrame[Any]:
-    """The columns that a table has of some, as text, with their run and the number of the table."""
-    table, frame = source.table, source.frame
+    """Those of the columns `texts` that a table has, as text; its run and its number (`FILE`)."""
+    table, frame = item.table, item.frame
     present = [name for name in texts if name in table.columns]
     columns = text_columns(frame, present, table.name, trim=trim)
-    run = nw.lit(source.run).cast(nw.String)
-    if source.run is None:
+    run = nw.lit(item.run).cast(nw.String)
+    if item.run is None:
         run = text_column(frame, "run", table.name)
     columns = [run.alias("run"), *columns, *extra]
     if confidence and "confidence" in table.columns:
@@ -150,13 +157,13 @@ def not_numbers(dtype: object, label: str) -> InputError:
 
 
 def by_engine(
-    sources: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]]
+    responses: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]]
 ) -> list[nw.LazyFrame[Any]]:
     """The frames of tables, put together where one engine can hold them."""
     groups: dict[str, list[nw.LazyFrame[Any]]] = {}
-    for index, (source, frame) in enumerate(zip(sources, frames, strict=True)):
+    for index, (item, frame) in enumerate(zip(responses, frames, strict=True)):
         # Files that an engine opened for us share a connection; a caller's frames may not.
-        shared = frame.implementation.is_polars() or source.table.opened is not None
+        shared = frame.implementation.is_polars() or item.table.opened is not None
         key = str(frame.implementation) if shared else f"table {index}"
         groups.setdefault(key, []).append(frame)
     return [

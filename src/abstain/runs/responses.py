@@ -69,8 +69,8 @@ def read_responses(
                 f"{option('detect_refusals')} reads text with polars, not with {engine}"
             )
         opened = replace(opened, refusals=reading.detect_refusals)
-    here = opened.verdicts is not None  # a log's rows are in memory: they may move later
-    table = opened if here else _moved(opened, reading)
+    has_verdicts = opened.verdicts is not None  # its rows are in memory: they may move later
+    table = opened if has_verdicts else _moved(opened, reading)
     table = rename(table, reading.columns, side="run")
     meanings: tuple[str, ...] = JUDGED if judged else RUN
     if judged and reading.detect_refusals and "response" not in table.columns:
@@ -102,10 +102,10 @@ def with_our_names(
     return recognised(table, meanings, grades)
 
 
-def in_its_engine(source: Responses, reading: Reading) -> Responses:
-    """The rows of a log, handed to the engine that is asked for; those of tables are there."""
-    is_log = source.table.verdicts is not None
-    return replace(source, table=_moved(source.table, reading)) if is_log else source
+def in_its_engine(item: Responses, reading: Reading) -> Responses:
+    """Rows with a log's verdicts, handed to the engine asked for; those of tables are there."""
+    has_verdicts = item.table.verdicts is not None
+    return replace(item, table=_moved(item.table, reading)) if has_verdicts else item
 
 
 def _moved(table: Table, reading: Reading) -> Table:
@@ -168,20 +168,20 @@ def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
     ]
 
 
-def resolved(sources: Sequence[Responses]) -> list[Responses]:
+def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
     """The tables as runs: tasks of one model joined, names that came out alike made different."""
     from abstain.runs.log_tasks import join_tasks
     from abstain.runs.run_names import name_runs
 
-    return name_runs(join_tasks(sources))
+    return name_runs(join_tasks(responses))
 
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
     """The tables of responses that a caller named, each with the name of its run."""
-    sources = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
-    if len(sources) == 1 and sources[0].table.run_id is None:
-        return sources  # a plain table: no tasks to join, no names that are alike
-    return resolved(sources)
+    responses = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
+    if len(responses) == 1 and responses[0].table.run_id is None:
+        return responses  # a plain table: no tasks to join, no names that are alike
+    return joined_and_named(responses)
 
 
 class RunInput(Struct, frozen=True):
@@ -265,25 +265,26 @@ def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInp
 def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Responses:
     """One run, opened; what a caller named must hold one run."""
     if not item.name:
-        source = read_responses(item.data, reading, name=item.label, judged=judged)
-        return replace(source, team=item.team)
+        opened = read_responses(item.data, reading, name=item.label, judged=judged)
+        return replace(opened, team=item.team)
     from abstain.runs.run_names import runs_of
 
     if is_bundle(item.data):
         files = _bundled(item, reading)
-        sources = resolved([read_responses(file.data, reading, judged=judged) for file in files])
+        tables = [read_responses(file.data, reading, judged=judged) for file in files]
+        responses = joined_and_named(tables)
     else:
-        sources = [read_responses(item.data, reading, name=item.name, judged=judged)]
-    runs = [run for source in sources for run in runs_of(source)]
-    if len(sources) != 1 or len(runs) > 1:
+        responses = [read_responses(item.data, reading, name=item.name, judged=judged)]
+    runs = [run for each in responses for run in runs_of(each)]
+    if len(responses) != 1 or len(runs) > 1:
         raise InputError(
             f"holds {len(runs)} runs ({some_of(runs)}), expected one run for the name "
             f"{shown(item.name)}",
-            os.fspath(item.data) if is_path(item.data) else sources[0].table.name,
+            os.fspath(item.data) if is_path(item.data) else responses[0].table.name,
         )
-    (source,) = sources
-    table = without(source.table, "run") if source.run is None else source.table
-    return replace(source, run=item.name, table=table)
+    (only,) = responses
+    table = without(only.table, "run") if only.run is None else only.table
+    return replace(only, run=item.name, table=table)
 
 
 PATHS = (str, os.PathLike)
@@ -300,7 +301,7 @@ def gold_of_folder(folder: str, reading: Reading) -> Table:
     from abstain.runs.log_tasks import join_tasks, together
 
     logs = runs_in(folder, reading.format)
-    sources = join_tasks([read_responses(path, reading) for path in logs])
-    if len(sources) == 1:
-        return sources[0].table
-    return together([source.table for source in sources], folder)
+    responses = join_tasks([read_responses(path, reading) for path in logs])
+    if len(responses) == 1:
+        return responses[0].table
+    return together([item.table for item in responses], folder)

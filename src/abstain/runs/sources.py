@@ -23,6 +23,7 @@ from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
     KindCounts,
+    Matrix,
     binned,
     count_cells,
     count_kinds,
@@ -41,8 +42,6 @@ NAMELESS = "the rows name no question: each row counts as a question"
 
 Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
 """For each attribute the value, or the values, that it must have."""
-Filled: TypeAlias = "tuple[list[str], Codes, Array | None]"
-"""The runs by name, the kinds of their responses, their confidences where those were asked for."""
 Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArray]"
 """Runs, slices and counts that somebody else made."""
 
@@ -62,7 +61,7 @@ class Source:
     """Which part of what was read it is."""
 
     def __init__(self) -> None:
-        self._held: Filled | None = None
+        self._held: Matrix | None = None
         self._counts: dict[tuple[str, ...], KindCounts] = {}
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
@@ -73,15 +72,15 @@ class Source:
         """How many responses of each kind, counted where they live if that is elsewhere."""
         return self._count_held(by)
 
-    def _fill(self, *, confident: bool) -> Filled:
+    def _fill(self, *, confident: bool) -> Matrix:
         raise NotImplementedError
 
     def names(self) -> list[str]:
-        return self._held[0] if self._held else sorted(set(self.count_kinds(()).runs))
+        return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
 
-    def filled(self, *, confident: bool) -> Filled:
+    def matrix(self, *, confident: bool) -> Matrix:
         """The kind of every response, and its confidence where that is asked for."""
-        if self._held is None or (confident and self._held[2] is None):
+        if self._held is None or (confident and self._held.confidence is None):
             self._held = self._fill(confident=confident)
         return self._held
 
@@ -93,14 +92,14 @@ class Source:
         return self._counts[key]
 
     def _count_held(self, by: Sequence[str]) -> KindCounts:
-        runs, kinds, _ = self.filled(confident=False)
+        runs, kinds, _ = self.matrix(confident=False)
         slices, slice_of = numbered_slices(self.questions(by), by)
         table = count_cells(kinds, slice_of, len(slices))
         return kind_counts(runs, slices, table, kinds.shape[1])
 
     def binned(self, bins: int) -> pl.DataFrame:
         """Responses by run, kind and bin of confidence (−1: none), under no policy."""
-        runs, kinds, confidence = self.filled(confident=True)
+        runs, kinds, confidence = self.matrix(confident=True)
         assert confidence is not None
         parts = []
         for run, row, sure in zip(runs, kinds, confidence, strict=True):
@@ -119,7 +118,7 @@ class Source:
         return None
 
 
-class _Judged(Source):
+class _LazySource(Source):
     """Responses that are judged once and counted where they live."""
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
@@ -141,11 +140,11 @@ class _Judged(Source):
     def _count(self, by: Sequence[str]) -> KindCounts:
         return count_kinds(self.judged(by), by)
 
-    def _fill(self, *, confident: bool) -> Filled:
-        return filled(self.judged(), confident=confident)
+    def _fill(self, *, confident: bool) -> Matrix:
+        return matrix_of(self.judged(), confident=confident)
 
 
-class GoldRuns(_Judged):
+class GoldRuns(_LazySource):
     """Runs that are judged against a gold."""
 
     kind: Kind = "gold"
@@ -173,7 +172,7 @@ class GoldRuns(_Judged):
         return binned(self.judged(), bins)
 
 
-class JudgedRows(_Judged):
+class JudgedRows(_LazySource):
     """Rows that say what became of each response."""
 
     kind: Kind = "judged"
@@ -239,10 +238,10 @@ class Subset(Source):
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         return self.whole.questions(attributes)[self.columns]
 
-    def _fill(self, *, confident: bool) -> Filled:
-        names, kinds, sure = self.whole.filled(confident=confident)
+    def _fill(self, *, confident: bool) -> Matrix:
+        names, kinds, sure = self.whole.matrix(confident=confident)
         at = np.ix_(self.rows, self.columns)
-        return [names[i] for i in self.rows], kinds[at], None if sure is None else sure[at]
+        return Matrix([names[i] for i in self.rows], kinds[at], None if sure is None else sure[at])
 
 
 def having(
@@ -271,15 +270,15 @@ def declared_cluster(tables: Iterable[Table]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def filled(judged: Judged, *, confident: bool = False) -> Filled:
+def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
     """Every response in its cell, whatever engines the runs live in; faults are refused."""
     parts = [fill(judged, frame, confident=confident) for frame in judged.frames]
-    runs = [run for names, _, _ in parts for run in names]
-    refuse_runs(judged.sources, runs)
+    runs = [run for part in parts for run in part.runs]
+    refuse_runs(judged.responses, runs)
     order = sorted(range(len(runs)), key=runs.__getitem__)
-    kinds = _in_order([part[1] for part in parts], order)
-    sures = [part[2] for part in parts if part[2] is not None]
-    return [runs[i] for i in order], kinds, _in_order(sures, order) if confident else None
+    kinds = _in_order([part.kinds for part in parts], order)
+    sure = _in_order([part.confidence for part in parts], order) if confident else None
+    return Matrix([runs[i] for i in order], kinds, sure)
 
 
 def _in_order(parts: Sequence[Any], order: list[int]) -> Any:

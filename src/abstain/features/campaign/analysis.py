@@ -95,12 +95,7 @@ def campaign_of_files(
 
 
 def opened_campaign(
-    gold: Any,
-    runs: Any,
-    reading: Reading,
-    runs_info: Any,
-    skip_invalid: bool,
-    max_runs: int | None,
+    gold: Any, runs: Any, reading: Reading, runs_info: Any, skip_invalid: bool, max_runs: int | None
 ) -> tuple[Evaluation, ValidateResult | None]:
     """The runs of a campaign, with what is wrong with those that are left out."""
     if skip_invalid:
@@ -320,7 +315,7 @@ def _choices(
     tables = []
     for frame in judged.frames:
         counted = frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len"))
-        table = collect(counted, judged.sources[0].table.name)
+        table = collect(counted, judged.label)
         tables.append(table.cast({INDEX: pl.Int64, "len": pl.Int64}))
     answers = pl.concat(tables).group_by(INDEX, "answer").agg(pl.col("len").sum())
     answers = answers.sort("len", "answer", descending=[True, False])

@@ -195,7 +195,7 @@ def _answers(evaluation: Evaluation) -> npt.NDArray[np.uint64]:
     judged = source.judged()
     for frame in judged.frames:
         answered = frame.filter(nw.col(KIND).is_in([RIGHT, WRONG])).select("run", INDEX, "answer")
-        rows = collect(answered, judged.sources[0].table.name)
+        rows = collect(answered, judged.label)
         at = rows["run"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
         hashed = rows["answer"].cast(pl.String).hash(1).to_numpy() | np.uint64(1)
         hashes[at, rows[INDEX].cast(pl.Int64).to_numpy()] = hashed

@@ -62,8 +62,8 @@ def score(
             f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"
         )
     known = _beyond_counts(evaluation, [m for m in chosen if m.definition.takes != "counts"], by)
-    matches = evaluation.data.counted(by)
-    rows = rows_of(matches, by, chosen, known)
+    counted = evaluation.data.counted(by)
+    rows = rows_of(counted, by, chosen, known)
     if references:
         rows += list(reference_rows(rows, by, chosen))
     if break_even:
@@ -79,10 +79,10 @@ def score(
     result = ScoreResult(
         **read_as(evaluation, *{m.definition.note: 0 for m in of_columns if m.definition.note}),
         policy=evaluation.policy.to_dict() if evaluation.data.kind != "counts" else {},
-        touched={} if matches.blanks is None else reasons_named(matches.blanks.sum(axis=0)),
+        touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         measures=tuple(map(str, chosen)),
         by=by,
-        questions=matches.questions,
+        questions=counted.questions,
         rows=tuple(chain.from_iterable(ordered)),
     )
     if not interval:
@@ -97,9 +97,9 @@ def _without_sets(
     """The measures, with those of a set in place of its name."""
     names: list[str | Measure] = []
     for value in [values] if isinstance(values, (str, Measure)) else values:
-        known = set_named(value) if isinstance(value, str) else None
-        names += [value] if known is None else known.measures
-        for name in () if known is None else known.where_there:
+        of_set = set_named(value) if isinstance(value, str) else None
+        names += [value] if of_set is None else of_set.measures
+        for name in () if of_set is None else of_set.where_there:
             if _columns(evaluation).issuperset(measure(name).definition.columns):
                 names.append(name)
     return names
@@ -115,14 +115,14 @@ def chosen_measures(values: Sequence[str | Measure] | str | Measure) -> tuple[Me
 
 
 def rows_of(
-    result: Counted, by: Sequence[str], measures: Sequence[Measure], known: Known
+    counted: Counted, by: Sequence[str], measures: Sequence[Measure], known: Known
 ) -> list[Row]:
     """Counts of runs in slices, scored; what counts alone do not give is `known`."""
     named = {str(item): item for item in measures}
-    scored = {k: m(result.counts) for k, m in named.items() if m.definition.takes == "counts"}
+    scored = {k: m(counted.counts) for k, m in named.items() if m.definition.takes == "counts"}
     built = []
-    for i, (run, values) in enumerate(zip(result.runs, result.slices, strict=True)):
-        count = result.counts[i]
+    for i, (run, values) in enumerate(zip(counted.runs, counted.slices, strict=True)):
+        count = counted.counts[i]
         arguments = known.get((run, values), {})
 
         def why(name: str, count: Counts = count) -> str:
@@ -139,8 +139,8 @@ def rows_of(
                 numbers=count.to_dict(),
                 scores=scores,
                 undefined=undefined,
-                blanks={} if result.blanks is None else reasons_named(result.blanks[i]),
-                excluded=0 if result.excluded is None else int(result.excluded[i]),
+                blanks={} if counted.blanks is None else reasons_named(counted.blanks[i]),
+                excluded=0 if counted.excluded is None else int(counted.excluded[i]),
             )
         )
     return built

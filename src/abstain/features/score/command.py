@@ -70,6 +70,6 @@ def score(
         out.show(lists)
         return
     with working("counting…"):
-        read = inputs.evaluation(skip_inconsistent=skip_inconsistent)
-        result = read.score(measures, by=by, **how)
+        evaluation = inputs.evaluation(skip_inconsistent=skip_inconsistent)
+        result = evaluation.score(measures, by=by, **how)
     out.show(result, candidates=candidates)

@@ -194,10 +194,10 @@ def _answers(source: Source, by: Sequence[str]) -> Lists:
 
 def _rows(judged: Judged) -> pl.DataFrame:
     """The rows of every run, their rank as a number, after making sure that nothing is refused."""
-    tables = [collect(frame, judged.sources[0].table.name) for frame in judged.frames]
+    tables = [collect(frame, judged.label) for frame in judged.frames]
     rows = pl.concat(tables, how="diagonal_relaxed")
     refuse_faults(judged, int((rows[KIND] >= KINDS).sum()))
-    refuse_runs(judged.sources, rows.select("run", FILE).unique()["run"].sort().to_list())
+    refuse_runs(judged.responses, rows.select("run", FILE).unique()["run"].sort().to_list())
     if "rank" not in rows.columns:
         return rows
     number = pl.col("rank").cast(pl.Float64, strict=False)
@@ -206,8 +206,8 @@ def _rows(judged: Judged) -> pl.DataFrame:
     if bad.height:
         order = [column for column in (FILE, ROW) if column in bad.columns]
         row = bad.sort(order).row(0, named=True)  # a join keeps no order
-        place = judged.sources[row[FILE]].table.place(row.get(ROW))
-        raise InputError(f"rank is {shown(row['rank'])}, expected 1 or more", place)
+        what = f"rank is {shown(row['rank'])}, expected 1 or more"
+        raise InputError(what, judged.place(row))
     return rows.with_columns(rank=number)
 
 

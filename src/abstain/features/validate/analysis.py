@@ -32,10 +32,10 @@ from abstain.runs.responses import (
     Responses,
     RunInput,
     in_its_engine,
+    joined_and_named,
     listed_runs,
     notes_of_tables,
     opened_run,
-    resolved,
 )
 from abstain.runs.run_names import WITHDRAWN, RunsInfo, alike, read_info, runs_of, team_of
 from abstain.runs.sources import GoldRuns
@@ -129,7 +129,7 @@ def examine(
             problems.append(_unreadable(error, submission.place))
     sources: list[Responses] = []
     standard = with_ids(standard, gold, opened, reading, answers=answers)
-    standard, named_runs = with_shared_ids(standard, resolved(opened))
+    standard, named_runs = with_shared_ids(standard, joined_and_named(opened))
     for run in named_runs:
         try:
             refuse_pooled(run.table, judged=False)

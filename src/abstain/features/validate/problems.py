@@ -51,13 +51,13 @@ ID_KINDS = ("unknown question", REPEATED, "missing question")
 def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
     """Everything that is wrong with runs that could be read."""
     judged = source.judged()
-    for submission in judged.sources:
+    for submission in judged.responses:
         refuse_counts(run_count(submission), 1, submission.table.name)
     problems = [*_faults(judged), *repeats(judged), *missing_questions(judged)]
     if reading.align == "id":
         problems = _explained(problems, judged)
     problems += [*_no_answers(judged), *_not_options(judged, reading.match)]
-    return [*_without_floods(problems), *_shared_ids(judged.sources)]
+    return [*_without_floods(problems), *_shared_ids(judged.responses)]
 
 
 def missing_questions(judged: Judged) -> Iterator[Problem]:
@@ -71,11 +71,11 @@ def missing_questions(judged: Judged) -> Iterator[Problem]:
             there.select("run", INDEX, FILE, *row)
             .filter(~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole))
             .unique(["run", INDEX]),
-            judged.sources[0].table.name,
+            judged.label,
         )
         seen = seen.sort(FILE, "run", INDEX)
         for (run,), rows in seen.group_by(["run"], maintain_order=True):
-            table = judged.sources[rows[FILE][0]].table
+            table = judged.responses[rows[FILE][0]].table
             for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy()).tolist():
                 message = f"run {shown(str(run))} has no response to question {shown(ids[at])}"
                 place = _place_before(table, rows, at)
@@ -93,7 +93,7 @@ def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
 def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
     """Problems with ids, by their cause where they have one."""
     gold_ids = judged.gold.frame["question"].to_list()
-    for source in judged.sources:
+    for source in judged.responses:
         table = source.table
         runs = {p.run for p in problems if p.kind in ID_KINDS and p.file == table.name}
         if runs != {source.run} or table.plan or ROW not in source.frame.collect_schema().names():
@@ -173,7 +173,7 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
         names = frame.collect_schema().names()
         for column in (c for c in ("answer", "candidate") if c in names):
             stated = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
-            pairs = collect(stated.select(INDEX, column).unique(), judged.sources[0].table.name)
+            pairs = collect(stated.select(INDEX, column).unique(), judged.label)
             options = pl.lit(allowed.gather(pairs[INDEX]))
             unknown = pairs.filter(
                 ~pl.col(column).is_in(["", *NONE_WORDS]),  # "there is no answer" needs no option
@@ -194,7 +194,7 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
 
 def _first_rows(chosen: nw.LazyFrame[Any], judged: Judged) -> Iterator[dict[str, Any]]:
     order = [c for c in (FILE, ROW) if c in chosen.collect_schema().names()]
-    rows = collect(chosen.sort(order).head(MOST), judged.sources[0].table.name)
+    rows = collect(chosen.sort(order).head(MOST), judged.label)
     return rows.iter_rows(named=True)
 
 
@@ -279,9 +279,9 @@ def odd_things(source: GoldRuns) -> list[Problem]:
     """Everything that an organiser should look at, though the runs can be scored."""
     odd = list(_other_names(source.responses))
     judged = source.judged()
-    sizes = [submission.frame.select(nw.len().alias("rows")) for submission in judged.sources]
+    sizes = [submission.frame.select(nw.len().alias("rows")) for submission in judged.responses]
     count = sum(int(collect(size, "the responses")["rows"][0]) for size in sizes)
-    if max(count, len(source.gold) * len(judged.sources)) > MOST_CELLS:
+    if max(count, len(source.gold) * len(judged.responses)) > MOST_CELLS:
         return odd
     tables = []
     for frame in judged.frames:
@@ -317,7 +317,7 @@ def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
     )
     first: dict[tuple[int, int], str] = {}
     for run, mark, size, file, some in marks.iter_rows():
-        place = Place(judged.sources[file].table.name)
+        place = Place(judged.responses[file].table.name)
         same = first.setdefault((mark, size), run)
         if not some:
             yield problem_at("no answers", place, f"run {shown(run)} answers no question", run)
@@ -343,7 +343,7 @@ def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
             f"{shown(text)}: --detect-refusals all (in Python: detect_refusals='all') makes such "
             "answers blanks"
         )
-        yield problem_at("refusals", Place(judged.sources[file].table.name), message, run)
+        yield problem_at("refusals", Place(judged.responses[file].table.name), message, run)
 
 
 def misspelt(gold: Gold) -> list[str]:

@@ -14,7 +14,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, plural
-from abstain.io.files import reading
+from abstain.io.files import read_errors
 from abstain.io.tables import Table
 from abstain.reading import languages_of
 from abstain.runs.responses import RULE
@@ -102,7 +102,7 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     graded = _two_grades(table)
     open_to = _undecided(table, text) if graded is None else _grade(graded).is_in(NO)
     # collected, so that later queries on the table do not search again
-    with reading(table.name):
+    with read_errors(table.name):
         frame = frame.with_columns(rule_of(text, languages).alias(RULE)).collect().lazy()
     declines = pl.col(RULE).is_not_null()
     counted = frame.select(
