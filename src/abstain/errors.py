@@ -153,7 +153,8 @@ class UnknownNameError(UsageError):
 def check_name(what: str, name: str, known: Collection[str]) -> None:
     """Refuse a name that is not among the known ones, which the error lists."""
     if name not in known:
-        raise UnknownNameError(what, name, known, hint=f"there are {', '.join(known) or '–'}")
+        there = "there is only" if len(known) == 1 else "there are"
+        raise UnknownNameError(what, name, known, hint=f"{there} {', '.join(known) or 'none'}")
 
 
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:

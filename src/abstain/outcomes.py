@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(enum.StrEnum):
-    """What became of a response: QA4MRE's R, W, UR, UW and UE."""
+    """The outcome of a response; QA4MRE writes R, W, UR, UW and UE."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -29,10 +29,10 @@ class Outcome(enum.StrEnum):
 
 OUTCOMES: tuple[str, ...] = tuple(Outcome)
 EXCLUDED = len(OUTCOMES)
-"""The code of a response that a policy excludes; those below are positions in `OUTCOMES`."""
+"""Sentinel code of an excluded response; lower codes are indices into `OUTCOMES`."""
 
 MOST = 2**53
-"""The largest count: whole numbers are exact up to it."""
+"""The largest count: a float holds every integer up to it exactly."""
 
 
 class Why(enum.StrEnum):
@@ -70,8 +70,8 @@ class Effect(enum.StrEnum):
 class Counts:
     """How many questions had each outcome.
 
-    `unsplit` holds the unanswered ones of which nobody knows whether a candidate was right.
-    Shares do as well as whole numbers: every measure depends on proportions alone.
+    `unsplit` counts the unanswered ones for which it is unknown whether a candidate was right.
+    Shares are as valid as whole numbers: every measure is scale-invariant.
 
     >>> k = Counts(right=138, wrong=87, unanswered_empty=59)
     >>> k.n, k.answered, k.unanswered
@@ -87,7 +87,7 @@ class Counts:
 
     @property
     def n(self) -> float:
-        """All questions."""
+        """The number of questions."""
         return self.answered + self.unanswered
 
     @property
@@ -128,7 +128,7 @@ class Counts:
 
     @classmethod
     def from_dict(cls, numbers: Mapping[str, float | None]) -> Counts:
-        """Counts as `to_dict` gives them; one that is left out is 0, a kind of blank unknown."""
+        """The inverse of `to_dict`; missing counts are 0, blanks without a split `unsplit`."""
         for name in numbers.keys() - {*OUTCOMES, "unanswered"}:
             check_name("count", name, (*OUTCOMES, "unanswered"))
         result = {name: numbers.get(name) or 0 for name in OUTCOMES}
@@ -150,9 +150,9 @@ def _total(start: int, stop: int | None = None) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountsArray:
-    """Counts of many runs, slices or resamples at once: the last axis holds the six numbers.
+    """A batch of counts (runs, slices, resamples): the last axis holds the fields of `Counts`.
 
-    Every measure takes one as it takes `Counts`, and returns an array of the leading shape.
+    Every measure accepts it in place of `Counts` and returns an array of the leading shape.
 
     >>> import numpy as np
     >>> CountsArray(np.array([[3, 1, 0, 0, 1, 0], [2, 2, 0, 0, 1, 0]])).n
@@ -197,7 +197,7 @@ class CountsArray:
 
 
 class Undefined(float):
-    """A score that does not exist: a NaN that knows why.
+    """An undefined score: a NaN that carries the reason.
 
     >>> Undefined("nothing was answered")
     undefined (nothing was answered)
@@ -221,12 +221,12 @@ VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")
 
 
 def blank_kind(why: Why, candidate: str = "empty") -> int:
-    """The code of a blank by its reason and its candidate."""
+    """The kind code of a blank with this reason and candidate."""
     return 2 + 3 * tuple(Why).index(why) + CANDIDATES.index(candidate)
 
 
 KINDS = 2 + len(Why) * len(CANDIDATES)
-"""Right, wrong, and a blank for each reason and candidate: what is counted before a policy."""
+"""The number of kind codes: right, wrong, and a blank for each pair of reason and candidate."""
 
 KIND_OF_WORD: Mapping[str, int] = {
     "right": RIGHT,
@@ -237,7 +237,7 @@ KIND_OF_WORD: Mapping[str, int] = {
     "unanswered": blank_kind(Why.DECLINED),
     **{why.value: blank_kind(why) for why in Why},
 }
-"""The kind that each word of ours stands for."""
+"""The kind code of each word for an outcome or a reason."""
 
 DEFAULT_EFFECTS: Mapping[Why, Effect] = {
     Why.DECLINED: Effect.UNANSWERED,
@@ -252,7 +252,7 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = {
 
 
 def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
-    """What kinds of blanks become, as `kind=effect` texts."""
+    """A policy in any accepted form, as a list of `kind=effect` texts."""
     if isinstance(values, Mapping):
         return [f"{kind}={effect}" for kind, effect in values.items()]
     if values is not None and not isinstance(values, Iterable):
@@ -261,7 +261,7 @@ def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
 
 
 def stated_effects(texts: Iterable[str]) -> dict[Why, Effect]:
-    """What `kind=effect` texts say, checked."""
+    """Parse `kind=effect` texts; unknown names and contradictions raise."""
     effects: dict[Why, Effect] = {}
     for text in texts:
         kind, equals, effect = text.partition("=")
@@ -278,7 +278,7 @@ def stated_effects(texts: Iterable[str]) -> dict[Why, Effect]:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What each kind of blank becomes.
+    """A mapping from each reason for a blank to its effect.
 
     >>> Policy.parse(["error=excluded"]).effects[Why.ERROR]
     <Effect.EXCLUDED: 'excluded'>
@@ -288,16 +288,16 @@ class Policy:
 
     @classmethod
     def of(cls, values: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
-        """A policy from what a caller gave: a policy, a mapping, `kind=effect` texts, nothing."""
+        """A policy from any accepted form: a policy, a mapping, `kind=effect` texts or None."""
         return values if isinstance(values, Policy) else cls.parse(policy_texts(values))
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Policy:
-        """A policy from `kind=effect` texts; what they leave unsaid keeps its default."""
+        """A policy from `kind=effect` texts; reasons that they do not name keep their default."""
         return cls({**DEFAULT_EFFECTS, **stated_effects(texts)})
 
     def outcomes(self, excluded: int) -> IntArray:
-        """The position in `OUTCOMES` of each kind of response; `excluded` where it has none."""
+        """Lookup table from kind code to index in `OUTCOMES`; `excluded` where there is none."""
         import numpy as np
 
         ends = [RIGHT, WRONG]
@@ -310,7 +310,7 @@ class Policy:
         return np.array(ends)
 
     def apply(self, counts: IntArray) -> IntArray:
-        """Counts by kind (…, KINDS) to counts by outcome (…, 6): one matrix product."""
+        """Map counts by kind (…, KINDS) to counts by outcome (…, 6) with one matrix product."""
         import numpy as np
 
         mapping = np.zeros((KINDS, len(fields(Counts))), dtype=np.int64)
@@ -324,19 +324,19 @@ class Policy:
 
 
 def blanks_by_reason(counts: IntArray) -> IntArray:
-    """Counts by kind (…, KINDS) to blanks by reason (…, reasons), before any policy."""
+    """Sum counts by kind (…, KINDS) to blanks by reason (…, reasons), before any policy."""
     shape = (*counts.shape[:-1], len(Why), len(CANDIDATES))
     reasons: IntArray = counts[..., 2:].reshape(shape).sum(axis=-1)
     return reasons
 
 
 def reasons_named(blanks: IntArray) -> dict[str, int]:
-    """How many blanks have each reason, by its name, without those that none has."""
+    """The number of blanks by the name of their reason, without zeros."""
     return {why.value: int(n) for why, n in zip(Why, blanks, strict=True) if n}
 
 
 def blanked_at_random(k: Counts) -> Counts:
-    """What a run would have had on average, had it drawn its blanks at random.
+    """The expected counts of a run if it had chosen its blanks uniformly at random.
 
     It keeps the run's coverage and its candidates: with share a of the candidates right and
     coverage v, a·v·n are right on average. Every credit measure is linear in c for a fixed u, so
@@ -355,7 +355,7 @@ def blanked_at_random(k: Counts) -> Counts:
 
 
 def blanked_at_best(k: Counts) -> Counts:
-    """Every right answer or candidate answered, every other left blank."""
+    """The counts of an oracle that answers where it is right and leaves all else blank."""
     return Counts(
         right=k.right + k.unanswered_right,
         unanswered_wrong=k.wrong + k.unanswered_wrong,

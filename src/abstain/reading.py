@@ -1,7 +1,7 @@
-"""How input is read: `Reading` of runs, `ListSettings` of rankings; a `Selection` is a part of it.
+"""Settings of reading: `Reading` for runs, `ListSettings` for rankings, `Selection` for a subset.
 
-The arguments of `read` and `read_rankings`, the options that commands share and what a saved result
-says of its input are these fields. Their options and helps stand in `cli/options.py`.
+Their fields are the arguments of `read` and `read_rankings`, the options that commands share (which
+`cli/options.py` declares) and the record of its input in a saved result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
 
 
 class ReadingOptions(TypedDict, total=False):
-    """The arguments of reading, for functions that read and ask in one line."""
+    """The keyword arguments of `read`, as a type for functions that pass them on."""
 
     format: str | None
     pick: Mapping[str, str] | None
@@ -52,15 +52,15 @@ class Reading(
     """
 
     format: str | None = None
-    """A table format or a tool's log; None: by the bytes and the name."""
+    """A table format or a tool's log; None: detected by the first bytes and the file name."""
     pick: dict[str, str] = {}
     """What to pick of a tool's log, such as {"filter": "strict-match"}."""
     columns: dict[str, str] = {}
-    """Known name to actual name; `gold:` or `run:` before a known name speaks of one side."""
+    """Known name to actual name; the prefix `gold:` or `run:` restricts it to one side."""
     policy: dict[str, str] = {}
     """What kinds of blanks become; the others keep their default."""
     match: Match = "id"
-    """When an answer is right."""
+    """How an answer is compared with the gold."""
     align: Align = "id"
     """How responses are paired with questions."""
     detect_refusals: tuple[str, ...] = ()
@@ -74,11 +74,11 @@ class Reading(
     master: str | None = None
     """Where Spark runs."""
     names: tuple[str, ...] = ()
-    """What the runs are called, in their order; none: as they call themselves."""
+    """Names for the runs, in order; empty: their names in the files."""
 
     @classmethod
     def of(cls, **options: Unpack[ReadingOptions]) -> Reading:
-        """The options of a caller, checked and in one form; None is the same as none."""
+        """Validate and normalise a caller's options; None means that an option is not set."""
         values: dict[str, Any] = {name: item for name, item in options.items() if item is not None}
         for name in values:
             if name not in cls.__struct_fields__:
@@ -101,12 +101,12 @@ class Reading(
             raise UsageError(f"an option of reading is not what was expected: {error}") from None
 
     def rules(self, **defaults: str) -> Policy:
-        """The whole policy; `defaults` hold where it says nothing."""
+        """The complete policy; `defaults` replace the built-in ones where none was asked for."""
         return Policy.of({**defaults, **self.policy})
 
 
 def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
-    """Names for runs: each one different, none empty."""
+    """Validated names for runs: unique, none empty."""
     names = tuple(name.strip() for name in ([texts] if isinstance(texts, str) else texts))
     for name in names:
         if not name:
@@ -117,7 +117,7 @@ def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def policy_entries(policy: PolicyLike) -> dict[str, str]:
-    """What kinds of blanks become: kind to effect, checked.
+    """A validated policy as a dict from kind of blank to effect.
 
     >>> policy_entries(["error = Excluded"])
     {'error': 'excluded'}
@@ -133,7 +133,7 @@ LANGUAGES = ("en", "de", "es", "fr", "it")
 
 
 def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
-    """Language codes from `en,de`, `all` or a list.
+    """Parse language codes from `en,de`, `all` or a list.
 
     >>> languages_of("en, de")
     ('en', 'de')
@@ -159,11 +159,11 @@ NEEDS: dict[str, Need] = {
     "cluster": ("questions", ("gold", "judged", "scores")),
     **dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), _RESPONSES),
 }
-"""What fields are for, and the kinds of input that are that; the others are for any input."""
+"""For each restricted field what it applies to and in which kinds of input that exists."""
 
 
 def refuse_meaningless(reading: Reading, kind: Kind) -> None:
-    """Refuse fields that mean nothing for this kind of input."""
+    """Raise if a field is set that does not apply to this kind of input."""
     wanting = {name: what for name, (what, kinds) in NEEDS.items() if kind not in kinds}
     whole = {"gold": "a gold and runs", "judged": "judged rows"}.get(kind, kind)
     refuse(reading, {n: f"{option(n)} needs {what}, not {whole}" for n, what in wanting.items()})
@@ -173,7 +173,7 @@ PLAIN = Reading()
 
 
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
-    """Refuse, for a reason each, fields that differ from their default."""
+    """Raise if a field of `why` differs from its default; `why` holds the messages."""
     for name in reversed([*why]):  # a master asks for an engine: it is named first
         if getattr(reading, name) != getattr(PLAIN, name):
             raise UsageError(why[name])
@@ -186,7 +186,7 @@ MOST_DOCUMENTS = 10**18
 
 
 class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked of lists; all of it is declared in the output."""
+    """How ranked lists are read; every result records all of it."""
 
     nil: str | None = None
     """The document id that ends a list."""
@@ -195,7 +195,7 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
     """How long a list could be: a shorter one was ended by its system."""
     missing: Missing = "empty"
-    """What a query is that a run lacks."""
+    """How a query that a run lacks is treated."""
     ties: Ties = "trec"
     """Documents of equal score: by falling id, or all by the rank column."""
     trec_eval: bool = False
@@ -210,7 +210,7 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether documents that nobody judged are taken out of the lists first."""
 
     def checked(self) -> ListSettings:
-        """The same, if it makes sense together."""
+        """A validated copy, with numbers in their types."""
         if self.nil_as_answer and self.nil is None:
             raise UsageError(
                 f"{option('nil_as_answer')} needs the name of the document that means "
@@ -234,20 +234,20 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Some of the runs, on some of the questions.
+    """A subset of the runs and the questions.
 
     >>> print(Selection(runs=("a",), of_runs=3, where={"topic": ("x",)}))
     subset: 1 of 3 runs ('a'), rows (topic 'x')
     """
 
     runs: tuple[str, ...] = ()
-    """Those that are left, where some were chosen."""
+    """The selected runs; empty if runs were not selected."""
     of_runs: int | None = None
     """Out of how many."""
     where: dict[str, tuple[str, ...]] = {}
     """The values that attributes of questions must have; of queries, their names."""
     questions: int | None = None
-    """How many questions are left, where they were chosen and can be counted."""
+    """The number of selected questions, if they were selected and can be counted."""
     of_questions: int | None = None
     """Out of how many."""
     unit: str = "question"
@@ -282,7 +282,7 @@ def narrowed(
     of_questions: int | None = None,
     unit: str = "question",
 ) -> Selection | None:
-    """What is left of a selection, or of everything; None where nothing is left out.
+    """Narrow a selection (None: everything); None again if nothing is left out.
 
     >>> first = narrowed(None, runs=["a", "b"], of_runs=3)
     >>> str(narrowed(first, runs=["a"], of_runs=2))
@@ -303,7 +303,7 @@ def narrowed(
 
 
 def positions(what: str, names: Sequence[str], wanted: Collection[str] | str | None) -> list[int]:
-    """The positions of the wanted names, in the order of all; an unknown name is refused.
+    """Indices of the wanted names, in the order of `names`; an unknown name raises.
 
     >>> positions("run", ["a", "b", "c"], ["c", "a"]), positions("run", ["a", "b"], None)
     ([0, 2], [0, 1])

@@ -1,4 +1,4 @@
-"""Every feature and where its parts are, one declaration each; nothing is imported early.
+"""Declarations of the features by import paths: a module is imported when it is first used.
 
 A feature is a folder in `features/`. Deleting the folder and its declaration here removes its
 command, its methods, its functions, its kinds of results and its page in the reference.
@@ -20,7 +20,7 @@ C = TypeVar("C", bound=type)
 
 
 class Feature(Struct, frozen=True, kw_only=True):
-    """Where the parts of a feature are, each `module:name` in its folder."""
+    """The parts of a feature, each as `module:name` relative to its folder."""
 
     name: str
     """Its folder, and its command."""
@@ -30,13 +30,13 @@ class Feature(Struct, frozen=True, kw_only=True):
     """The page of the manual that shows it at work."""
     command: str
     methods: dict[str, str] = {}
-    """What can be asked of an object: `Evaluation.score` to the function that answers."""
+    """Methods to attach to classes: `Evaluation.score` to the function that implements it."""
     shortcuts: dict[str, str] = {}
-    """Functions that read and ask in one line: their public name to the method that they ask."""
+    """Public functions that read and call a method in one line: name to method."""
     functions: dict[str, str] = {}
     """Further public functions."""
     results: dict[str, tuple[str, str]] = {}
-    """Kinds of results, each with its struct and its view."""
+    """The tag of each kind of result to its struct and its view."""
 
 
 FEATURES = (
@@ -213,7 +213,7 @@ FEATURES = (
         results={"editions": ("result:EditionsResult", "result:View")},
     ),
 )
-"""In the order in which people meet them."""
+"""In the order of `abstain --help`."""
 
 HOME = "abstain.features"
 COMMANDS = {f.name: f for f in FEATURES}
@@ -229,18 +229,18 @@ RESULTS = {
 
 @cache
 def part(path: str) -> Any:
-    """What stands at `module:name`, imported."""
+    """Import the object at `module:name`."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
 
 def view_of(result: Any) -> Any:
-    """How a result looks: the view of its kind."""
+    """The view of a result, by its kind."""
     return part(RESULTS[result.kind][1])(result)
 
 
 class Method:
-    """A method that a feature answers: its function takes this place when it is first asked for."""
+    """A descriptor that imports a feature's function on first access and is replaced by it."""
 
     def __init__(self, path: str, name: str) -> None:
         self.path, self.name = path, name
@@ -252,7 +252,7 @@ class Method:
 
 
 def answered_by_features(kind: C) -> C:
-    """Class decorator: give an object the methods that features declare for it."""
+    """Class decorator: attach the methods that features declare for the class."""
     for name, path in METHODS.items():
         owner, _, method = name.partition(".")
         if owner == kind.__name__:
@@ -261,14 +261,14 @@ def answered_by_features(kind: C) -> C:
 
 
 READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
-"""What reads the objects that shortcuts ask."""
+"""The function that reads the object whose method a shortcut calls, by its class."""
 
 
 @cache
 def shortcut(name: str) -> Callable[..., Any]:
-    """The function that reads and asks: `score(gold, runs)` is `read(gold, runs).score()`.
+    """A function that reads and calls a method: `score(gold, runs)` is `read(gold, runs).score()`.
 
-    It takes the arguments of both. Who asks more than one question of the same runs reads once.
+    It takes the arguments of both. For several analyses of the same runs, call `read` once.
     """
     method = part(METHODS[SHORTCUTS[name]])
     read = part(READERS[SHORTCUTS[name].partition(".")[0]])

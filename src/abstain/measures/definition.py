@@ -100,7 +100,7 @@ class Parameter(Struct, frozen=True):
 
 
 class Undefinedness(Struct, frozen=True):
-    """When a measure does not exist, and why."""
+    """A condition under which a measure is undefined, and the reason."""
 
     when: Callable[..., Any]
     """A function of the counts or answers; or of rankings and the measure's parameters."""
@@ -178,7 +178,7 @@ class TrecName(Struct, frozen=True):
     place: int
     """Its position in the output."""
     takes: Literal["", "cutoffs", "recalls", "numbers", "gains"] = ""
-    """Whole numbers or shares, one figure each; the parameters in order; grade=gain."""
+    """cutoffs, recalls: one figure each; numbers: parameters in order; gains: grade=gain."""
     parameters: tuple[str, ...] = ()
     """The names of these numbers in this package."""
     defaults: tuple[float, ...] = ()
@@ -210,7 +210,7 @@ class Definition(Struct, frozen=True):
     gaming: str = ""
     """A way to a high score without being good; empty if none is known."""
     undefined: tuple[Undefinedness, ...] = ()
-    """When it does not exist."""
+    """When it is undefined: the first condition that holds gives the reason."""
     takes: Takes = "counts"
     """What it is a function of."""
     home: str = ""
@@ -226,7 +226,7 @@ class Definition(Struct, frozen=True):
     convention: str = ""
     """What its definition leaves open and how it is settled here: ties, integration, bins."""
     studentised: bool = False
-    """Differences are tested over their standard error.
+    """A test of a difference divides it by its standard error (a studentised statistic).
 
     Needed where the denominator varies from run to run, as the answers do in precision.
     """
@@ -279,7 +279,7 @@ class Definition(Struct, frozen=True):
     original: str = ""
     """The name of the measure that it modifies; the report on truncation compares the two."""
     ideal_ends: bool = False
-    """Its ideal list is as long as the list: at a limit it equals its original with that cutoff."""
+    """The ideal list is cut at the list's length: at a limit, as its original with that cutoff."""
     scales_grades: bool = False
     """A gain is a grade over the top grade, unless `rel` is set."""
     lower_grades_cost: bool = False

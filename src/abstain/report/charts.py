@@ -110,7 +110,7 @@ def cells(x: str, y: str, value: str, **more: Any) -> dict[str, Any]:
 
 
 def tips(names: Sequence[str], numbers: Sequence[str]) -> list[dict[str, Any]]:
-    """What a mark says under a pointer: columns of names, then columns of numbers."""
+    """The tooltip of a mark: columns of names, then columns of numbers."""
     kinds = dict.fromkeys(names, "nominal") | dict.fromkeys(numbers, "quantitative")
     return [{"field": _field(name), "title": name, "type": kind} for name, kind in kinds.items()]
 
@@ -264,7 +264,7 @@ def drawn_chart(spec: Mapping[str, Any], ending: str) -> bytes:
 
 
 def _refuse_little_space() -> None:
-    """The drawing library reserves addresses, not memory; without them it aborts the process."""
+    """Raise if the limit on address space is so low that the drawing library would abort."""
     with suppress(ImportError):  # Windows has no such limit
         import resource
 
@@ -281,7 +281,7 @@ NEAREST = "nearest"
 
 
 def interactive(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The chart with unseen points on its lines, which a pointer reads from anywhere near.
+    """The chart with invisible points on its lines: the tooltip shows the one nearest the pointer.
 
     >>> made = interactive(chart("", [{"t": 0, "S": 1}], [lines("t", "S")]))
     >>> [layer.get("name", "") for layer in made["layer"]]

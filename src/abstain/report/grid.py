@@ -1,4 +1,4 @@
-"""A table before it has a look: what its columns are, its rows, the notes below it.
+"""A table before it is rendered: its columns, its rows, the notes below it.
 
 Columns are declared once, on the fields of the struct that a row is:
 
@@ -99,7 +99,7 @@ class Grid(Struct):
     def of_rows(
         cls, kind: type[Struct], rows: Sequence[Any], *names: str | tuple[str, ...], **words: Any
     ) -> Grid:
-        """A table of declared columns; `words` are what their headings and meanings name."""
+        """A table of declared columns; `words` fill the placeholders in headings and meanings."""
         return cls.of(columns_of(kind, rows, *names, **words))
 
     def chosen(self, order: Sequence[int]) -> Grid:
@@ -192,7 +192,7 @@ def _filled(
 
 
 def _taken(kind: type[Struct], rows: Sequence[Any], names: Iterable[str]) -> set[str]:
-    """Headings that the texts of a dict, whose keys are somebody's, may not have."""
+    """Reserved headings: a dict's keys, which come from the data, may not shadow them."""
     taken = set(kind.__struct_fields__)
     for name in names:
         columns, _, by_key = _declared(kind, name)

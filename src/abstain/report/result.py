@@ -1,4 +1,4 @@
-"""What every analysis returns: facts in a frozen struct, with the same manners for every kind.
+"""What every analysis returns: facts in a frozen struct, with the same interface for every kind.
 
 A result holds numbers, names and what was asked for. How it looks is a view's affair: the same view
 makes the terminal's table, Markdown, LaTeX, CSV, the page and what a notebook shows, of a fresh
@@ -49,35 +49,35 @@ RESULT_KINDS = sorted(RESULTS)
 
 
 def written() -> dict[Any, Any]:
-    """An empty mapping that is written too: JSON leaves out plain defaults alone."""
+    """Default factory for an empty mapping: JSON omits plain defaults, but writes this one."""
     return {}
 
 
 def number(value: float) -> float | None:
-    """A number as a result holds it: none where it does not exist."""
+    """A float, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 
 def finite(value: float) -> float | None:
-    """As `number`, and none where it is infinite."""
+    """A float, or None for NaN and infinities."""
     return float(value) if math.isfinite(value) else None
 
 
 def ends(interval: Interval) -> Ends:
-    """An interval as a result holds it."""
+    """The ends of an interval, each a float or None."""
     return finite(interval.low), finite(interval.high)
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of a result: plain data, `None` where a number does not exist."""
+    """Base struct of the parts of a result: plain data, None for an undefined number."""
 
 
 def defined(
     values: Mapping[str, float], why: Callable[[str], str] | None = None
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """Scores as a result holds them, and why those that do not exist do not.
+    """Scores with None for the undefined ones, and the reasons why those are undefined.
 
-    `why` is asked for a score that does not say itself.
+    `why` gives the reason for a plain NaN; an `Undefined` carries its own.
     """
     reasons = {k: v.reason for k, v in values.items() if isinstance(v, Undefined)}
     if why is not None:
@@ -87,7 +87,7 @@ def defined(
 
 
 def check_rows(rows: Sequence[Any], measures: Sequence[str], by: Sequence[str]) -> None:
-    """Refuse rows of other scores or slices than were asked for, and none at all."""
+    """Raise if rows are missing or have other scores or slices than were asked for."""
     if not rows:
         raise ValueError("has no results, expected at least one run")
     if not measures:
@@ -143,7 +143,7 @@ def without_clusters(cluster: str | None) -> tuple[str, ...]:
 def read_as(
     asked: Evaluation | Rankings | ScoreMatrix, *notes: str, clusters: bool = True
 ) -> dict[str, Any]:
-    """What a result says of its input: how it was read, which part of it was asked, notes."""
+    """The fields in which a result records its input: settings of reading, subset, notes."""
     part = [] if asked.subset is None else [str(asked.subset)]
     reading = asked.reading
     alone = () if clusters else without_clusters(getattr(asked, "cluster", reading.cluster))
@@ -156,7 +156,7 @@ def read_as(
 
 
 class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """What every kind of result has."""
+    """Base struct of every result."""
 
     abstain: str = msgspec.field(default_factory=lambda: __version__)
     """The version that made it."""
@@ -234,7 +234,7 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         view_of(self).save(Path(path))
 
     def check(self) -> None:
-        """Refuse, with a ValueError, what types cannot say; a loaded result is checked by it."""
+        """Raise a ValueError if what types cannot express is violated; `load` calls it."""
 
 
 def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
@@ -247,7 +247,7 @@ def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """A saved result, equal to the one that was saved; anything else is refused."""
+    """Load a saved result, equal to the one that was saved; any other file raises."""
     from abstain.io.files import open_file
 
     name = os.fspath(path)
@@ -277,7 +277,7 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 
 class _Head(msgspec.Struct):
-    """What every saved result begins with."""
+    """The fields that identify a saved result and its kind."""
 
     abstain: str
     kind: str

@@ -1,4 +1,4 @@
-"""`View`: how a result looks, whatever it is shown on.
+"""`View`: renders a result in every output format.
 
 A kind of result has one view (its feature's `view.py`), which says its tables, charts and page.
 Everything else is here and alike for all of them: the terminal, a pipe, Markdown, LaTeX, CSV,
@@ -84,7 +84,7 @@ def policy_words(policy: Mapping[str, str], touched: Mapping[str, int]) -> list[
 
 
 def sentence(note: str, names: Iterable[str] = ()) -> str:
-    """A note with a capital and a full stop; what is no plain word, or a given name, stays.
+    """A note with a capital and a full stop; symbols and names (`names`) keep their case.
 
     >>> sentence("some rows were left out"), sentence("c@1 is low"), sentence("bold won", ["bold"])
     ('Some rows were left out.', 'c@1 is low.', 'bold won.')
@@ -143,7 +143,7 @@ def few(notes: Sequence[str], most: int = 5) -> list[str]:
 
 
 def known_measure(name: str) -> Measure | None:
-    """A measure by its name, where this version has it."""
+    """A measure by its name; None if this version does not have it."""
     try:
         return measure(name)
     except AbstainError:
@@ -199,7 +199,7 @@ class View(Generic[R]):
         raise NotImplementedError
 
     def on_terminal(self, **options: Any) -> list[Grid]:
-        """Its tables where a line has a width: as elsewhere, unless a kind says more."""
+        """Its tables on a terminal: the same as `tables`, unless a kind overrides it."""
         return self.tables(**options)
 
     def whole(self, **options: Any) -> Grid:

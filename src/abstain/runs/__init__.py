@@ -1,4 +1,4 @@
-"""Read runs once: with a gold, as rows that others judged, or as counts."""
+"""Read runs once: with a gold, as rows that are graded already, or as published counts."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ def read(
     master: str | None = None,
     names: Sequence[str] | str | None = None,
 ) -> Evaluation:
-    """Read runs and judge them against a gold, once: everything is asked of what comes back.
+    """Read runs and judge them against a gold, once: the analyses are methods of the result.
 
     Args:
-        gold: A path or a dataframe with `question`, `correct` and any attributes; or several,
-            with other questions each: then their attribute `gold` says which one is of which.
+        gold: A path or a dataframe with `question`, `correct` and any attributes; or a
+            list of them with different questions, told apart by the attribute `gold`.
         runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
             them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
-        format: The format of the files where it is not evident, or a tool's log.
+        format: The format of the files where it cannot be detected, or a tool's log.
         pick: What to pick of a tool's log, such as `{"filter": "strict-match"}`.
         columns: Known name to actual name, such as `{"question": "id"}`.
         policy: What kinds of blanks become, such as `{"missing": "wrong"}`.
-        match: When an answer is right: as it stands, as text, or as SQuAD has it.
-        align: How responses are paired with questions.
+        match: How answers are compared: exactly (`id`), or normalised (`text`, `squad`).
+        align: How responses are paired with questions: by `id` or by `position`.
         detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
-        cluster: The attribute whose values make clusters of questions.
-        engine: Who reads and counts files: polars by default.
-        master: Where Spark runs.
+        cluster: The attribute by which questions are clustered (cluster-robust intervals, tests).
+        engine: What reads and counts files: polars (the default), duckdb or spark.
+        master: The URL of the Spark master.
     """
     reading = Reading.of(
         format=format,
@@ -76,7 +76,7 @@ def read(
 
 
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
-    """As `read`, for a `Reading` that is there already; so may the gold be."""
+    """As `read`, with the options as a `Reading`; the gold may have been read already."""
     refuse_meaningless(reading, "gold")
     standard = read_golds(gold, reading)
     responses = opened_runs(runs, reading)
@@ -95,7 +95,7 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
 def _check(
     responses: Sequence[Responses], golds: Sequence[Table], reading: Reading, *, judged: bool
 ) -> None:
-    """Refuse names of columns that no table has, and rows of several systems as one run."""
+    """Raise for mapped columns that no table has, and for rows of several systems as one run."""
     check_mapping(reading.columns, [*golds, *(item.table for item in responses)])
     for item in responses:
         if not KNOWN.issuperset(item.table.columns):
@@ -105,7 +105,7 @@ def _check(
 
 
 def read_golds(gold: Any, reading: Reading, *, answers: bool = True) -> Gold:
-    """The gold, or the golds that were named as one; `answers` says whether it needs any."""
+    """Read one gold, or join several; `answers` says whether it needs the right answers."""
     if not isinstance(gold, (list, tuple)):
         return read_gold(gold, reading, answers=answers)
     if not gold:
@@ -135,7 +135,7 @@ def read_judged(runs: Any, **options: Unpack[ReadingOptions]) -> Evaluation:
 
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
-    """As `read_judged`, for a `Reading` that is there already."""
+    """As `read_judged`, with the options as a `Reading`."""
     refuse_meaningless(reading, "judged")
     responses = opened_runs(runs, reading, judged=True)
     if any(item.is_log for item in responses):
@@ -153,11 +153,11 @@ def read_counts(
     columns: Mapping[str, str] | None = None,
     skip_inconsistent: bool = False,
 ) -> Evaluation:
-    """Read counts that somebody else made; what needs questions says so when it is asked.
+    """Read published counts; an analysis that needs single questions raises.
 
     Args:
         counts: A path, a dataframe, or a mapping of names to `Counts`.
-        format: The format of the file where it is not evident.
+        format: The format of the file where it cannot be detected.
         columns: Known name to actual name, such as `{"right": "correct"}`.
         skip_inconsistent: Whether rows that do not add up are left out, with a note.
     """
@@ -168,7 +168,7 @@ def read_counts(
 def evaluate_counts(
     counts: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> Evaluation:
-    """As `read_counts`, for a `Reading` that is there already."""
+    """As `read_counts`, with the options as a `Reading`."""
     from abstain.runs.counts_table import read_counts_table
 
     refuse_meaningless(reading, "counts")
@@ -177,7 +177,7 @@ def evaluate_counts(
 
 
 def merged(evaluations: Mapping[str, Evaluation]) -> Evaluation:
-    """Evaluations of one run each as one, whatever the runs were called; nothing is read again."""
+    """Merge evaluations of one run each, named by their keys, without reading again."""
     first = next(iter(evaluations.values()))
     responses = [
         replace(item, run=name)

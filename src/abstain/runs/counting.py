@@ -1,7 +1,7 @@
-"""Counting: how many responses of each kind every run has, in every slice and of every confidence.
+"""Counting responses by run, slice and kind, or by bins of confidence.
 
-Responses come in batches of rows, and each kind has its cell in the matrix, so that a question
-answered twice is noticed. Where that is cheaper, the engine counts and nothing is brought here.
+Batches of rows are scattered into a matrix of kinds, runs × questions, which exposes questions
+answered twice. Where it is cheaper, the engine aggregates and only its counts are fetched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from abstain.runs.responses import Responses
 MISSING = blank_kind(Why.MISSING)
 
 UNSURE = -1
-"""The bin of responses without a confidence."""
+"""Sentinel bin of responses without a confidence."""
 
 BATCH = 1 << 18
 """Rows that are looked at together."""
@@ -40,7 +40,7 @@ MAX_COUNTS = 100_000 * KINDS
 
 
 class TooManyError(InputError):
-    """There are more runs × questions than cells to hold their kinds."""
+    """The matrix runs × questions would have more than `MAX_CELLS` cells."""
 
 
 class Matrix(NamedTuple):
@@ -53,7 +53,7 @@ class Matrix(NamedTuple):
 
 
 class KindCounts(Struct, frozen=True):
-    """For each run and slice, how many responses of each kind: rows × KINDS whole numbers."""
+    """Counts with a row for each run and slice and a column for each kind."""
 
     runs: list[str]
     slices: list[tuple[str | None, ...]]
@@ -64,7 +64,7 @@ class KindCounts(Struct, frozen=True):
 def kind_counts(
     runs: Sequence[str], slices: Sequence[tuple[str | None, ...]], table: IntArray, questions: int
 ) -> KindCounts:
-    """Counts of runs × slices × kinds, as rows."""
+    """Reshape counts, runs × slices × kinds, to a row for each run and slice."""
     names = [run for run in runs for _ in slices]
     return KindCounts(names, [*slices] * len(runs), table.reshape(-1, KINDS), questions)
 
@@ -86,7 +86,7 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
 
 
 def refuse_counts(runs: int, slices: int, label: str) -> None:
-    """Stop before a table of counts that no memory holds."""
+    """Raise before a table of counts is allocated that is too large."""
     if runs * slices * KINDS > MAX_COUNTS:
         raise InputError(
             f"{runs:,} runs × {slices:,} slices are more than the {MAX_COUNTS // KINDS:,} rows of "
@@ -117,7 +117,7 @@ def _count_frame(
 
 
 def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KINDS) -> IntArray:
-    """Runs × questions to runs × slices × codes; a question in no slice (−1) counts nowhere."""
+    """Histogram runs × questions to runs × slices × codes, without questions in no slice (−1)."""
     inside = np.flatnonzero(slice_of >= 0)
     starts, size = slice_of[inside] * codes, slices * codes
     rows = [np.bincount(starts + row[inside], minlength=size) for row in cells]
@@ -125,7 +125,7 @@ def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KIND
 
 
 def streams(frame: nw.LazyFrame[Any]) -> bool:
-    """Whether the rows of a frame can be brought here in batches at little cost."""
+    """Whether the rows of a frame can be fetched in batches at little cost."""
     return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
 
 
@@ -135,7 +135,7 @@ def _batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.
 
 
 def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
-    """Batches with the run encoded: at once where polars reads, for texts take more memory."""
+    """Batches with `run` dictionary-encoded; polars encodes while it reads, to save memory."""
     native: Any = frame.to_native()
     if isinstance(native, pl.LazyFrame):
         yield from native.with_columns(run).collect_batches(
@@ -154,7 +154,7 @@ def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFr
 
 
 def grown(table: Any, rows: int, empty: float = 0) -> Any:
-    """A table with room for so many rows, or twice its own; unwritten zeros take no memory."""
+    """Grow an array to `rows`, at least doubling it; zero pages take no memory until written."""
     if rows <= len(table):
         return table
     shape = (max(rows, 2 * len(table)), *table.shape[1:])
@@ -206,10 +206,10 @@ def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -
 
 
 MOST_BITS = 1 << 29
-"""Runs × slices × questions of the largest slice that DuckDB remembers as met: 64 MB for a kind."""
+"""The most bits in DuckDB's bitmaps of questions seen, for each kind: 64 MB."""
 
 MET = -1
-"""The kind under which the query tells how many different questions were met."""
+"""Sentinel kind: rows of the query that hold the number of distinct questions."""
 
 QUERY = f"""
 WITH counted AS MATERIALIZED (
@@ -223,10 +223,10 @@ SELECT run, {SLICE}, {MET}, bit_count(bit_or(met)) FROM counted WHERE {KIND} < {
 
 
 def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> bool:
-    """Whether these are responses in DuckDB, and few enough to be remembered there.
+    """Whether responses are in DuckDB and its bitmaps of questions seen fit into `MOST_BITS`.
 
-    To know the number of runs takes a look at one column: of files. A caller's relation may be a
-    query of any cost and is run once.
+    The number of runs takes a scan of one column, so this is for files: a caller's relation may
+    be a costly query, which has to run only once.
     """
     if not frame.implementation.is_duckdb():
         return False
@@ -247,8 +247,7 @@ def run_count(item: Responses) -> int:
 def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> CountsByRun:
     """Count responses by run, slice and kind, and find those to a question again.
 
-    To hand every response over costs more than to count it there. The bits are held for each
-    thread and kind, so this is for as many runs and questions as leave room for that.
+    Aggregating is cheaper than fetching every row; `MOST_BITS` limits the size of the bitmaps.
     """
     label = judged.label
     query = QUERY.format(last=int(sizes.max()) - 1)
@@ -284,7 +283,7 @@ def count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> Co
 
 
 def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-    """For each run, how many rows it has and how many questions of the gold those are for."""
+    """For each run its number of rows and of distinct questions of the gold."""
     known = frame.filter(~nw.col(INDEX).is_null())
     sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
     return collect(known.group_by("run").agg(*sizes), judged.label)
@@ -321,7 +320,7 @@ def binned(judged: Judged, bins: int) -> pl.DataFrame:
 
 
 def refuse_faults(judged: Judged, faults: int, repeated: Mapping[str, int] | None = None) -> None:
-    """Refuse so many rows at fault, or runs that have so many questions again."""
+    """Raise if rows are faulty (their number) or runs repeat questions (run to number)."""
     if not faults and not repeated:
         return
     from abstain.runs.faults import first_fault, first_repeat

@@ -1,4 +1,4 @@
-"""Counts that somebody else made: read from a table and checked against themselves."""
+"""Published counts: read from a table and checked for consistency."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Row(Struct, frozen=True):
 
 
 class CountsTable(Source):
-    """Counts by run, with whatever else a table says of each row."""
+    """A source of published counts; the other columns of their table are attributes."""
 
     kind: Kind = "counts"
 
@@ -94,7 +94,7 @@ class CountsTable(Source):
         return list(dict.fromkeys(row.run for row in self.rows))
 
     def questions(self, *_: Any, **__: Any) -> Any:
-        """Counts have no questions, and so no kinds, no responses and no confidences of them."""
+        """Raise: published counts have no single questions, so no kinds and no confidences."""
         raise UsageError(NO_QUESTIONS)
 
     count_kinds = matrix = binned = questions
@@ -146,7 +146,7 @@ def read_counts_table(
 
 
 def _numbers(record: Mapping[str, Any], place: Place) -> dict[str, int]:
-    """The whole numbers of a row, some of which say how many questions were unanswered."""
+    """Parse the whole numbers of a row; one has to tell the number of unanswered questions."""
     cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
     numbers = {column: n for column, n in cells.items() if n is not None}
     if not {*SIZES} & {*numbers}:
@@ -178,7 +178,7 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
 
 
 def _counts(numbers: Mapping[str, int]) -> Counts:
-    """The counts of a row: what no column says follows from the total."""
+    """The counts of a row: unanswered ones without a column follow from the total."""
     right, wrong = numbers["right"], numbers["wrong"]
     if {*BLANKS} & {*numbers}:
         return Counts(right, wrong, *(numbers.get(column, 0) for column in BLANKS))
@@ -187,7 +187,7 @@ def _counts(numbers: Mapping[str, int]) -> Counts:
 
 
 def _inconsistency(numbers: Mapping[str, int], counts: Counts) -> str:
-    """What a row says of its counts that they do not add up to."""
+    """The first stated total that its counts do not add up to, in words; empty if none."""
     sums = {"answered": counts.answered, "unanswered": counts.unanswered}
     for column, actual in {**sums, **dict.fromkeys(TOTALS, counts.n)}.items():
         if numbers.get(column, actual) != actual:

@@ -87,12 +87,12 @@ class RunData:
         return sorted(self.source.names(), key=lambda run: (place.get(run, len(place)), run))
 
     def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions with some of their attributes, which must be there."""
+        """The questions with these attributes (None: all); an unknown one raises."""
         return self.source.questions(attributes)
 
     @property
     def touched(self) -> dict[str, int]:
-        """How many responses each part of the policy touches."""
+        """The number of blanks by reason: how often each rule of the policy applied."""
         return reasons_named(blanks_by_reason(self.source.count_kinds(()).table).sum(axis=0))
 
     @property
@@ -102,7 +102,7 @@ class RunData:
 
     @cached_property
     def codes(self) -> Codes:
-        """Runs × questions: positions in `OUTCOMES`, or `EXCLUDED`; what is open is refused."""
+        """Runs × questions: indices into `OUTCOMES`, or `EXCLUDED`; the effect `stop` raises."""
         kinds = self.kinds  # first: what is held is not counted again where it lives
         counts = self.source.count_kinds(())
         refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)
@@ -114,7 +114,7 @@ class RunData:
         return any("confidence" in item.table.columns for item in self.source.responses)
 
     def require_confidence(self) -> None:
-        """Refuse runs that nowhere say how sure they are, naming the column that may do so."""
+        """Raise if no table has confidences, naming the column that would hold them."""
         if self.kind == "counts" or self.states_confidence:
             return
         tables = [item.table for item in self.source.responses]
@@ -135,7 +135,7 @@ class RunData:
 
     @property
     def nothing_right(self) -> BoolArray | None:
-        """Which questions have no right answer, where a gold says so."""
+        """Mask of the questions without a right answer; None if there are none or no gold."""
         if self.source.gold is None:
             return None
         nothing = self.source.questions(None)["nothing_right"].to_numpy()
@@ -155,7 +155,7 @@ class RunData:
         return Counted(kinds.runs, kinds.slices, counts, kinds.questions, reasons, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
-        """Counts by run and slice: runs × slices; questions in no slice count nowhere."""
+        """Counts by run and slice: runs × slices; questions in no slice are dropped."""
         table = count_cells(self.codes, slices.slice_of, len(slices.names), EXCLUDED + 1)
         table[..., EXCLUDED] = 0
         return CountsArray(table)
@@ -166,7 +166,7 @@ class RunData:
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
     def slices(self, attribute: str) -> Slices:
-        """The slices that an attribute makes, in natural order."""
+        """The questions grouped by the values of an attribute, in natural order."""
         return slices_of(self.with_attributes([attribute]), attribute)
 
     def clusters(self, attribute: str | None = None) -> IntArray | None:
@@ -177,7 +177,7 @@ class RunData:
 
 @answered_by_features
 class Evaluation:
-    """Runs judged against a gold, or by others; read once, asked anything."""
+    """Runs judged against a gold, or graded already; every analysis is one of its methods."""
 
     def __init__(self, source: Source, reading: Reading) -> None:
         self.reading = reading
@@ -287,7 +287,7 @@ class Evaluation:
 def part_of(
     evaluation: Evaluation, inside: BoolArray, rows: Sequence[int] | None = None
 ) -> Evaluation:
-    """The questions that a mask keeps, of all runs or of those at some positions."""
+    """A part of an evaluation: questions by mask, runs by index (None: all)."""
     source = evaluation.data.source
     wanted = range(len(source.names())) if rows is None else rows
     part = Subset(source, np.flatnonzero(inside), np.array(wanted, np.int64))
@@ -295,7 +295,7 @@ def part_of(
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
-    """Stop where the policy does not say what a kind of blank becomes and there are some."""
+    """Raise if there are blanks for which the policy has the effect `stop`."""
     for position, why in enumerate(Why):
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
             count = int(reasons[:, position].sum())
@@ -308,7 +308,7 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
 
 
 def refuse_undecided_rows(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:
-    """As `refuse_undecided`, of rows with a run and a kind; returns the number of each blank."""
+    """As `refuse_undecided`, for rows with run and kind; returns the number of blanks by reason."""
     names = sorted(rows["run"].unique())
     kinds = rows[KIND].to_numpy()
     counts = count_cells(kinds[None], rows["run"].rank("dense").to_numpy() - 1, len(names))[0]

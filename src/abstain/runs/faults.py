@@ -1,4 +1,4 @@
-"""Rows that are refused, in words: those that cannot be judged, and questions answered again."""
+"""Error messages for rejected rows: those that cannot be judged, and repeated questions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def problem_at(
 
 
 def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
-    """The problem that a faulty row is; `hints` names the nearest ids, which takes its time."""
+    """Describe a faulty row as a `Problem`; `hints` adds the nearest ids, which is slow."""
     message = _message(row[KIND], row, judged.gold, hints=hints)
     where = judged.place(row)
     return problem_at(FAULTS[row[KIND]], where, message, row.get("run"), row.get("question"))
@@ -141,14 +141,14 @@ def bad_confidence(value: float | str) -> str:
 
 
 def _alike(question: str, gold: Gold) -> list[str]:
-    """Ids of about the same length, few enough to compare one by one."""
+    """Candidates for a nearest id: of similar length, few enough to compare one by one."""
     ids = gold.frame["question"]
     lengths = ids.str.len_chars().cast(pl.Int64)
     return ids.filter((lengths - len(question)).abs() <= 2).head(5_000).to_list()
 
 
 def first_fault(judged: Judged, count: int) -> Exception:
-    """The error of the first faulty row, of so many."""
+    """The error for the first faulty row, which says that there are `count`."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
@@ -165,7 +165,7 @@ WINDOWS = (1 << 16, 1 << 20, 1 << 62)
 
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
-    """The error of the first question that a run has again; `times` says how many each run has."""
+    """The error for the first repeated question; `times` is the number of repeats by run."""
     first = repeats(judged, most=1, runs=list(times))[0]
     first = replace(first, message=first.message + telling_apart(judged.responses[0].table))
     return first.error(sum(times.values()) - 1, listed=not judged.graded)
@@ -174,7 +174,7 @@ def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
 def repeats(
     judged: Judged, *, most: int = MOST_REPEATS, runs: Sequence[str] | None = None
 ) -> list[Problem]:
-    """Responses to a question that their run (of `runs`) answered before, so many at most."""
+    """At most `most` responses to a question that their run (one of `runs`) answered before."""
     problems: list[Problem] = []
     for frame in judged.frames:
         suspects = runs
@@ -220,7 +220,7 @@ def _again(
 
 
 def _seats_again(frame: nw.LazyFrame[Any], label: str, most: int) -> pl.DataFrame:
-    """The first seats whose run and question have one before, and which that is."""
+    """The first rows (by seat) that repeat a run and question, each with the first such row."""
     key = ["run", INDEX]
     frame = frame.select(*key, SEAT)  # a sort holds all its rows: of no texts but the run
     times = nw.len().alias("times"), nw.col(SEAT).min().alias("first")

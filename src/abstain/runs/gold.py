@@ -44,9 +44,9 @@ GOLD = "gold"
 class Gold(Struct, frozen=True):
     """The questions and what is right.
 
-    `frame` has `question`, `accepted` (a list of texts; what no answer can match is never
-    empty: where nothing is right it holds the words that say so), `nothing_right`, perhaps
-    `options` and `option_texts`, and the attributes as text.
+    `frame` has `question`, `accepted` (a list of texts, never empty: where nothing is right it
+    holds the words that say so), `nothing_right`, perhaps `options` and `option_texts`, and the
+    attributes as text.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Gold(Struct, frozen=True):
 def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> Gold:
     """Read a gold standard: `question`, `correct`, and any attributes.
 
-    Where no `answers` are needed, it may be the test set that participants have, without `correct`.
+    Without `answers` it may be the participants' test set, which has no column `correct`.
     """
     if isinstance(data, Gold):
         return data
@@ -151,7 +151,7 @@ def _texts(table: Table) -> tuple[pl.DataFrame, tuple[str, ...]]:
 
 
 def joined_gold(golds: Sequence[Gold]) -> Gold:
-    """Several golds as one, whose attribute `gold` says which each question is of."""
+    """Concatenate golds; the attribute `gold` tells which one a question is from."""
     first = golds[0]
     if len(golds) == 1:
         return first
@@ -291,7 +291,7 @@ BY = "by:"
 def numbered_slices(
     rows: pl.DataFrame, columns: Sequence[str]
 ) -> tuple[list[tuple[str | None, ...]], IntArray]:
-    """The slices by some columns, in the order in which they first come, and that of each row."""
+    """Distinct values of some columns, in order of first occurrence, and the index of each row."""
     if not columns:
         return [()], np.zeros(rows.height, np.int64)
     chosen = rows.select(map(col, columns))
@@ -304,7 +304,7 @@ def numbered_slices(
 
 
 class Slices(Struct, frozen=True):
-    """The slices that an attribute makes of the questions."""
+    """The questions grouped by the values of an attribute."""
 
     attribute: str
     names: list[str]

@@ -326,7 +326,7 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
 
 
 def fold(value: str) -> str:
-    """A grade as it is looked up: case, a final full stop and ways of writing aside."""
+    """A grade normalised for lookup: without case, a final full stop and spelling variants."""
     text = value.strip()
     if text == "-1":
         return text

@@ -2,7 +2,7 @@
 
 One expression gives every response its kind, in the engine that the responses live in;
 faults (a question the gold lacks, a row that contradicts itself) are kinds too, so
-counting finds them for nothing and only then are their rows looked up.
+counting detects them at no cost, and only then are their rows looked up.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def columns_as_text(
 def _with_confidence(
     frame: nw.LazyFrame[Any], label: str
 ) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
-    """Confidence as a float, and the text of one that cannot be one."""
+    """Parse confidence as a float; the column `UNREAD` has the texts that are no numbers."""
     dtype = frame.collect_schema()["confidence"]
     if dtype.is_numeric() or dtype == nw.Boolean or is_all_null(frame, "confidence"):
         return frame, [nw.col("confidence").cast(nw.Float64)]
@@ -173,7 +173,7 @@ def by_engine(
 
 
 def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """What responses are joined with: each question's position, its slice and its place there."""
+    """The table to join responses with: index of each question, its slice, its index in there."""
     number = pl.int_range(pl.len(), dtype=pl.Int32)
     slice_of = pl.Series(SLICE, numbered_slices(questions, by)[1].astype(np.int32))
     keys = questions.select("question", number.alias(INDEX), slice_of)
@@ -217,7 +217,7 @@ def _with_kinds(
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Answers that decline by a rule as blanks; answers that the gold accepts stay right."""
+    """Make answers that a rule takes for refusals blanks, unless the gold accepts them."""
     declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
     why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
     return frame.with_columns(
@@ -243,7 +243,7 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
 
 
 def first_of(cases: Iterable[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
-    """The value of the first case whose condition holds."""
+    """A when-then chain: the value of the first case whose condition holds."""
     chain: Any = nw
     for condition, value in cases:
         chain = chain.when(condition).then(value)
@@ -252,12 +252,12 @@ def first_of(cases: Iterable[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw
 
 
 def code(number: int) -> nw.Expr:
-    """A kind as every engine holds it."""
+    """A kind code as a literal of one byte, alike in every engine."""
     return nw.lit(number, dtype=nw.Int8)
 
 
 def filled_in(name: str) -> nw.Expr:
-    """Whether a cell holds something."""
+    """Whether a cell is neither null nor empty."""
     return ~nw.col(name).is_null() & (nw.col(name) != "")
 
 
@@ -296,7 +296,7 @@ def _faults(
 
 
 def bad_reason(names: Sequence[str]) -> Cases:
-    """The fault of a reason that nobody knows."""
+    """The fault of an unknown reason."""
     if "why" not in names:
         return []
     unknown = ~nw.col("why").str.to_lowercase().is_in(tuple(Why))
@@ -312,7 +312,7 @@ def bad_confidence_of(names: Sequence[str]) -> Cases:
 
 
 def reason_of(names: Sequence[str], declined: nw.Expr | None = None) -> nw.Expr:
-    """Why a blank is blank: a stated reason goes before "not answered"."""
+    """The kind of a blank by its reason; a stated one takes precedence over `answered=no`."""
     cases: Cases = []
     if "why" in names:
         reason = nw.col("why").str.to_lowercase()

@@ -1,4 +1,4 @@
-"""Responses: tables in one shape, lazy, in the engine they came in."""
+"""Responses: lazy tables with the same column names, each in its engine."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def read_responses(
 def with_our_names(
     table: Table, meanings: Sequence[str], grades: Mapping[str, str] | None = None
 ) -> Table:
-    """A table whose columns have our names, as far as their usual names and contents tell."""
+    """Rename a table's columns to the known names where usual names and contents identify them."""
     if {*table.columns} <= {*meanings, *OTHERS}:
         return table
     from abstain.runs.usual_names import recognised

@@ -1,7 +1,7 @@
 """Where responses come from: a gold and runs, judged rows, or a part of them.
 
-Each is opened once. What is asked of it is counted where the responses live, and remembered; or the
-matrix is filled: the kind of every response, runs × questions, one byte each.
+Each is opened once. Its engine aggregates counts, which are cached; an analysis of single responses
+fills the matrix of kinds: runs × questions, one byte each.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArr
 
 
 class Source:
-    """Responses, and what is known of them before anything is counted."""
+    """Abstract base: where responses come from, with cached counts and matrix."""
 
     kind: Kind
     gold: Gold | None = None
@@ -69,7 +69,7 @@ class Source:
         raise NotImplementedError
 
     def _count(self, by: Sequence[str]) -> KindCounts:
-        """How many responses of each kind, counted where they live if that is elsewhere."""
+        """Count kinds from the matrix; a subclass may let the responses' engine count instead."""
         return self._count_held(by)
 
     def _fill(self, *, confident: bool) -> Matrix:
@@ -85,7 +85,7 @@ class Source:
         return self._held
 
     def count_kinds(self, by: Sequence[str]) -> KindCounts:
-        """How many responses of each kind, by run and slice."""
+        """Counts of each kind by run and slice (cached)."""
         key = tuple(by)
         if key not in self._counts:
             self._counts[key] = self._count(by) if self._held is None else self._count_held(by)
@@ -110,11 +110,11 @@ class Source:
         return pl.concat(parts)
 
     def published(self, by: Sequence[str]) -> Published | None:
-        """The counts by run and slice, where somebody else has counted."""
+        """Published counts by run and slice; None where responses were read."""
         return None
 
     def only(self, runs: Collection[str] | str | None, where: Values) -> Source | None:
-        """Some of its runs, where these values hold; None: that takes the matrix."""
+        """A subset that needs no matrix; None where only the matrix can be indexed."""
         return None
 
 
@@ -247,7 +247,7 @@ class Subset(Source):
 def having(
     rows: pl.DataFrame, where: Values, *, what: str = "question"
 ) -> tuple[BoolArray, dict[str, list[str]]]:
-    """Which rows have the values asked for, and these as texts; one that none has is refused."""
+    """Mask of the rows with the values asked for, and these as texts; an absent one raises."""
     inside = np.ones(rows.height, bool)
     asked: dict[str, list[str]] = {}
     for name, values in (where or {}).items():
@@ -282,7 +282,7 @@ def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
 
 
 def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
-    """Rows of several tables in one order; a table in that order already is not copied."""
+    """Concatenate and reorder the rows of arrays; one in order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
 
@@ -291,7 +291,7 @@ EMPTY = EXCLUDED - 1
 
 
 def has_answer(codes: Codes) -> BoolArray:
-    """Which responses have an answer or a candidate."""
+    """Mask of the responses with an answer or a candidate."""
     has: BoolArray = codes < EMPTY
     return has
 

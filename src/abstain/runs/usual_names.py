@@ -75,7 +75,7 @@ def plain(name: str) -> str:
 
 
 def _refuse_two_answers(table: Table) -> None:
-    """Refuse an `answer` that may be what is right: every answer would be right."""
+    """Raise if a column `answer` may be the gold's: every answer would be right."""
     predicted = [column for column in table.columns if plain(column) in PREDICTED]
     if "answer" in table.columns and "answer" not in table.renamed and predicted:
         raise InputError(

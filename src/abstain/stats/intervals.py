@@ -23,7 +23,7 @@ IntervalMethod: TypeAlias = Literal[
 Ends: TypeAlias = tuple[float, float]
 
 METHODS: dict[str, str] = {
-    "beta": "beta quantiles by the effective number of questions",
+    "beta": "beta quantiles with the effective sample size",
     "logit": "the delta method on the logit scale with pseudo-counts",
     "delta": "the delta method",
     "percentile": "the percentile bootstrap",

@@ -320,7 +320,7 @@ def unknown_words(c: CompareResult) -> list[str]:
     low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
     reverse = len(c.rows) == 2 and (low is None or high is None or low <= high)
     why = " and could reverse the order of the two runs" if reverse else ""
-    return [f"{text}{why}: worst and best are the scores over all ways."]
+    return [f"{text}{why}: worst and best bound the score over all their outcomes."]
 
 
 def judge_words(c: CompareResult) -> list[str]:

@@ -73,8 +73,8 @@ def letters(d: Definition) -> str:
     """What the letters of its formula stand for."""
     if d.takes == "ranking":
         return (
-            "r_i the gain or grade at rank i, d the length of the list, R what there is to find, "
-            "r_t = Σ r_i / R the gain of the list's end (1 if R = 0)"
+            "r_i the gain or grade at rank i, d the length of the list, R the number of relevant "
+            "documents or their total gain, r_t = Σ r_i / R the gain of the list's end (1 if R = 0)"
         )
     if d.takes == "confidence":
         return "N answers, C(i) right among the i surest, s the confidence; n questions"

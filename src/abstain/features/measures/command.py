@@ -24,14 +24,14 @@ def measures_grid() -> Grid:
     names = ("measure", "formula", "κ", "p*")
     grid = Grid([Column(name) for name in names], rows)
     grid.notes = [
-        "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR: "
-        "unanswered, the candidate was right).",
+        "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR, "
+        "UW, UE: unanswered, with a right, a wrong, no candidate).",
         "κ is the credit for a blank, in right answers. p* is the chance of being right above "
         "which answering pays.",
         "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
         "the i surest; `abstain curve` gives them.",
-        "For rankings: r_i is the gain or grade at rank i, d the length of the list, R what there "
-        "is to find, r_t the gain of the list's end; [@k] may be left out.",
+        "For rankings: r_i is the gain or grade at rank i, d the length of the list, R the "
+        "number of relevant documents or their total gain, r_t the gain of the list's end; [@k] may be left out.",
         "`abstain explain c@1` explains one measure in full.",
     ]
     return grid
