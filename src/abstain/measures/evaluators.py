@@ -212,8 +212,8 @@ def _declare_squad(short: str, score: str, what: str) -> None:
     best = f"best-{short}"
     _squad(best, lambda a: _best(a, score)[0], f"The best {what} over all thresholds.", **tuned)
     at = f"The smallest threshold with the best {what}; −1: nothing is answered."
-    tuned |= {"formula": f"smallest threshold that gives {best}", "bounds": (-math.inf, math.inf)}
-    _squad(f"{best}-at", lambda a: _best(a, score)[1], at, **tuned)
+    tuned["formula"] = f"the smallest threshold that gives {best}"
+    _squad(f"{best}-at", lambda a: _best(a, score)[1], at, bounds=(-math.inf, math.inf), **tuned)
 
 
 _declare_squad("exact", "exact", "exact match")

@@ -31,8 +31,8 @@ def measures_grid() -> Grid:
         "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
         "the i surest; `abstain curve` gives them.",
         "For rankings: r_i is the gain or grade at rank i, d the length of the list, R the "
-        "number of relevant documents or their total gain, r_t the gain of the list's end; [@k] may be left out.",
-        "`abstain explain c@1` explains one measure in full.",
+        "number of relevant documents or their total gain, r_t the gain of the list's end.",
+        "[@k] may be left out. `abstain explain c@1` explains one measure in full.",
     ]
     return grid
 
