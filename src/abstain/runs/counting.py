@@ -70,7 +70,7 @@ def kind_counts(
 
 
 def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
-    """Count the kinds by run and slice, after making sure that there is nothing to refuse."""
+    """Count kinds by run and slice; faulty rows raise, absent ones are counted as missing."""
     label, questions = judged.label, judged.gold.frame
     for name in by:  # before slices are numbered, at more cost
         refuse_counts(1, cells(questions, name).n_unique(), label)
@@ -96,13 +96,13 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
 
 
 CountsByRun: TypeAlias = "tuple[list[str], IntArray]"
-"""Runs, and how many responses of each kind: runs × slices × KINDS, without those of no row."""
+"""Runs, and their counts as an array, runs × slices × KINDS, before absent rows are added."""
 
 
 def _count_frame(
     judged: Judged, frame: nw.LazyFrame[Any], slice_of: IntArray, sizes: IntArray
 ) -> CountsByRun:
-    """The responses of one frame, counted where that costs least."""
+    """Count the responses of one frame, in its engine or in numpy: what is cheaper."""
     if fits_in_duckdb(judged, frame, sizes):
         return count_in_duckdb(judged, frame, sizes)
     if not streams(frame):
@@ -237,7 +237,7 @@ def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) ->
 
 
 def run_count(item: Responses) -> int:
-    """How many runs a table has, before it is joined with anything."""
+    """The number of distinct runs in a table, before any join."""
     if item.run is not None:
         return 1
     runs = item.frame.select(nw.col("run").n_unique().alias("runs"))
@@ -262,7 +262,7 @@ def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -
 def counts_by_run(
     judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
 ) -> CountsByRun:
-    """Counts by run, slice and kind; `distinct` says how many different questions a run has."""
+    """Pivot an engine's counts to an array; `distinct` has each run's number of questions."""
     refuse_faults(judged, int(rows.filter(pl.col(KIND) >= KINDS)["n"].sum()))
     names = sorted(rows["run"].unique())
     refuse_counts(len(names), slices, judged.label)
@@ -276,7 +276,7 @@ def counts_by_run(
 
 
 def count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> CountsByRun:
-    """Count responses by run, slice and kind, wherever they are."""
+    """Count responses by run, slice and kind with `group_by` in the frame's engine."""
     rows = engine_counts(judged, frame, [SLICE])
     distinct = rows_by_run(judged, frame).select("run", "distinct")
     return counts_by_run(judged, rows, slices, dict(distinct.iter_rows()))
@@ -329,7 +329,7 @@ def refuse_faults(judged: Judged, faults: int, repeated: Mapping[str, int] | Non
 
 
 def refuse_runs(responses: Sequence[Responses], runs: Sequence[str]) -> None:
-    """Refuse a run that two tables have, and a table of which none of the runs came."""
+    """Raise for a run that is in two tables, and for a table without rows."""
     if len(set(runs)) < len(runs):
         name = next(run for run in runs if runs.count(run) > 1)
         raise UsageError(f"run '{name}' is in two tables; a run belongs in one")

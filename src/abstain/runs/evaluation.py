@@ -128,7 +128,7 @@ class RunData:
 
     @property
     def confidence(self) -> Array:
-        """Runs × questions: how sure each response was; NaN where it does not say."""
+        """Runs × questions: the confidence of each response; NaN where none is stated."""
         sure = self.source.matrix(confident=True).confidence
         assert sure is not None
         return sure

@@ -101,7 +101,7 @@ def grade_rows(item: Responses) -> pl.DataFrame:
 
 
 def shared_attributes(responses: Sequence[Responses]) -> tuple[str, ...]:
-    """Columns that say one thing of each question, whatever run the row is of."""
+    """Columns that are constant within each question, over all runs: its attributes."""
     schemas = [item.frame.collect_schema() for item in responses]
     shared = [
         name
@@ -199,7 +199,7 @@ def _questions(
 
 
 def numbered(judged: Judged) -> Judged:
-    """Rows that name no question, each known by its place in its run."""
+    """Rows without a question id, identified by their position in their run."""
     label = judged.label
     rows = pl.concat([collect(frame, label) for frame in judged.frames], how="diagonal")
     rows = rows.with_columns(pl.int_range(pl.len()).over("run").cast(pl.Int32).alias(INDEX))

@@ -79,7 +79,7 @@ class Source:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
 
     def matrix(self, *, confident: bool) -> Matrix:
-        """The kind of every response, and its confidence where that is asked for."""
+        """The matrix of kinds and, where it is asked for, that of confidences (cached)."""
         if self._held is None or (confident and self._held.confidence is None):
             self._held = self._fill(confident=confident)
         return self._held
@@ -98,7 +98,7 @@ class Source:
         return kind_counts(runs, slices, table, kinds.shape[1])
 
     def binned(self, bins: int) -> pl.DataFrame:
-        """Responses by run, kind and bin of confidence (−1: none), under no policy."""
+        """Counts by run, kind and bin of confidence (−1: none), before any policy."""
         runs, kinds, confidence = self.matrix(confident=True)
         assert confidence is not None
         parts = []
@@ -119,7 +119,7 @@ class Source:
 
 
 class _LazySource(Source):
-    """Responses that are judged once and counted where they live."""
+    """Responses that are judged once and counted in their engine."""
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__()
@@ -271,7 +271,7 @@ def declared_cluster(tables: Iterable[Table]) -> str | None:
 
 
 def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
-    """Every response in its cell, whatever engines the runs live in; faults are refused."""
+    """Fill the matrices from all engines, with the runs in order of name; faults raise."""
     parts = [fill(judged, frame, confident=confident) for frame in judged.frames]
     runs = [run for part in parts for run in part.runs]
     refuse_runs(judged.responses, runs)
