@@ -149,6 +149,17 @@ def test_the_same_tasks_in_two_folders_are_two_runs(here: Here) -> None:
     assert scored(here, "--judged", "zero", "five") == {("zero/m",): [0, 6], ("five/m",): [6, 0]}
 
 
+def test_folders_name_runs_before_their_settings_do(here: Here) -> None:
+    """A folder's name is what its author called the run; its arguments are long."""
+    model = "peft=/checkpoints/{}/adapter,dtype=bfloat16"
+    for folder, values in (("base", "00"), ("tuned", "11")):
+        log = json.loads(inspect("m", "a", values))
+        log["eval"]["model_args"] = {"pretrained": model.format(folder)}
+        here.write(f"{folder}/log.json", json.dumps(log))
+    found = scored(here, "--judged", "base", "tuned")
+    assert found == {("base/m",): [0, 2], ("tuned/m",): [2, 0]}
+
+
 @pytest.mark.slow
 def test_refusals_are_looked_for_by_who_judged_each_task(here: Here) -> None:
     here.write("logs/1.json", inspect("m", "a", "00", scorer="match"))  # compares texts

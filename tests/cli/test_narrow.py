@@ -186,6 +186,37 @@ def test_a_pipe_cuts_no_name_and_takes_another_width(
     assert "c@1 as submitted" in table
 
 
+@pytest.mark.parametrize("letters", [41, 70])
+@pytest.mark.parametrize(
+    ("command", "blocks"), [("score -m c@1 -m F -m accuracy -m precision --interval", 3),
+                            ("curve", 2), ("compare --resamples 100", 1)],
+)  # fmt: skip
+def test_a_long_name_does_not_split_a_table_into_columns(
+    command: str,
+    blocks: int,
+    letters: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beside a name that is not cut stand as many columns as beside one of 24 letters."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    (tmp_path / "gold.csv").write_text(SAID["gold.csv"])
+    name, *more = command.split()
+    shown = []
+    for size in (24, letters):
+        run_name = "m" * size
+        (tmp_path / "runs.csv").write_text(SAID["runs.csv"].replace("bold", run_name))
+        assert run([name, "gold.csv", "runs.csv", *more]) == 0
+        text = capsys.readouterr().out
+        heads = [block.splitlines()[0].split() for block in text.split("\n\n")]
+        shown.append([head for head in heads if "run" in head[:2] and "against" not in head])
+        assert run_name in text
+    assert shown[0] == shown[1]
+    assert len(shown[1]) == blocks
+
+
 def test_a_pipe_that_takes_ascii_gets_signs_that_it_can_write(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", RUN)

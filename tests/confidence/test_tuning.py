@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.features.curve.view import View as CurveView
 from abstain.features.tune.analysis import halves_of
 from abstain.features.tune.choose import Maximise, Threshold
 from abstain.features.tune.result import Split, Standing
@@ -44,6 +45,38 @@ def test_a_threshold_lies_midway_to_the_next_answer() -> None:
     item = Maximise(ab.measure("c@1"))
     assert item.choose(Curve.of(Answers.of([1, 1, 0, 0], [0.9, 0.9, 0.5, 0.4]))) == 0.7
     assert item.choose(Curve.of(Answers.of([1, 1], [0.9, 0.5]))) == 0.0
+
+
+@given(own=rows, name=st.sampled_from(["c@1", "F", "accuracy"]))
+def test_equal_thresholds_are_decided_alike_wherever_the_best_is_named(
+    own: list[Row], name: str
+) -> None:
+    """Of several best thresholds the curve, its page and `tune` take that which answers most."""
+    sure = [(outcome, 0.0 if level is None else level) for outcome, level in own]
+    assume(any(outcome != "unanswered_empty" for outcome, _ in own))
+    read = read_rows({"a": sure * 2})  # two folds at least
+    curve = read.curve([name])
+    (run,), (tuned,) = curve.runs, read.tune(maximise=name, folds=2).runs
+    every = [t for _, t in sure] + [math.inf]
+    item = ab.measure(name)
+    scores = {t: item(ab.Counts(**slow_counts(sure, t))) for t in every}
+    best = max((score for score in scores.values() if not math.isnan(score)), default=math.nan)
+    if math.isnan(best) or tuned.threshold is None:
+        return
+    lowest = min(t for t, score in scores.items() if score == pytest.approx(best, abs=1e-12))
+    answered = slow_counts(sure, lowest)
+    share = (answered["right"] + answered["wrong"]) / len(sure)
+    assert run.coverage == pytest.approx(share)
+    assert tuned.best_in_hindsight.coverage == pytest.approx(share)
+    assert curve.to_frame()["coverage"].to_list() == [run.coverage]
+    stated = "all questions" if share == 1 else f"a share of {share:.4f} of the questions"
+    assert stated in CurveView(curve).page().lead
+
+
+def test_runs_that_share_the_best_score_are_all_named() -> None:
+    rows = [("right", 0.9), ("wrong", 0.1)]
+    page = CurveView(read_rows({"a": rows, "b": rows}).curve(["accuracy"])).page()
+    assert page.lead == "In hindsight a, b share the best accuracy 0.5000."
 
 
 # ---------------------------------------------------------------------------------- judging

@@ -30,6 +30,9 @@ BLOCKS = (("█", "green"), ("▒", "red"), ("·", "bright_black"))
 PLAIN_BLOCKS = (("#", "green"), ("x", "red"), (".", "bright_black"))
 NAME_WIDTH = 24
 """Columns that names have at least where they are cut."""
+LONG_NAME = 40
+"""A name that is longer stands out of the width, where it is not cut: else it would take the room
+of the columns, and a block would have one column."""
 NOTE_WIDTH = 80
 NARROW = 60
 """Columns below which a table that can be stacked is."""
@@ -146,13 +149,14 @@ def _stacked(strips: Sequence[Strip], width: int) -> Iterator[Line]:
 def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip]]:
     """The columns in blocks that fit the width; the texts that name a row lead every block.
 
-    Where no column fits beside names that may not be cut, the names do not count.
+    Long names that may not be cut do not count, nor do those beside which no column fits.
     """
     lead = list(takewhile(lambda strip: strip.is_text, strips))
     rest = strips[len(lead) :]
     names = _width(lead) + 2 if lead else 0
-    if lead and cut:
-        names -= max(0, max(strip.width for strip in lead) - NAME_WIDTH)
+    longest = max([strip.width for strip in lead], default=0)
+    if cut or longest > LONG_NAME:
+        names -= max(0, longest - NAME_WIDTH)
     if names + _width(rest) > width:
         rest = [strip for strip in rest if strip.column.kind != "bar"] or rest
     room = width - names

@@ -73,7 +73,7 @@ def runs_of(item: Responses) -> list[str]:
 def name_runs(tables: Sequence[Responses]) -> list[Responses]:
     """Give tables whose runs have one name different names.
 
-    Logs with one run id get what differs between them: task, settings, folder, time. Where nothing
+    Logs with one run id get what differs between them: task, folder, settings, time. Where nothing
     does, their file names; other tables as much of their path as it takes.
     """
     named = _by_facts(tables)
@@ -134,7 +134,7 @@ def _by_facts(tables: Sequence[Responses]) -> list[Responses]:
         alike = [tables[place].table for place in logs]
         folders = {os.path.dirname(os.path.abspath(table.name)) for table in alike}
         apart = len(folders) == len(alike) > 1
-        labels = differing(alike, ("task", "settings") if apart else ("task", "settings", "time"))
+        labels = differing(alike, ("task",) if apart else ("task", "settings", "time"))
         if labels is None and apart:
             continue  # their folders tell them apart
         for at, place in enumerate(logs):

@@ -215,10 +215,14 @@ class View(Curves[CurveResult]):
         result, top = self.result, self.result.runs[0]
         if top.best is None or top.coverage is None:
             return f"Summary of {plural(len(result.runs), 'run')}."
+        best = f"{result.along} {view.score_text(top.best)}"
+        if len(tied := [run.run for run in result.runs if run.best == top.best]) > 1:
+            return f"In hindsight {view.first_few(tied)} share the best {best}."
+        where = f"a share of {view.score_text(top.coverage)} of the questions, where it is surest"
         return (
-            f"In hindsight the best run is {top.run}: {result.along} {view.score_text(top.best)}, "
-            f"if it answered only the {100 * top.coverage:.0f} % of the questions where it is "
-            f"surest (as submitted: {view.score_text(top.as_submitted)})."
+            f"In hindsight the best run is {top.run}: {best}, if it answered "
+            f"{where if top.coverage < 1 else 'all questions'} "
+            f"(as submitted: {view.score_text(top.as_submitted)})."
         )
 
 
