@@ -40,8 +40,11 @@ def _few_are_enough() -> Iterator[None]:
         yield
 
 
-PLAIN = ("K1", "K", "MRR", "coverage@risk(r=0.25)", "ECE(bins=4)", "ECE-mass(bins=3)")
-BIASED = ("ECE", "ECE(bins=4)", "ECE-mass(bins=3)")
+BIASED = (
+    *("ECE", "ECE(bins=4)", "ECE-mass(bins=3)", "adaptive-ECE(bins=3)", "smooth-ECE"),
+    *("RMSCE(size=2)", "RMSCE-HLE(size=2)"),
+)
+PLAIN = ("K1", "K", "MRR", "coverage@risk(r=0.25)", *BIASED[1:])
 
 
 def responses(seed: int, size: int, *, blanks: int = 1, skill: float = 1.0) -> list[Response]:

@@ -169,6 +169,59 @@ def ece_mass(bins: int) -> Callable[[Sequence[Answer], int], Score]:
     return score
 
 
+def by_count(size: int, *, last: bool) -> Callable[[Sequence[Answer], int], Score]:
+    """Sorted bins of so many answers; a tied answer has its group's share of right ones."""
+
+    def score(answers: Sequence[Answer], n: int) -> Score:
+        own = sorted(stated(answers), key=lambda a: a[1])
+        alike = [[r for r, t in own if t == s] for _, s in own]
+        off = [sum(a) / len(a) - s for a, (_, s) in zip(alike, own, strict=True)]
+        bins = max(len(own) // size, 1)
+        starts = [b * size for b in range(bins)]
+        ends = [*starts[1:], len(own)]
+        parts = [off[i:j] for i, j in zip(starts, ends, strict=True)]
+        kept = parts if last else parts[:-1]
+        if not kept:
+            return None
+        return math.sqrt(sum(sum(part) ** 2 / len(part) for part in kept) / len(own))
+
+    return score
+
+
+def adaptive_ece(bins: int) -> Callable[[Sequence[Answer], int], Score]:
+    """Bins between values at fractional ranks, which lie on straight lines between answers."""
+
+    def score(answers: Sequence[Answer], n: int) -> Score:
+        own = stated(answers)
+        ranked = sorted(s for _, s in own)
+        edges = []
+        for b in range(1, bins):
+            rank = min(b * len(own) / bins, len(own) - 1)
+            low, high = ranked[math.floor(rank)], ranked[min(math.floor(rank) + 1, len(own) - 1)]
+            edges.append(low + (rank - math.floor(rank)) * (high - low))
+        return binned(own, [sum(edge < s for edge in edges) for _, s in own])
+
+    return score
+
+
+def smooth_ece(answers: Sequence[Answer], n: int) -> Score:
+    """By the midpoint rule, with the images of each answer beyond 0 and 1 one by one."""
+    own = stated(answers)
+    points = [(i + 0.5) / 400 for i in range(400)]
+
+    def error(width: float) -> float:
+        reach = range(-1 - math.ceil(3 * width), 2 + math.ceil(3 * width))
+        images = [(2 * k + sign * s, r - s) for r, s in own for k in reach for sign in (1, -1)]
+        near = [sum(o * math.exp(-(((t - s) / width) ** 2) / 2) for s, o in images) for t in points]
+        return sum(map(abs, near)) / 400 / len(own) / width / math.sqrt(2 * math.pi)
+
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if error(middle) > middle else (low, middle)
+    return (low + high) / 2
+
+
 def brier(answers: Sequence[Answer], n: int) -> Score:
     own = stated(answers)
     return sum((s - r) ** 2 for r, s in own) / len(own)
@@ -203,6 +256,15 @@ REFERENCE: dict[str, Callable[[Sequence[Answer], int], Score]] = {
     "ECE": ece(15),
     "ECE(bins=4)": ece(4),
     "ECE-mass(bins=3)": ece_mass(3),
+    "RMSCE": by_count(100, last=True),
+    "RMSCE(size=2)": by_count(2, last=True),
+    "RMSCE-HLE(size=2)": by_count(2, last=False),
+    "adaptive-ECE": adaptive_ece(15),
+    "adaptive-ECE(bins=3)": adaptive_ece(3),
+    "smooth-ECE": smooth_ece,
     "Brier": brier,
     "log-score": log,
 }
+
+TOLERANCE = {"smooth-ECE": 0.003}
+"""Of measures that no sum gives: an integral on a grid, solved for its width."""

@@ -57,6 +57,7 @@ def test_measures_stand_by_what_they_take_and_then_by_family(
     order = [
         ("counts", "of_counts"),
         *(("confidence", own) for own in ("weighted_answers", "confidence")),
+        ("confidence", "calibration_errors"),
         *(("ranking", own) for own in ("ranking", "recall_and_gain", "user_models")),
         *(("ranking", "truncated"), ("columns", "evaluators")),
     ]

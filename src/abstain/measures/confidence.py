@@ -270,8 +270,12 @@ def ece(a: Answers, *, bins: float) -> Numeric:
 @binning(
     "ECE-mass",
     source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
+    aliases=("equal-mass-ECE", "ECE-equal-mass"),
     convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
     gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
+    note="Nixon et al. average over classes too; of the confidence in one answer their ACE is this "
+    "where no confidence is tied and bins can be equal. uncertainty-calibration has it as "
+    "`get_ece_em`.",
 )
 def ece_mass(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share of right answers, on average, in bins of equal size."""

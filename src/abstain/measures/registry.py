@@ -32,6 +32,7 @@ FAMILIES = (
     "abstain.measures.of_counts",
     "abstain.measures.weighted_answers",
     "abstain.measures.confidence",
+    "abstain.measures.calibration_errors",
     "abstain.measures.ranking",
     "abstain.measures.recall_and_gain",
     "abstain.measures.user_models",
