@@ -86,11 +86,11 @@ def test_an_empty_id_is_told_as_such(here: Here) -> None:
     says(here.refuses("meta", "--scores", "m.csv"), "m.csv:3", "'topic'")
 
 
-def test_measures_keep_names_that_say_something(here: Here) -> None:
+def test_measures_are_called_as_their_files(here: Here) -> None:
     for name in ("ndcg_10.csv", "ndcg_20.csv", "web.p_5.csv", "web.p_10.csv"):
         here.write(name, matrix())
     how = ("--part", "agreement", "-f", "json")
     found = here("meta", "--scores", "ndcg_10.csv", "ndcg_20.csv", *how).data
     assert found["measures"] == ["ndcg_10", "ndcg_20"]
     found = here("meta", "--scores", "web.p_5.csv", "web.p_10.csv", *how).data
-    assert found["measures"] == ["p_5", "p_10"]
+    assert found["measures"] == ["web.p_5", "web.p_10"]
