@@ -25,7 +25,8 @@ from abstain.runs.run_names import (
     runs_of,
 )
 from abstain.runs.usual_names import refuse_pooled
-from tests.snapshots import refuses
+from tests.helpers import Here
+from tests.snapshots import refuses, says
 
 Facts = tuple[tuple[str, str, str], ...]
 
@@ -166,3 +167,36 @@ def test_a_column_of_systems_beside_the_runs_pools_nothing() -> None:
     apart = table(question=["q1", "q1"], answer=["a", "b"], llm=["m1", "m2"])
     with pytest.raises(ab.InputError, match="llm"):
         refuse_pooled(apart, judged=False)
+
+
+def test_errors_name_the_columns_that_the_file_has(here: Here) -> None:
+    """Whoever reads an error has the file before him, not what its columns are read as."""
+    here.write("gold.csv", "question,correct\nq1,A\n")
+    here.write("g.csv", "qid,model,verdict\nq1,x,right\n")
+    assert "(its columns: qid, model, verdict)" in here.refuses(
+        "score", "--judged", "g.csv", "--by", "topic"
+    )
+    assert "(its columns: qid, model, verdict)" in here.refuses("score", "gold.csv", "g.csv")
+    line = here.refuses("score", "--judged", "g.csv", "--column", "grade=verdct")
+    says(line, "'verdct'", "there are model, qid, verdict")
+    says(here.refuses("score", "--judged", "g.csv", "--by", "model"), "'model'", "'run'")
+    here.write("run.csv", "qid,given,output,prob\nq1,perhaps,A,0.5\n")
+    line = here.refuses("score", "gold.csv", "run.csv", "-c", "answered=given")
+    says(line, "run.csv:2", "'given'", "'perhaps'")
+    here.write("run.csv", "qid,output,prob\nq1,A,0.5\n,A,0.5\n")
+    says(here.refuses("score", "gold.csv", "run.csv"), "run.csv:3", "(column 'qid')")
+    here.write("run.csv", "qid,output,prob\nq1,A,high\n")
+    says(here.refuses("curve", "gold.csv", "run.csv"), "run.csv:2", "'high'", "(column 'prob')")
+
+
+def test_grades_without_a_gold_are_noticed(here: Here) -> None:
+    here.write("gold.csv", "question,correct\nq1,A\nq2,B\n")
+    here.write("g.csv", "id,model,verdict\nq1,x,right\nq2,x,wrong\n")
+    for command in ("score", "compare", "curve"):
+        says(here.refuses(command, "g.csv"), "g.csv", "'verdict'", "--judged")
+    says(here.refuses("campaign", "g.csv", "-o", "out"), "'verdict'", "abstain score --judged")
+    says(here.refuses("campaign", "g.csv", "g.csv", "-o", "out"), "g.csv:1", "'correct'")
+    here.write("own.csv", "id,grade\nq1,right\nq2,wrong\n")
+    says(here.refuses("score", "own.csv", "own.csv"), "own.csv:1", "'grade'", "--judged")
+    for plain in ("gold.csv", "missing.csv", "-"):
+        assert here.refuses("score", plain).endswith("or say --judged or --counts")

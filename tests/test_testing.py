@@ -209,6 +209,20 @@ def test_a_baseline_of_several_runs_is_refused() -> None:
         assert_at_least(after, gold, "accuracy", 0.75, baseline=two)
 
 
+def test_a_gate_that_gets_several_runs_says_how_to_choose_one(tmp_path: Path) -> None:
+    gold, before, after = sliced()
+    two = pl.concat([called(before, "a"), called(after, "b")]).rename({"run": "model"})
+    chosen = 'frame.filter(pl.col("model") == "a")'
+    with refuses(ab.UsageError, "got 2: 'a', 'b'", chosen):
+        assert_at_least(two, gold, "accuracy", 0.1)
+    assert_at_least(two.filter(pl.col("model") == "a"), gold, "accuracy", 0.1)
+    paths = [tmp_path / name for name in ("before.csv", "after.csv")]
+    for path, run in zip(paths, (before, after), strict=True):
+        run.write_csv(path)
+    with refuses(ab.UsageError, "got 2: 'after', 'before'", "before.csv"):
+        assert_at_least(paths, gold, "accuracy", 0.1)
+
+
 def test_clustered_questions_are_not_called_equal_to_the_threshold() -> None:
     gold, run = data(28, 12, 0)
     gold = gold.with_columns(group=pl.col("question") // 4)

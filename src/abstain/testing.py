@@ -9,6 +9,7 @@ accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7262: surely reache
 
 from __future__ import annotations
 
+import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -365,7 +366,10 @@ class _Asked:
         how = self.reading
         item = evaluate_judged(run, how) if gold is None else evaluate(gold, run, how)
         if len(item.runs) != 1:
-            raise UsageError(f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}")
+            how = _one_of(item)
+            raise UsageError(
+                f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}; {how}"
+            )
         return item
 
     def _difference(self, item: Evaluation, before: Evaluation) -> tuple[float, float, float]:
@@ -414,6 +418,16 @@ class _Asked:
 
         enough = bisect_left(range(MOST_QUESTIONS), 1, lo=n, key=reaches)
         return enough if enough < MOST_QUESTIONS else None
+
+
+def _one_of(item: Evaluation) -> str:
+    """How to choose one of several runs: its file, or its rows of a table."""
+    tables = [each.table for each in item.data.source.responses]
+    if len(tables) > 1:
+        return f"give one of them alone, such as {tables[0].name}"
+    column, run = tables[0].in_file("run"), item.runs[0]
+    chosen = f"frame.filter(pl.col({json.dumps(column)}) == {json.dumps(run, ensure_ascii=False)})"
+    return f"give the rows of one, as in {chosen} (polars)"
 
 
 def _attributes(item: Evaluation) -> list[str]:

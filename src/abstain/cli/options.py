@@ -233,7 +233,8 @@ def reads(
         refuse_meaningless(reading, kind)
         if kind == "gold" and len(files) < 2 and not values.get(alone):
             hint = f", or say {flags}" if flags else ""
-            raise UsageError(f"name the gold and at least one run{hint}")
+            graded = _graded(files[0], reading, "judged" in kinds)
+            raise UsageError(f"name the gold and at least one run{graded or hint}")
         if kind == "counts" and len(files) > 1:
             raise UsageError("--counts takes one file")
         return Input(files, kind, reading)
@@ -247,6 +248,27 @@ def reads(
         return argument("gold", metavar="GOLD", help=first)(made)
 
     return decorate
+
+
+def _graded(file: str, reading: Reading, takes_judged: bool) -> str:
+    """Advice where the one file that was named holds grades: it needs no gold."""
+    from abstain.errors import AbstainError
+    from abstain.runs.responses import read_responses
+
+    if file == "-":
+        return ""
+    try:
+        table = read_responses(file, reading, judged=True).table
+    except AbstainError:  # it is not there, or no table
+        return ""
+    column = next((name for name in ("outcome", "grade") if name in table.columns), None)
+    if column is None:
+        return ""
+    what = "is a log with verdicts"
+    if table.verdicts is None:
+        what = f"has grades (column '{table.in_file(column)}')"
+    how = "if these count, say --judged"
+    return f"; {file} {what}: {how if takes_judged else '`abstain score --judged` reads those'}"
 
 
 class RankedInput(Struct, frozen=True):

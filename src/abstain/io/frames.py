@@ -110,7 +110,7 @@ def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
     frame = frame.drop(dropped) if dropped else frame
     frame = frame.rename(moved) if moved else frame
     columns = tuple(c for c in frame.collect_schema().names() if c != ROW)
-    before = (*table.renamed, *renames)
+    before = {**table.renamed, **renames}
     chunks = None if table.chunks is None else partial(_renamed_chunks, table.chunks, renames)
     return replace(table, columns=columns, frame=frame.to_native(), renamed=before, chunks=chunks)
 
@@ -137,7 +137,8 @@ def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
         scope, _, _ = known.rpartition(":")
         if scope not in ("", "gold", "run"):
             raise UsageError(f"a column's scope is gold: or run: (got '{known}')")
-        seen = {column for table in tables for column in (*table.columns, *table.renamed)}
+        seen = {table.in_file(column) for table in tables for column in table.columns}
+        seen |= {column for table in tables for column in table.renamed}
         check_name("column", actual, sorted(seen))
 
 
@@ -220,17 +221,24 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
     if table.format == "qa4mre":
         kinds = "gold, expected a run" if "correct" in table.columns else "run, expected a gold"
         raise InputError(f"is a QA4MRE {kinds}", Place(table.name, 1))
-    free = [name for name in table.columns if name not in columns]
+    for name in missing:
+        if (known := table.renamed.get(name, name)) != name:
+            raise MissingColumnError(f"column '{name}' is read as '{known}' already", table.name)
+    free = [table.in_file(name) for name in table.columns if name not in columns]
     advice = {}
     for name in missing:
         usual = [other for other in USUAL_NAMES.get(name, ()) if other in free]
         guess = next(iter(usual or nearest(name, free)), "NAME")
         advice[f"{side}:{name}" if side and guess in USUAL_NAMES else name] = guess
-    have = ", ".join(table.columns[:20]) or "none"
+    have = ", ".join(map(table.in_file, table.columns[:20])) or "none"
     lacking = ", and no column ".join(f"'{name}', {purpose}" for name, purpose in missing.items())
-    what = f"has no column {lacking} (its columns: {have}); map another name with "
+    how = f"map another name with {option('columns', advice)}"
+    grade = next((column for column in ("outcome", "grade") if column in table.columns), None)
+    if grade is not None and "correct" in missing:
+        name = table.in_file(grade)
+        how = f"rows with their grade (column '{name}') need no gold: {option('judged')}"
     place = Place(table.name, 1 if table.format in ("csv", "tsv") else None)
-    raise MissingColumnError(what + option("columns", advice), place)
+    raise MissingColumnError(f"has no column {lacking} (its columns: {have}); {how}", place)
 
 
 def text_column(

@@ -76,8 +76,8 @@ class Table(Struct, frozen=True):
     columns: tuple[str, ...]
     frame: pl.LazyFrame
     opened: Opened | None = None
-    renamed: tuple[str, ...] = ()
-    """Names that columns had before they got the known ones."""
+    renamed: Mapping[str, str] = {}
+    """Names that columns have in the file, each with the known name that it got."""
     lines: Sequence[int] | None = None
     """The line of each record, where the reader knows it."""
     run_id: tuple[str, int] | None = None
@@ -103,6 +103,10 @@ class Table(Struct, frozen=True):
     def __post_init__(self) -> None:
         if ROW in self.columns:
             raise InputError(f"a column may not be called {ROW}", self.name)
+
+    def in_file(self, column: str) -> str:
+        """What the file calls a column, for messages to those who know the file."""
+        return next((name for name, known in self.renamed.items() if known == column), column)
 
     def place(self, row: int | None) -> Place:
         """The place of a record: for text formats the line on which it begins."""

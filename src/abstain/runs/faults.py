@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
 from abstain.io.frames import collect
-from abstain.io.tables import ROW
+from abstain.io.tables import ROW, Table
 from abstain.outcomes import KINDS, Why
 from abstain.runs.counting import rows_by_run
 from abstain.runs.gold import Gold
@@ -96,15 +96,17 @@ def problem_at(
 
 def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
     """Describe a faulty row as a `Problem`; `hints` adds the nearest ids, which is slow."""
-    message = _message(row[KIND], row, judged.gold, hints=hints)
+    table = judged.responses[row[FILE]].table
+    message = _message(row[KIND], row, judged.gold, table, hints=hints)
     where = judged.place(row)
     return problem_at(FAULTS[row[KIND]], where, message, row.get("run"), row.get("question"))
 
 
-def _message(fault: int, row: Mapping[str, Any], gold: Gold, *, hints: bool) -> str:
+def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hints: bool) -> str:
     question = row.get("question")
     if fault in LACKS:
-        return f"the row has {LACKS[fault]}"
+        column = table.in_file("run" if fault == NO_RUN else "question")
+        return f"the row has {LACKS[fault]}{_column(column, ('run', 'question'))}"
     if fault == UNKNOWN_QUESTION:
         if question is None:
             size = plural(len(gold), "question")
@@ -112,15 +114,23 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, *, hints: bool) -> 
         near = nearest(question, _alike(question, gold)) if hints else []
         return f"question {shown(question)} is not in the gold{_hint(map(shown, near))}"
     if fault == BAD_ANSWERED:
-        return f"'answered' is {shown(row['answered'])}, expected yes or no"
+        name = table.in_file("answered")
+        return f"'{name}' is {shown(row['answered'])}, expected yes or no"
     if fault == BAD_WHY:
         near = nearest(row["why"], tuple(Why))[:1]
-        return f"'why' is {shown(row['why'])}, expected one of {', '.join(Why)}{_hint(near)}"
+        name = table.in_file("why")
+        return f"'{name}' is {shown(row['why'])}, expected one of {', '.join(Why)}{_hint(near)}"
     if fault == CONFLICT:
         names = ("grade", "answer", "answered", "candidate", "why")
-        values = [f"{name} {shown(row[name])}" for name in names if row.get(name)]
+        values = [f"{table.in_file(name)} {shown(row[name])}" for name in names if row.get(name)]
         return f"the row contradicts itself: {', '.join(values)}"
-    return bad_confidence(row.get(UNREAD) or row["confidence"])
+    column = _column(table.in_file("confidence"), ("confidence",))
+    return bad_confidence(row.get(UNREAD) or row["confidence"]) + column
+
+
+def _column(name: str, known: Sequence[str]) -> str:
+    """The column of a file that a message speaks of by another name."""
+    return "" if name in known else f" (column '{name}')"
 
 
 def _hint(near: Any) -> str:

@@ -192,7 +192,7 @@ def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
         return rows.table()
     note = f"columns read by their usual names: {run_column} as run"
     table = rows.table()
-    return replace(table, renamed=(run_column,), notes=(*table.notes, note))
+    return replace(table, renamed={run_column: "run"}, notes=(*table.notes, note))
 
 
 def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | None:
