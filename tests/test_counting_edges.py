@@ -16,7 +16,7 @@ from msgspec.structs import replace
 import abstain as ab
 from abstain.features.validate.problems import missing_questions
 from abstain.io.tables import ROW, Table
-from abstain.outcomes import EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
+from abstain.outcomes import CODES, EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_kind
 from abstain.runs import counting
 from abstain.runs.counting import count_kinds, fill
 from abstain.runs.faults import repeats
@@ -163,7 +163,7 @@ def test_kinds_by_slice_in_every_engine(engine: Callable[[pl.DataFrame], Any]) -
     }
     assert found.questions == 4
     for (slice_of,), table in zip(found.slices, found.table, strict=True):
-        assert table.tolist() == [kinds.get((slice_of, kind), 0) for kind in range(KINDS)]
+        assert table.tolist() == [kinds.get((slice_of, kind), 0) for kind in range(CODES)]
 
 
 @pytest.mark.parametrize("confident", [False, True])

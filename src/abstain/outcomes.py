@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from abstain.errors import UsageError, check_name
 
@@ -225,8 +225,25 @@ def blank_kind(why: Why, candidate: str = "empty") -> int:
     return 2 + 3 * tuple(Why).index(why) + CANDIDATES.index(candidate)
 
 
-KINDS = 2 + len(Why) * len(CANDIDATES)
-"""The number of kind codes: right, wrong, and a blank for each pair of reason and candidate."""
+WITHHELD = 2 + len(Why) * len(CANDIDATES)
+"""The kind of an answer that the gold holds, although its question is marked as unanswerable: what
+it takes to know the answer was withheld from the system."""
+
+KINDS = WITHHELD + 1
+"""Right, wrong, a blank for each reason and candidate, and an answer that was withheld: what is
+counted before a policy."""
+
+SIDES: tuple[str, ...] = ("answerable", "unanswerable")
+"""Whether a question can be answered: a kind of an unanswerable one has its code plus `KINDS`."""
+
+CODES = len(SIDES) * KINDS
+"""The kinds of both sides."""
+
+Unanswerable: TypeAlias = Literal["right", "blank", "wrong"]
+"""What declining an unanswerable question counts as."""
+
+DECLINING = (Why.DECLINED, Why.EMPTY)
+"""Why a blank is blank where its system chose to give no answer."""
 
 KIND_OF_WORD: Mapping[str, int] = {
     "right": RIGHT,
@@ -285,6 +302,9 @@ class Policy:
     """
 
     effects: Mapping[Why, Effect] = field(default_factory=lambda: DEFAULT_EFFECTS)
+    unanswerable: Unanswerable | None = None
+    """What declining an unanswerable question counts as; None: a blank, as nobody says otherwise.
+    """
 
     @classmethod
     def of(cls, values: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
@@ -307,32 +327,71 @@ class Policy:
                 ends += range(2, 2 + len(CANDIDATES))
             else:
                 ends += [WRONG if effect is Effect.WRONG else excluded] * len(CANDIDATES)
-        return np.array(ends)
+        both = np.array([[*ends, RIGHT]] * len(SIDES))
+        if self.credits_declining:
+            both[1, DECLINES] = RIGHT if self.unanswerable == "right" else WRONG
+            both[1, WITHHELD] = WRONG
+        return both.reshape(-1)
+
+    @property
+    def credits_declining(self) -> bool:
+        """Whether declining an unanswerable question is right or wrong instead of a blank."""
+        return self.unanswerable in ("right", "wrong")
 
     def apply(self, counts: IntArray) -> IntArray:
-        """Map counts by kind (…, KINDS) to counts by outcome (…, 6) with one matrix product."""
+        """Counts by kind (…, CODES) to counts by outcome (…, 6): one matrix product."""
         import numpy as np
 
-        mapping = np.zeros((KINDS, len(fields(Counts))), dtype=np.int64)
+        mapping = np.zeros((CODES, len(fields(Counts))), dtype=np.int64)
         ends = self.outcomes(excluded=-1)
         counted = ends >= 0
         mapping[counted, ends[counted]] = 1
         return counts @ mapping
 
+    def touched(self, counts: IntArray) -> IntArray:
+        """Counts by kind (…, CODES) to the blanks that each part of the policy touches.
+
+        They are in the order of `REASONS`; those that decline an unanswerable question come last
+        where that is right or wrong.
+        """
+        import numpy as np
+
+        unanswerable = by_reason(counts)[..., 1, :] * np.isin(tuple(Why), DECLINING)
+        declined = unanswerable * self.credits_declining
+        reasons = blanks_by_reason(counts) - declined
+        return np.concatenate([reasons, declined.sum(axis=-1, keepdims=True)], axis=-1)
+
     def to_dict(self) -> dict[str, str]:
-        return {kind.value: effect.value for kind, effect in self.effects.items()}
+        """What each kind of blank becomes; what `unanswerable` says where it says something."""
+        more = {} if self.unanswerable is None else {SIDES[1]: self.unanswerable}
+        return {**{kind.value: effect.value for kind, effect in self.effects.items()}, **more}
+
+
+DECLINES = slice(
+    blank_kind(DECLINING[0], CANDIDATES[0]), blank_kind(DECLINING[-1], CANDIDATES[-1]) + 1
+)
+"""The kinds of blanks whose system chose to give no answer: they stand side by side."""
+
+REASONS: tuple[str, ...] = (*Why, SIDES[1])
+"""Why blanks are blank, and those that decline an unanswerable question."""
+
+
+def by_reason(counts: IntArray) -> IntArray:
+    """Counts by kind (…, CODES) to blanks by side and reason (…, 2, reasons)."""
+    sides = counts.reshape(*counts.shape[:-1], len(SIDES), KINDS)[..., 2:WITHHELD]
+    reasons: IntArray = sides.reshape(*sides.shape[:-1], len(Why), len(CANDIDATES)).sum(axis=-1)
+    return reasons
 
 
 def blanks_by_reason(counts: IntArray) -> IntArray:
-    """Sum counts by kind (…, KINDS) to blanks by reason (…, reasons), before any policy."""
-    shape = (*counts.shape[:-1], len(Why), len(CANDIDATES))
-    reasons: IntArray = counts[..., 2:].reshape(shape).sum(axis=-1)
+    """Counts by kind (…, CODES) to blanks by reason (…, reasons), before any policy."""
+    reasons: IntArray = by_reason(counts).sum(axis=-2)
     return reasons
 
 
 def reasons_named(blanks: IntArray) -> dict[str, int]:
-    """The number of blanks by the name of their reason, without zeros."""
-    return {why.value: int(n) for why, n in zip(Why, blanks, strict=True) if n}
+    """How many blanks have each reason, by its name, without those that none has."""
+    return {str(why): int(n) for why, n in zip(REASONS, blanks, strict=True) if n}
 
 
 def blanked_at_random(k: Counts) -> Counts:

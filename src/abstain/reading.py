@@ -8,18 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
 
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
-from abstain.outcomes import Policy, policy_texts, stated_effects
+from abstain.outcomes import Policy, Unanswerable, policy_texts, stated_effects
 
 Match: TypeAlias = Literal["id", "text", "squad"]
 Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
 
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    name: get_args(words)
+    for name, words in (
+        ("unanswerable", Unanswerable),
+        ("match", Match),
+        ("align", Align),
+        ("engine", EngineName),
+    )
+}
+"""Fields that are one of some words."""
 
 Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
 """What kind of input is read: a gold and runs, judged rows, counts, scores."""
@@ -32,6 +44,7 @@ class ReadingOptions(TypedDict, total=False):
     pick: Mapping[str, str] | None
     columns: Mapping[str, str] | None
     policy: PolicyLike
+    unanswerable: Unanswerable | None
     match: Match
     align: Align
     detect_refusals: str | Sequence[str]
@@ -59,6 +72,9 @@ class Reading(
     """Known name to actual name; the prefix `gold:` or `run:` restricts it to one side."""
     policy: dict[str, str] = {}
     """What kinds of blanks become; the others keep their default."""
+    unanswerable: Unanswerable | None = None
+    """What declining an unanswerable question counts as; None: right where a column says which
+    questions those are, else a blank."""
     match: Match = "id"
     """How an answer is compared with the gold."""
     align: Align = "id"
@@ -83,9 +99,9 @@ class Reading(
         for name in values:
             if name not in cls.__struct_fields__:
                 raise UnknownNameError("argument", name, cls.__struct_fields__)
-        for name, known in (("match", Match), ("align", Align), ("engine", EngineName)):
+        for name, known in CHOICES.items():
             if name in values:
-                check_name(f"value of {option(name)}", values[name], get_args(known))
+                check_name(f"value of {option(name)}", values[name], known)
         if "master" in values and values.setdefault("engine", "spark") != "spark":
             raise UsageError(
                 f"{option('master')} needs {option('engine', 'spark')} (got '{values['engine']}')"
@@ -102,7 +118,7 @@ class Reading(
 
     def rules(self, **defaults: str) -> Policy:
         """The complete policy; `defaults` replace the built-in ones where none was asked for."""
-        return Policy.of({**defaults, **self.policy})
+        return replace(Policy.of({**defaults, **self.policy}), unanswerable=self.unanswerable)
 
 
 def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
@@ -123,7 +139,7 @@ def policy_entries(policy: PolicyLike) -> dict[str, str]:
     {'error': 'excluded'}
     """
     if isinstance(policy, Policy):
-        return policy.to_dict()
+        return {kind.value: effect.value for kind, effect in policy.effects.items()}
     stated = stated_effects(policy_texts(policy))
     return {kind.value: effect.value for kind, effect in stated.items()}
 
@@ -157,7 +173,9 @@ NEEDS: dict[str, Need] = {
     "align": _GOLD,
     "grades": (f"judged rows ({option('judged')})", ("judged",)),
     "cluster": ("questions", ("gold", "judged", "scores")),
-    **dict.fromkeys(("policy", "detect_refusals", "master", "engine", "names"), _RESPONSES),
+    **dict.fromkeys(
+        ("policy", "unanswerable", "detect_refusals", "master", "engine", "names"), _RESPONSES
+    ),
 }
 """For each restricted field what it applies to and in which kinds of input that exists."""
 

@@ -209,6 +209,13 @@ def by_policy(folder: Path) -> tuple[list[str], dict[str, float]]:
     return [*written(folder), "--policy", "empty=wrong"], {"a": 5 / 8, "b": 3 / 8}
 
 
+def by_unanswerable(folder: Path) -> tuple[list[str], dict[str, float]]:
+    """Every question is marked as unanswerable, but as a blank each response stays what it is."""
+    files = written(folder)
+    write(gold_rows(answerable=["no"] * 8), folder / "gold.csv")
+    return [*files, "--unanswerable", "blank"], BASE
+
+
 def by_match(folder: Path) -> tuple[list[str], dict[str, float]]:
     files = [
         write(gold_rows(correct=["Paris"] * 8), folder / "gold.csv"),
@@ -255,6 +262,7 @@ CASES: dict[str, Case] = {
     "pick": by_pick,
     "columns": by_columns,
     "policy": by_policy,
+    "unanswerable": by_unanswerable,
     "match": by_match,
     "align": by_align,
     "detect_refusals": by_refusals,
@@ -264,7 +272,7 @@ CASES: dict[str, Case] = {
 }
 
 NO_EFFECT = {*(("cluster", name) for name in ("curve", "meta", "validate"))}
-NO_EFFECT |= {("policy", "validate")}
+NO_EFFECT |= {("policy", "validate"), ("unanswerable", "validate")}
 """Options that an analysis has no use for: its result says so."""
 
 WITHOUT = {

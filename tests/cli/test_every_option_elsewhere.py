@@ -25,6 +25,7 @@ SAMPLES = {
     "pick": "filter=strict",
     "columns": "question=id",
     "policy": "empty=wrong",
+    "unanswerable": "blank",
     "match": "text",
     "align": "position",
     "detect_refusals": "en",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 from itertools import product
@@ -13,11 +14,13 @@ import pytest
 from abstain.errors import UsageError
 from abstain.outcomes import (
     CANDIDATES,
+    CODES,
     EXCLUDED,
     KIND_OF_WORD,
     KINDS,
     MOST,
     OUTCOMES,
+    WITHHELD,
     Counts,
     CountsArray,
     Effect,
@@ -105,13 +108,19 @@ def test_counts_as_a_dictionary_and_back() -> None:
         Counts.from_dict({"unanswered_wrong": 2, "unanswered": 1})
 
 
+WAYS = [(None, None, 0), ("blank", None, 0), ("right", 0, 1), ("wrong", 1, 1)]
+"""What declining becomes (None: what the policy says), and the answer that was withheld."""
+
+
 def test_each_reason_and_candidate_has_a_kind_of_its_own() -> None:
     kinds = [blank_kind(why, candidate) for why, candidate in product(Why, CANDIDATES)]
-    assert kinds == list(range(2, KINDS))
+    assert kinds == list(range(2, WITHHELD))
+    assert KINDS == WITHHELD + 1
+    assert CODES == 2 * KINDS
     assert blank_kind(Why.EMPTY) == blank_kind(Why.EMPTY, "empty") == 2 + 3 + 2
     assert [KIND_OF_WORD[word] for word in OUTCOMES] == [0, 1, 2, 3, 4]
     assert KIND_OF_WORD["unanswered"] == KIND_OF_WORD["declined"] == 4
-    assert [KIND_OF_WORD[why] for why in Why] == list(range(4, KINDS, 3))
+    assert [KIND_OF_WORD[why] for why in Why] == list(range(4, WITHHELD, 3))
     assert EXCLUDED == 5
 
 
@@ -119,25 +128,56 @@ def test_what_a_policy_makes_of_every_kind() -> None:
     policy = Policy.parse(["error=excluded", "unscored=unanswered"])
     left = {Why.DECLINED, Why.EMPTY, Why.MISSING, Why.UNSCORED}
     wrong = {Why.UNPARSEABLE, Why.LIMIT}
-    expected = [0, 1]
+    one_side = [0, 1]
     for why in Why:
         blank = [2, 3, 4] if why in left else [1] * 3 if why in wrong else [9] * 3
-        expected += blank
+        one_side += blank
+    expected = 2 * [*one_side, 0]  # without a word on unanswerable questions both sides are alike
     assert policy.outcomes(excluded=9).tolist() == expected
     assert policy.outcomes(excluded=-1)[:3].tolist() == [0, 1, 2]
     assert policy.outcomes(excluded=-1)[blank_kind(Why.ERROR)] == -1
-    once = policy.apply(np.eye(KINDS, dtype=np.int64))
+    once = policy.apply(np.eye(CODES, dtype=np.int64))
     for row, end in zip(once.tolist(), expected, strict=True):
         assert row == [int(place == end) for place in range(6)]
 
 
 def test_blanks_by_their_reason() -> None:
-    counts = np.arange(KINDS) + 1
+    counts = np.arange(CODES) + 1
     found = blanks_by_reason(np.stack([counts, 0 * counts]))
-    slow = [sum(counts[blank_kind(why, own)] for own in CANDIDATES) for why in Why]
+    slow = [
+        sum(counts[side + blank_kind(why, own)] for side in (0, KINDS) for own in CANDIDATES)
+        for why in Why
+    ]
     assert found.tolist() == [slow, [0] * len(Why)]
-    few = np.array([2, 0, 0, 1, 0, 0, 0, 0])
-    assert reasons_named(few) == {"declined": 2, "error": 1}
+    few = np.array([2, 0, 0, 1, 0, 0, 0, 0, 3])
+    assert reasons_named(few) == {"declined": 2, "error": 1, "unanswerable": 3}
+
+
+@pytest.mark.parametrize(("way", "declined", "withheld"), WAYS)
+def test_what_each_way_makes_of_unanswerable_questions(
+    way: Any, declined: int | None, withheld: int
+) -> None:
+    """Only declining and the answer that was withheld change; the other side never does."""
+    plain = Policy.parse(["empty=wrong"]).outcomes(excluded=9)
+    ends = dataclasses.replace(Policy.parse(["empty=wrong"]), unanswerable=way).outcomes(excluded=9)
+    assert ends[:KINDS].tolist() == plain[:KINDS].tolist()
+    expected = plain[:KINDS].copy()
+    expected[WITHHELD] = withheld
+    for why, candidate in product((Why.DECLINED, Why.EMPTY), CANDIDATES):
+        if declined is not None:
+            expected[blank_kind(why, candidate)] = declined
+    assert ends[KINDS:].tolist() == expected.tolist()
+
+
+def test_what_a_policy_touches_of_both_sides() -> None:
+    counts = np.zeros(CODES, dtype=np.int64)
+    counts[[blank_kind(Why.DECLINED), blank_kind(Why.MISSING)]] = 2, 3
+    counts[[KINDS + blank_kind(Why.EMPTY), KINDS + blank_kind(Why.MISSING)]] = 4, 5
+    as_blanks = {"declined": 2, "empty": 4, "missing": 8}
+    apart = {"declined": 2, "missing": 8, "unanswerable": 4}
+    for way, touched in ((None, as_blanks), ("blank", as_blanks), ("right", apart)):
+        policy = Policy(unanswerable=way)  # type: ignore[arg-type]
+        assert reasons_named(policy.touched(counts)) == touched
 
 
 def test_what_a_caller_may_say_of_blanks() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -18,7 +18,7 @@ from msgspec import Struct
 from abstain.cli.command import BARE, FILE, NEW_FILE, READING, SHOWING, F, Words, argument, option
 from abstain.errors import UsageError, check_name
 from abstain.outcomes import Why
-from abstain.reading import Align, EngineName, Kind, Match, Reading, refuse, refuse_meaningless
+from abstain.reading import CHOICES, Kind, Reading, refuse, refuse_meaningless
 
 if TYPE_CHECKING:
     from abstain.rankings.rankings import Rankings
@@ -108,6 +108,11 @@ OPTIONS: dict[str, tuple[str, str]] = {
         f"What a kind of blank becomes. Kinds: {', '.join(Why)}. "
         "Effects: unanswered, wrong, excluded. Repeatable.",
     ),
+    "unanswerable": (
+        "--unanswerable WHAT",
+        "What declining an unanswerable question counts as: right (the default where a column such "
+        "as answerable says which those are), blank (where only an empty correct does) or wrong.",
+    ),
     "match": (
         "--match WAY",
         "How an answer is matched: id (exactly), text (ignoring case, width and punctuation) or "
@@ -143,9 +148,6 @@ OPTIONS: dict[str, tuple[str, str]] = {
 REPEATED = ("pick", "columns", "policy", "grades", "names")
 """Fields whose option is repeatable."""
 
-COMPLETED = {"match": get_args(Match), "align": get_args(Align), "engine": get_args(EngineName)}
-"""Values that a shell completes."""
-
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
     """`name=value` texts as a mapping; a name twice is refused."""
@@ -162,7 +164,8 @@ def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
 
 COLUMNS = (
     *("question", "correct", "options", "answer", "answered", "candidate", "confidence", "why"),
-    *("run", "rank", "known", "outcome", "grade", "right", "wrong", "unanswered"),
+    *("answerable", "unanswerable", "run", "rank", "known", "outcome", "grade"),
+    *("right", "wrong", "unanswered"),
     *("unanswered_right", "unanswered_wrong", "unanswered_empty", "questions"),
 )
 """Columns that `--column` knows, unless a command reads others."""
@@ -417,7 +420,7 @@ def _with_options(
             to=f"reading_{field}",
             default=getattr(Reading(), field) or None,
             multiple=field in REPEATED,
-            type=Words(COMPLETED[field]) if field in COMPLETED else str,
+            type=Words(CHOICES[field]) if field in CHOICES else str,
             hidden=field in without,
             section=READING,
         )(made)

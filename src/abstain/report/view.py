@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from abstain.errors import AbstainError, UsageError, plural
 from abstain.measures import Measure, measure
+from abstain.outcomes import SIDES
 from abstain.report.grid import Cell, Grid, cell_texts
 from abstain.report.result import Result
 
@@ -79,7 +80,12 @@ def policy_words(policy: Mapping[str, str], touched: Mapping[str, int]) -> list[
     >>> policy_words({"empty": "unanswered", "declined": "wrong"}, {"empty": 2})
     ['Policy: 2 empty → unanswered.']
     """
-    parts = [f"{touched[why]:,} {why} → {end}" for why, end in policy.items() if touched.get(why)]
+    called = {SIDES[1]: "blank where unanswerable"}
+    parts = [
+        f"{touched[why]:,} {called.get(why, why)} → {end}"
+        for why, end in policy.items()
+        if touched.get(why)
+    ]
     return [f"Policy: {', '.join(parts)}."] if parts else []
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from abstain.errors import UsageError
 from abstain.io.frames import ALIASES, KNOWN, check_mapping
 from abstain.io.tables import Table
+from abstain.outcomes import Unanswerable
 from abstain.reading import (
     Align,
     EngineName,
@@ -33,6 +34,7 @@ def read(
     pick: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     policy: PolicyLike = None,
+    unanswerable: Unanswerable | None = None,
     match: Match = "id",
     align: Align = "id",
     detect_refusals: str | Sequence[str] = (),
@@ -52,6 +54,8 @@ def read(
         pick: What to pick of a tool's log, such as `{"filter": "strict-match"}`.
         columns: Known name to actual name, such as `{"question": "id"}`.
         policy: What kinds of blanks become, such as `{"missing": "wrong"}`.
+        unanswerable: What declining an unanswerable question counts as: right (the default where a
+            column such as `answerable` says which those are), blank or wrong.
         match: How answers are compared: exactly (`id`), or normalised (`text`, `squad`).
         align: How responses are paired with questions: by `id` or by `position`.
         detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
@@ -64,6 +68,7 @@ def read(
         pick=pick,
         columns=columns,
         policy=policy,
+        unanswerable=unanswerable,
         match=match,
         align=align,
         detect_refusals=detect_refusals,

@@ -19,7 +19,7 @@ from abstain.io.files import read_errors
 from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import cells
 from abstain.measures.definition import Array, Codes, IntArray
-from abstain.outcomes import KINDS, Why, blank_kind
+from abstain.outcomes import CODES, KINDS, SIDES, Why, blank_kind
 from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, Judged
 from abstain.runs.responses import Responses
@@ -53,7 +53,7 @@ class Matrix(NamedTuple):
 
 
 class KindCounts(Struct, frozen=True):
-    """Counts with a row for each run and slice and a column for each kind."""
+    """Counts with a row for each run and slice and a column for each kind of either side."""
 
     runs: list[str]
     slices: list[tuple[str | None, ...]]
@@ -66,7 +66,7 @@ def kind_counts(
 ) -> KindCounts:
     """Reshape counts, runs × slices × kinds, to a row for each run and slice."""
     names = [run for run in runs for _ in slices]
-    return KindCounts(names, [*slices] * len(runs), table.reshape(-1, KINDS), questions)
+    return KindCounts(names, [*slices] * len(runs), table.reshape(-1, CODES), questions)
 
 
 def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
@@ -81,7 +81,9 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     runs = [run for names, _ in parts for run in names]
     refuse_runs(judged.responses, runs)
     table = np.concatenate([counts for _, counts in parts])
-    table[..., MISSING] += sizes - table.sum(axis=2)
+    sides = table.reshape(len(runs), len(slices), len(SIDES), KINDS)
+    asked = np.bincount(2 * slice_of + judged.gold.sides, minlength=2 * len(slices))
+    sides[..., MISSING] += asked.reshape(-1, 2) - sides.sum(axis=3)
     return kind_counts(runs, slices, table, len(judged.gold))
 
 
@@ -96,7 +98,7 @@ def refuse_counts(runs: int, slices: int, label: str) -> None:
 
 
 CountsByRun: TypeAlias = "tuple[list[str], IntArray]"
-"""Runs, and their counts as an array, runs × slices × KINDS, before absent rows are added."""
+"""Runs, and their counts as an array, runs × slices × CODES, before absent rows are added."""
 
 
 def _count_frame(
@@ -116,7 +118,7 @@ def _count_frame(
     return [names[i] for i in order], count_cells(kinds, slice_of, len(sizes))[order]
 
 
-def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = KINDS) -> IntArray:
+def count_cells(cells: Codes, slice_of: IntArray, slices: int, codes: int = CODES) -> IntArray:
     """Histogram runs × questions to runs × slices × codes, without questions in no slice (−1)."""
     inside = np.flatnonzero(slice_of >= 0)
     starts, size = slice_of[inside] * codes, slices * codes
@@ -173,7 +175,7 @@ def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -
     sure = np.full((1, width if confident else 0), np.nan)
     chosen = frame.select("run", INDEX, KIND, *["confidence"] * stated)
     for batch in _batches(chosen, pl.col("run").cast(coded), label):
-        is_fault = batch[KIND] >= KINDS
+        is_fault = batch[KIND] >= CODES
         faults += int(is_fault.sum())
         good = batch.filter(~is_fault) if is_fault.any() else batch
         if good.is_empty():
@@ -197,10 +199,9 @@ def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -
     again = zip(names, rows.tolist(), kinds, strict=False)
     repeated = {run: n for run, had, row in again if (n := had - int(np.count_nonzero(row)))}
     refuse_faults(judged, faults, repeated)
-    kind_of = np.arange(-1, KINDS).astype(np.uint8)
-    kind_of[0] = MISSING
+    missing = (MISSING + KINDS * judged.gold.sides).astype(np.uint8)
     for row in kinds:
-        row[:] = kind_of[row]
+        row[:] = np.where(row == 0, missing, row - 1)
     sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
     return Matrix(names, kinds, sure if confident else None)
 
@@ -218,7 +219,7 @@ WITH counted AS MATERIALIZED (
 )
 SELECT run, {SLICE}, {KIND}, n FROM counted
 UNION ALL
-SELECT run, {SLICE}, {MET}, bit_count(bit_or(met)) FROM counted WHERE {KIND} < {KINDS} GROUP BY ALL
+SELECT run, {SLICE}, {MET}, bit_count(bit_or(met)) FROM counted WHERE {KIND} < {CODES} GROUP BY ALL
 """
 
 
@@ -263,11 +264,11 @@ def counts_by_run(
     judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
 ) -> CountsByRun:
     """Pivot an engine's counts to an array; `distinct` has each run's number of questions."""
-    refuse_faults(judged, int(rows.filter(pl.col(KIND) >= KINDS)["n"].sum()))
+    refuse_faults(judged, int(rows.filter(pl.col(KIND) >= CODES)["n"].sum()))
     names = sorted(rows["run"].unique())
     refuse_counts(len(names), slices, judged.label)
     number = rows["run"].rank("dense").cast(pl.Int64) - 1
-    table = np.zeros((len(names), slices, KINDS), np.int64)
+    table = np.zeros((len(names), slices, CODES), np.int64)
     table[number.to_numpy(), rows[SLICE].to_numpy(), rows[KIND].to_numpy()] = rows["n"].to_numpy()
     times = zip(names, table.sum(axis=(1, 2)).tolist(), strict=True)
     again = {run: more for run, n in times if (more := n - (distinct or {}).get(run, n))}
@@ -294,7 +295,7 @@ def engine_counts(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[st
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
     kinds = collect(grouped, judged.label).with_columns(texts, numbers)
-    refuse_faults(judged, int(kinds.filter(pl.col(KIND) >= KINDS)["n"].sum()))
+    refuse_faults(judged, int(kinds.filter(pl.col(KIND) >= CODES)["n"].sum()))
     return kinds
 
 

@@ -7,6 +7,7 @@ enough nothing is held: the engine that the responses live in counts them.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,20 +17,24 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UndecidedError, option, plural
+from abstain.errors import InputError, UndecidedError, check_name, option, plural
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
+    KINDS,
     OUTCOMES,
+    SIDES,
     CountsArray,
     Effect,
     Policy,
+    Unanswerable,
     Why,
     blanks_by_reason,
     reasons_named,
 )
 from abstain.reading import (
+    CHOICES,
     PolicyLike,
     Reading,
     Selection,
@@ -55,6 +60,16 @@ if TYPE_CHECKING:
     from abstain.features.tune.analysis import tune as _tune
     from abstain.features.validate.analysis import validate as _validate
 
+NOTHING_RIGHT = (
+    "the gold has no right answer for {}: there, only an answer such as 'none' counts as right"
+)
+DECLINING: dict[Unanswerable, str] = {
+    "right": "declining an unanswerable question counts as right, an answer to one as wrong",
+    "blank": "declining an unanswerable question counts as a blank",
+    "wrong": "declining an unanswerable question counts as wrong",
+}
+"""What a note says of each way to count it."""
+
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 
@@ -66,9 +81,18 @@ class Counted(Struct, frozen=True):
     counts: CountsArray
     questions: int | None
     blanks: IntArray | None = None
-    """Blanks of each row by reason, before the policy."""
+    """Blanks of each row in the order of `REASONS`, before the policy."""
     excluded: IntArray | None = None
     """Responses of each row that the policy excludes."""
+
+
+class Sides(Struct, frozen=True):
+    """How many responses of each kind, on answerable and on unanswerable questions."""
+
+    runs: list[str]
+    slices: list[tuple[str | None, ...]]
+    table: IntArray
+    """Rows × 2 (answerable, unanswerable) × KINDS, before the policy."""
 
 
 class RunData:
@@ -76,6 +100,8 @@ class RunData:
 
     def __init__(self, source: Source, policy: Policy) -> None:
         self.source = source
+        if policy.unanswerable is None and source.marks_unanswerable:
+            policy = dataclasses.replace(policy, unanswerable="right")
         self.policy = policy
         self.kind, self.cluster = source.kind, source.cluster
 
@@ -93,7 +119,21 @@ class RunData:
     @property
     def touched(self) -> dict[str, int]:
         """The number of blanks by reason: how often each rule of the policy applied."""
-        return reasons_named(blanks_by_reason(self.source.count_kinds(()).table).sum(axis=0))
+        return reasons_named(self.policy.touched(self.source.count_kinds(()).table).sum(axis=0))
+
+    @property
+    def marks_unanswerable(self) -> bool:
+        """Whether a column says which questions are unanswerable."""
+        return self.source.marks_unanswerable
+
+    def sides(self, by: Sequence[str] = ()) -> Sides:
+        """How many responses of each kind on answerable and on unanswerable questions.
+
+        A row is a run in a slice; kinds are those before the policy.
+        """
+        counts = self.source.count_kinds(by)
+        table = counts.table.reshape(-1, len(SIDES), KINDS)
+        return Sides(counts.runs, counts.slices, table)
 
     @property
     def kinds(self) -> Codes:
@@ -151,8 +191,8 @@ class RunData:
         refuse_undecided(reasons, kinds.runs, self.policy)
         table = self.policy.apply(kinds.table)
         excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
-        counts = CountsArray(table)
-        return Counted(kinds.runs, kinds.slices, counts, kinds.questions, reasons, excluded)
+        counts, touched = CountsArray(table), self.policy.touched(kinds.table)
+        return Counted(kinds.runs, kinds.slices, counts, kinds.questions, touched, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
@@ -198,8 +238,14 @@ class Evaluation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What reading had to say."""
-        return self.data.source.notes
+        """What reading had to say, and what declining an unanswerable question counts as."""
+        gold, way = self.data.source.gold, self.policy.unanswerable
+        notes = self.data.source.notes
+        if way is None:
+            nothing = 0 if gold is None or gold.verdicts else gold.without_answer
+            return (*notes, NOTHING_RIGHT.format(plural(nothing, "question"))) if nothing else notes
+        there = self.data.marks_unanswerable if gold is None else bool(gold.sides.any())
+        return (*notes, DECLINING[way]) if there else notes
 
     @property
     def subset(self) -> Selection | None:
@@ -216,9 +262,25 @@ class Evaluation:
         files = plural(len(self.data.source.responses), "table")
         return f"<Evaluation of {files}, {self.data.kind}>"
 
-    def with_policy(self, policy: PolicyLike) -> Evaluation:
-        """The same responses under another policy; nothing is read again."""
-        reading = replace(self.reading, policy=policy_entries(policy))
+    def with_policy(
+        self, policy: PolicyLike = None, *, unanswerable: Unanswerable | None = None
+    ) -> Evaluation:
+        """The same responses under another policy; nothing is read again.
+
+        `unanswerable` says what declining an unanswerable question counts as; the policy stays as
+        it is where only that is given.
+        """
+        if unanswerable is None:
+            stated = policy.unanswerable if isinstance(policy, Policy) else None
+            reading = replace(
+                self.reading,
+                policy=policy_entries(policy),
+                unanswerable=stated or self.reading.unanswerable,
+            )
+        else:
+            check_name(f"value of {option('unanswerable')}", unanswerable, CHOICES["unanswerable"])
+            entries = self.reading.policy if policy is None else policy_entries(policy)
+            reading = replace(self.reading, policy=entries, unanswerable=unanswerable)
         refuse_meaningless(reading, self.data.kind)
         return Evaluation(self.data.source, reading)
 
@@ -260,7 +322,8 @@ class Evaluation:
         """Every response: run, question, outcome, why it is blank, confidence (polars)."""
         sure = self.data.confidence  # first: kinds come with it, and nothing is read twice
         names, ids = self.runs, self.questions["question"]
-        reasons = pl.Series([None, None, *(why.value for why in Why for _ in CANDIDATES)])
+        blanks = [why.value for why in Why for _ in CANDIDATES]
+        reasons = pl.Series([None, None, *blanks, None] * len(SIDES))
         ends = pl.Series([*OUTCOMES, None])
         return pl.DataFrame(
             {
@@ -312,6 +375,5 @@ def refuse_undecided_rows(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:
     names = sorted(rows["run"].unique())
     kinds = rows[KIND].to_numpy()
     counts = count_cells(kinds[None], rows["run"].rank("dense").to_numpy() - 1, len(names))[0]
-    reasons = blanks_by_reason(counts)
-    refuse_undecided(reasons, names, policy)
-    return reasons_named(reasons.sum(axis=0))
+    refuse_undecided(blanks_by_reason(counts), names, policy)
+    return reasons_named(policy.touched(counts).sum(axis=0))

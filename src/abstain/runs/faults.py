@@ -13,10 +13,12 @@ from msgspec.structs import replace
 from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
-from abstain.outcomes import KINDS, Why
+from abstain.outcomes import CODES, Why
+from abstain.runs.answerable import ANSWERABLE, marking, unreadable
 from abstain.runs.counting import rows_by_run
 from abstain.runs.gold import Gold
 from abstain.runs.judge import (
+    BAD_ANSWERABLE,
     BAD_ANSWERED,
     BAD_CONFIDENCE,
     BAD_WHY,
@@ -40,6 +42,7 @@ FAULTS = {
     BAD_WHY: "unknown reason",
     CONFLICT: "contradiction",
     BAD_CONFIDENCE: "bad confidence",
+    BAD_ANSWERABLE: "unreadable 'answerable'",
 }
 REPEATED = "repeated question"
 """The kind of problem that a question answered before is."""
@@ -116,6 +119,8 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hi
     if fault == BAD_ANSWERED:
         name = table.in_file("answered")
         return f"'{name}' is {shown(row['answered'])}, expected yes or no"
+    if fault == BAD_ANSWERABLE:
+        return unreadable(row[ANSWERABLE], marking(table), table)
     if fault == BAD_WHY:
         near = nearest(row["why"], tuple(Why))[:1]
         name = table.in_file("why")
@@ -161,7 +166,7 @@ def first_fault(judged: Judged, count: int) -> Exception:
     """The error for the first faulty row, which says that there are `count`."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
-        first = frame.filter(nw.col(KIND) >= KINDS).sort(order).head(1)
+        first = frame.filter(nw.col(KIND) >= CODES).sort(order).head(1)
         for row in collect(first, judged.label).iter_rows(named=True):
             return fault_problem(judged, row).error(count - 1, listed=not judged.graded)
     raise AssertionError("a fault was counted, but no row has one")

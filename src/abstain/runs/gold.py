@@ -37,6 +37,8 @@ LISTS = ("correct", "options", "option_texts")
 """Columns that may hold several texts in a cell."""
 DERIVED = ("accepted", "nothing_right")
 """Columns that reading adds to a gold."""
+UNANSWERABLE = "__unanswerable"
+"""Whether a question cannot be answered: a column marks it, or nothing is right."""
 GOLD = "gold"
 """The attribute that says which gold a question is of, where several are read."""
 
@@ -46,7 +48,7 @@ class Gold(Struct, frozen=True):
 
     `frame` has `question`, `accepted` (a list of texts, never empty: where nothing is right it
     holds the words that say so), `nothing_right`, perhaps `options` and `option_texts`, and the
-    attributes as text.
+    attributes as text; `UNANSWERABLE` where one may be.
     """
 
     name: str
@@ -59,6 +61,8 @@ class Gold(Struct, frozen=True):
     """What it was read from, by name: several golds may be one."""
     tables: tuple[Table, ...] = ()
     """The tables that it was read from."""
+    marks_unanswerable: bool = False
+    """Whether a column marks questions as unanswerable."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -67,6 +71,13 @@ class Gold(Struct, frozen=True):
     def without_answer(self) -> int:
         """Questions for which nothing is right."""
         return int(self.frame["nothing_right"].sum())
+
+    @property
+    def sides(self) -> IntArray:
+        """The place in `SIDES` of each question: 1 for one that cannot be answered."""
+        if UNANSWERABLE not in self.frame.columns:
+            return np.zeros(len(self), np.int64)
+        return self.frame[UNANSWERABLE].cast(pl.Int64).to_numpy()
 
     def check_attributes(self, names: Sequence[str]) -> None:
         """Refuse an attribute that the gold lacks."""
@@ -108,12 +119,22 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
             "without its answers",
             table.name,
         )
+    says = None
+    if attributes:
+        from abstain.runs.answerable import marked, refuse_without_answer
+
+        says = marked(frame, attributes, table)
+        if says is not None and answers:
+            refuse_without_answer(frame, says, table)
+    declared = pl.lit(value=False) if says is None else ~pl.lit(says).fill_null(value=True)
     nothing = pl.lit(pl.Series([list(NONE_WORDS)])).first()
     frame = frame.with_columns(
+        (declared | pl.col("nothing_right")).alias(UNANSWERABLE),
         pl.when("nothing_right").then(nothing).otherwise("accepted").alias("accepted"),
         *(_as_list(frame, name, table.name) for name in LISTS[1:] if name in frame.columns),
     ).drop("correct")
-    return Gold(table.name, frame, attributes, table, is_log, (table.name,), (table,))
+    marks = says is not None and not says.fill_null(value=True).all()
+    return Gold(table.name, frame, attributes, table, is_log, (table.name,), (table,), marks)
 
 
 def _reserved(name: str, table: Table) -> InputError:
@@ -177,6 +198,7 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
         verdicts=all(gold.verdicts for gold in golds),
         golds=tuple(names),
         tables=tuple(gold.table for gold in golds),
+        marks_unanswerable=any(gold.marks_unanswerable for gold in golds),
     )
 
 

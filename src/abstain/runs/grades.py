@@ -17,14 +17,26 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, nearest, option, shown, some_of
 from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require, text_column
-from abstain.outcomes import KIND_OF_WORD, OUTCOMES, RIGHT, WRONG, Why, blank_kind
+from abstain.outcomes import (
+    CANDIDATES,
+    KIND_OF_WORD,
+    KINDS,
+    OUTCOMES,
+    RIGHT,
+    WRONG,
+    Why,
+    blank_kind,
+)
+from abstain.runs.answerable import ANSWERABLE, answerable_text, marking
 from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
-from abstain.runs.gold import BY, Gold, numbered_slices
+from abstain.runs.gold import BY, UNANSWERABLE, Gold, numbered_slices
 from abstain.runs.judge import (
+    BAD_ANSWERABLE,
     CONFLICT,
     INDEX,
     KIND,
     NO_QUESTION,
+    SIDE,
     SLICE,
     Judged,
     bad_confidence_of,
@@ -40,6 +52,8 @@ from abstain.runs.judge import (
 from abstain.runs.responses import OF_A_RUN, Responses
 
 COLUMNS = ("outcome", "grade")
+MARK = "__mark:"
+"""Prefix of a column that marks questions as answerable or not, as text."""
 GRADED = "__graded"
 """The kind that a grade alone says."""
 NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
@@ -86,6 +100,8 @@ def judge_rows(
     if not nameless:
         keys = keys_of(questions, by)
         together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
+    else:
+        together = [_with_side(frame) for frame in together]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
@@ -135,8 +151,20 @@ def _columns_to_judge(
     )
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
+    if marks := marking(table):
+        named = [text_column(frame, c, table.name, trim=True).alias(MARK + c) for c in marks]
+        item = replace(item, table=replace(table, frame=frame.with_columns(*named).to_native()))
+        extra.append(answerable_text({MARK + c: yes for c, yes in marks.items()}))
     texts = ("question", "why", *keep)
     return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
+
+
+def _with_side(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Rows without a question, each with the side that it states itself."""
+    if ANSWERABLE not in frame.collect_schema().names():
+        return frame
+    side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0))
+    return frame.with_columns(side.alias(SIDE))
 
 
 def _scales(
@@ -166,14 +194,18 @@ def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[
 def _kind(names: Sequence[str]) -> nw.Expr:
     """The kind of a row: its grade's, but a blank that says why keeps its reason."""
     cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))] if INDEX in names else []
-    graded = nw.col(GRADED)
+    graded, side = nw.col(GRADED), nw.col(SIDE) if SIDE in names else code(0)
+    if ANSWERABLE in names:
+        readable = nw.col(ANSWERABLE).is_in(("yes", "no", "")) | nw.col(ANSWERABLE).is_null()
+        cases.append((~readable, code(BAD_ANSWERABLE)))
     if "why" in names:
         answered = graded.is_in((RIGHT, WRONG))
         cases.append((filled_in("why") & answered, code(CONFLICT)))
     cases += [*bad_reason(names), *bad_confidence_of(names)]
     if "why" in names:
-        cases.append((filled_in("why"), reason_of(names) + (graded - 2) % 3))
-    return first_of(cases, graded).cast(nw.Int8).alias(KIND)
+        reason = reason_of(names) + (graded - 2) % len(CANDIDATES)
+        cases.append((filled_in("why"), reason + side))
+    return first_of(cases, graded + side).cast(nw.Int8).alias(KIND)
 
 
 def _questions(
@@ -181,11 +213,16 @@ def _questions(
 ) -> pl.DataFrame:
     """The questions that have an id, each once, with some attributes."""
     columns = ["question", *(BY + name for name in by)]
-    rows = pl.concat(
-        collect(frame.select(columns).unique(), item.table.name)
-        for item, frame in zip(responses, frames, strict=True)
-    )
-    known = rows.filter(pl.col("question") != "").drop(BY + "question", strict=False)
+    parts = []
+    for item, frame in zip(responses, frames, strict=True):
+        marks = [ANSWERABLE] * (ANSWERABLE in frame.collect_schema().names())
+        parts.append(collect(frame.select(*columns, *marks).unique(), item.table.name))
+    rows = pl.concat(parts, how="diagonal").filter(pl.col("question") != "")
+    sides = None
+    if ANSWERABLE in rows.columns:
+        sides = _sides_of(rows.select("question", ANSWERABLE), responses[0].table.name)
+        rows = rows.drop(ANSWERABLE)
+    known = rows.drop(BY + "question", strict=False)
     known = known.rename({BY + name: name for name in by if name != "question"})
     known = known.unique().sort("question")
     twice = known.filter(pl.col("question").is_duplicated())
@@ -195,7 +232,22 @@ def _questions(
             "a question's attributes must agree in every row",
             responses[0].table.name,
         )
-    return known
+    return known if sides is None else known.join(sides, on="question", how="left")
+
+
+def _sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Which questions are marked as unanswerable; all rows of one must agree."""
+    says = {word: (pl.col(ANSWERABLE) == word).any() for word in ("yes", "no")}
+    marks = rows.group_by("question").agg(**says).sort("question")
+    both = marks.filter("yes", "no")
+    if both.height:
+        question = shown(both["question"][0])
+        raise InputError(
+            f"question {question} can be answered in one row and not in another; whether it can "
+            "must agree in every row",
+            label,
+        )
+    return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
 
 
 def numbered(judged: Judged) -> Judged:
@@ -204,9 +256,11 @@ def numbered(judged: Judged) -> Judged:
     rows = pl.concat([collect(frame, label) for frame in judged.frames], how="diagonal")
     rows = rows.with_columns(pl.int_range(pl.len()).over("run").cast(pl.Int32).alias(INDEX))
     named = [pl.col(BY + name).first().alias(name) for name in judged.gold.attributes]
+    if SIDE in rows.columns:
+        named.append((pl.col(SIDE).first() > 0).alias(UNANSWERABLE))
     questions = rows.group_by(INDEX).agg(*named).sort(INDEX)
     place = (pl.col(INDEX) + 1).cast(pl.String).str.zfill(9)
-    questions = questions.select(place.alias("question"), *judged.gold.attributes)
+    questions = questions.select(place.alias("question"), pl.exclude(INDEX))
     gold = replace(judged.gold, frame=questions)
     return replace(judged, frames=(nw.from_native(rows.lazy()),), gold=gold)
 

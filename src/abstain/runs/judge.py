@@ -28,8 +28,18 @@ from abstain.io.frames import (
     trimmed,
 )
 from abstain.io.tables import ROW
-from abstain.outcomes import CANDIDATES, KIND_OF_WORD, KINDS, RIGHT, WRONG, Why, blank_kind
-from abstain.runs.gold import Gold, numbered_slices
+from abstain.outcomes import (
+    CANDIDATES,
+    CODES,
+    KIND_OF_WORD,
+    KINDS,
+    RIGHT,
+    WITHHELD,
+    WRONG,
+    Why,
+    blank_kind,
+)
+from abstain.runs.gold import UNANSWERABLE, Gold, numbered_slices
 from abstain.runs.responses import RULE, Responses
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
@@ -38,10 +48,13 @@ UNREAD = "__unread"
 """The text of a confidence that is no number."""
 SLICE, SPOT = "__slice", "__spot"
 """The number of a question's slice and its place there, for engines that count by them."""
+SIDE, ACCEPTED = "__side", "__accepted"
+"""What an unanswerable question adds to a kind, and the kind of an answer that its gold accepts."""
 
 UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
-    KINDS, KINDS + 7
+    CODES, CODES + 7
 )
+BAD_ANSWERABLE = CODES + 7
 """Faults: the kinds of responses that cannot be judged (`faults`)."""
 YES, NO = ("yes", "true", "1", "y"), ("no", "false", "0", "n")
 
@@ -176,8 +189,20 @@ def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """The table to join responses with: index of each question, its slice, its index in there."""
     number = pl.int_range(pl.len(), dtype=pl.Int32)
     slice_of = pl.Series(SLICE, numbered_slices(questions, by)[1].astype(np.int32))
-    keys = questions.select("question", number.alias(INDEX), slice_of)
+    keys = questions.select("question", number.alias(INDEX), slice_of, *_sides(questions))
     return keys.with_columns(number.over(SLICE).alias(SPOT))
+
+
+def _sides(questions: pl.DataFrame) -> list[pl.Expr]:
+    """What an unanswerable question makes of kinds, where there are some."""
+    if UNANSWERABLE not in questions.columns or not questions[UNANSWERABLE].any():
+        return []
+    sides = [(pl.col(UNANSWERABLE).cast(pl.Int8) * KINDS).alias(SIDE)]
+    if "nothing_right" in questions.columns:
+        withheld = pl.col(UNANSWERABLE) & ~pl.col("nothing_right")
+        right = pl.when(withheld).then(WITHHELD).otherwise(RIGHT)
+        sides.append((right.cast(pl.Int8) + sides[0]).alias(ACCEPTED))
+    return sides
 
 
 def _with_kinds(
@@ -213,7 +238,9 @@ def _with_kinds(
         frame = frame.with_columns(*right)
     if RULE in names:
         frame, names = _without_refusals(frame, names), [*names, "why"]
-    return frame.with_columns(_kind(names, align).alias(KIND))
+    marked = SIDE in keys.columns
+    side, accepts = (nw.col(SIDE), nw.col(ACCEPTED)) if marked else (code(0), code(RIGHT))
+    return frame.with_columns(_kind(names, align, side, accepts).alias(KIND))
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -226,8 +253,11 @@ def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.Lazy
     )
 
 
-def _kind(names: Sequence[str], align: str) -> nw.Expr:
-    """The kind of a response from the columns that are there; the first fault wins."""
+def _kind(names: Sequence[str], align: str, side: nw.Expr, right: nw.Expr) -> nw.Expr:
+    """The kind of a response from the columns that are there; the first fault wins.
+
+    `side` is added where the question is unanswerable, `right` is the kind of an accepted answer.
+    """
     has_answer, declined = filled_in("answer"), None
     if "answered" in names:
         declined = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
@@ -235,11 +265,11 @@ def _kind(names: Sequence[str], align: str) -> nw.Expr:
     aside = None if declined is None else has_answer & declined
     cases = _faults(names, align, has_answer, declined)
     if VERDICT in names:
-        cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT)))
-    blank = reason_of(names, declined) + _fate(names, aside)
+        cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT) + side))
+    blank = reason_of(names, declined) + _fate(names, aside) + side
     cases.append((~has_answer if aside is None else ~has_answer | aside, blank))
-    cases.append((nw.col("__right"), code(RIGHT)))
-    return first_of(cases, code(WRONG)).cast(nw.Int8)
+    cases.append((nw.col("__right"), right))
+    return first_of(cases, code(WRONG) + side).cast(nw.Int8)
 
 
 def first_of(cases: Iterable[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:

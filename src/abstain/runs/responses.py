@@ -127,11 +127,6 @@ def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
             f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
             "not by their verdicts"
         )
-    if gold.without_answer and not gold.verdicts:
-        notes.append(
-            f"the gold has no right answer for {plural(gold.without_answer, 'question')}: there, "
-            "only an answer such as 'none' counts as right"
-        )
     return notes
 
 

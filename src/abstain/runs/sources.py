@@ -18,7 +18,7 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED, KINDS, CountsArray
+from abstain.outcomes import CODES, EXCLUDED, CountsArray
 from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
@@ -59,6 +59,8 @@ class Source:
     """The attribute by which questions are clustered."""
     subset: Selection | None = None
     """Which part of what was read it is."""
+    marks_unanswerable: bool = False
+    """Whether a column says which questions are unanswerable."""
 
     def __init__(self) -> None:
         self._held: Matrix | None = None
@@ -104,8 +106,8 @@ class Source:
         parts = []
         for run, row, sure in zip(runs, kinds, confidence, strict=True):
             place = np.where(np.isnan(sure), UNSURE, np.floor(sure * bins)).astype(np.int64)
-            keys, n = np.unique((place + 1) * KINDS + row, return_counts=True)
-            columns = {"run": [run] * len(n), KIND: keys % KINDS, "bin": keys // KINDS - 1, "n": n}
+            keys, n = np.unique((place + 1) * CODES + row, return_counts=True)
+            columns = {"run": [run] * len(n), KIND: keys % CODES, "bin": keys // CODES - 1, "n": n}
             parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
         return pl.concat(parts)
 
@@ -153,6 +155,7 @@ class GoldRuns(_LazySource):
     def __init__(self, gold: Gold, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
         self.gold, self.match = gold, reading.match
+        self.marks_unanswerable = gold.marks_unanswerable
         declared = declared_cluster(item.table for item in responses)
         self.cluster = reading.cluster or (declared if declared in gold.attributes else None)
 
@@ -187,6 +190,12 @@ class JudgedRows(_LazySource):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         notes = notes_of_tables(item.table for item in self.responses)
         return tuple(notes) if self.named else (*notes, NAMELESS)
+
+    @cached_property
+    def marks_unanswerable(self) -> bool:  # type: ignore[override]
+        from abstain.runs.answerable import marking
+
+        return any(marking(item.table) for item in self.responses)
 
     @cached_property
     def _attributes(self) -> tuple[str, ...]:
@@ -229,6 +238,7 @@ class Subset(Source):
         self.gold = None if gold is None else replace(gold, frame=gold.frame[columns])
         self.responses = whole.responses
         self.notes, self.cluster, self.subset = whole.notes, whole.cluster, whole.subset
+        self.marks_unanswerable = whole.marks_unanswerable
 
     def names(self) -> list[str]:
         """The runs in the order of its rows, which is not always that of their names."""

@@ -191,11 +191,11 @@ def test_an_empty_prediction_is_as_sure_as_its_no_answer_probability(here: Here)
     picks = {"gold": "dev.json", "na-prob": "na.json"}
     frame = read_table("p.json", format="squad", pick=picks).frame.collect()
     assert frame["confidence"].to_list() == pytest.approx([0.9, 0.4, 0.7, 0.8, 0.7])
-    # Above 0.5 b is held back and stays a candidate; of an e held back "none" would be right.
+    # Above 0.5 b is held back and stays a candidate; e, held back, has no answer.
     frame = read_table("p.json", format="squad", pick={**picks, "threshold": "0.2"}).frame.collect()
     assert frame["confidence"].to_list() == pytest.approx([0.9, 0.4, 0.7, 0.8, 0.3])
     assert frame["outcome"].to_list() == [
-        *("right", "unanswered_wrong", "declined", "right", "right"),
+        *("right", "unanswered_wrong", "declined", "declined", "unanswered_wrong"),
     ]
 
 

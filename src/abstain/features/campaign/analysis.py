@@ -34,7 +34,7 @@ from abstain.reading import Reading
 from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
-from abstain.runs.gold import Slices, slices_of
+from abstain.runs.gold import UNANSWERABLE, Slices, slices_of
 from abstain.runs.judge import INDEX, KIND
 from abstain.runs.run_names import (
     LATE,
@@ -248,7 +248,7 @@ def _attributes(
 
 
 def _texts(questions: pl.DataFrame) -> list[str]:
-    inner = {"question", "accepted", "nothing_right", "options", "option_texts", ROW}
+    inner = {"question", "accepted", "nothing_right", "options", "option_texts", ROW, UNANSWERABLE}
     return [c for c in questions.columns if c not in inner and questions[c].dtype == pl.String]
 
 
@@ -342,7 +342,8 @@ def _references(
         yield ReferenceRun(name="random (expected)", counts=overall, slices=parts)
     made = all_baselines(gold, seed=seed)
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
-    reading = Reading(match=evaluation.reading.match, policy=evaluation.reading.policy)
+    how = evaluation.reading
+    reading = Reading(match=how.match, policy=how.policy, unanswerable=how.unanswerable)
     counted = _counted_runs(evaluate(gold, responses, reading), slices)
     yield from (ReferenceRun(**counted[b.title]) for b in made)
 

@@ -16,7 +16,16 @@ from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow,
 from abstain.io.frames import require
 from abstain.measures import Measure
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import CANDIDATES, EXCLUDED, KINDS, Policy, Undefined, Why, blank_kind
+from abstain.outcomes import (
+    CANDIDATES,
+    CODES,
+    EXCLUDED,
+    KINDS,
+    Policy,
+    Undefined,
+    Why,
+    blank_kind,
+)
 from abstain.reading import Reading
 from abstain.report.result import ends, finite, read_as
 from abstain.report.view import first_few
@@ -291,8 +300,8 @@ class Common:
     def unknown(self) -> tuple[Array, IntArray]:
         """Over all questions: six counts of the responses that are known, and how many are not."""
         table = self.whole.data.source.count_kinds(()).table
-        unknown = np.zeros(KINDS, bool)
-        unknown[[blank_kind(why, candidate) for why in UNKNOWN for candidate in CANDIDATES]] = True
+        blanks = [blank_kind(why, candidate) for why in UNKNOWN for candidate in CANDIDATES]
+        unknown = np.isin(np.arange(CODES) % KINDS, blanks)
         known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
         return known, table[:, unknown].sum(axis=1)
 

@@ -24,7 +24,7 @@ from abstain.measures import Measure
 from abstain.measures.answers import Answers
 from abstain.measures.definition import IntArray
 from abstain.measures.weighted_answers import is_repeat
-from abstain.outcomes import KINDS, RIGHT, WRONG, Effect, Why
+from abstain.outcomes import CODES, RIGHT, WRONG, Effect, Why
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result, check_rows, defined, ranked, read_as
@@ -196,7 +196,7 @@ def _rows(judged: Judged) -> pl.DataFrame:
     """The rows of every run, their rank as a number, after making sure that nothing is refused."""
     tables = [collect(frame, judged.label) for frame in judged.frames]
     rows = pl.concat(tables, how="diagonal_relaxed")
-    refuse_faults(judged, int((rows[KIND] >= KINDS).sum()))
+    refuse_faults(judged, int((rows[KIND] >= CODES).sum()))
     refuse_runs(judged.responses, rows.select("run", FILE).unique()["run"].sort().to_list())
     if "rank" not in rows.columns:
         return rows

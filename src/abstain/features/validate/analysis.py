@@ -209,7 +209,7 @@ def result_of(seen: Examined, max_runs: int | None) -> ValidateResult:
             *notes_of_tables([source.gold.table, *tables]),
             *misspelt(source.gold),
             *without_clusters(reading.cluster),
-            *([NO_POLICY] if reading.policy else []),
+            *([NO_POLICY] if reading.policy or reading.unanswerable else []),
             *notes,
             *alike(teams.values()),
             *(f"{place} holds no runs" for place in seen.silent),

@@ -27,7 +27,7 @@ from abstain.io.frames import collect, in_engine
 from abstain.io.normalise import matcher, plain
 from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.io.tables import ROW, Table
-from abstain.outcomes import KINDS, WRONG
+from abstain.outcomes import CODES, KINDS, WRONG
 from abstain.reading import LANGUAGES, Reading
 from abstain.runs.counting import MISSING, refuse_counts, rows_by_run, run_count
 from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, problem_at, repeats
@@ -138,7 +138,7 @@ def _without_floods(problems: Sequence[Problem]) -> Iterator[Problem]:
 
 def _faults(judged: Judged) -> Iterator[Problem]:
     for frame in judged.frames:
-        rows = _first_rows(frame.filter(nw.col(KIND) >= KINDS), judged)
+        rows = _first_rows(frame.filter(nw.col(KIND) >= CODES), judged)
         for number, row in enumerate(rows):
             yield fault_problem(judged, row, hints=number < HINTS)
 
@@ -150,7 +150,7 @@ def _no_answers(judged: Judged) -> Iterator[Problem]:
     for frame in judged.frames:
         if "answered" not in frame.collect_schema().names():
             continue
-        for row in _first_rows(frame.filter(nw.col(KIND) < KINDS, says_yes, nothing), judged):
+        for row in _first_rows(frame.filter(nw.col(KIND) < CODES, says_yes, nothing), judged):
             question = judged.gold.frame["question"][row[INDEX]]
             message = (
                 f"question {shown(question)} is marked as answered but has no answer, expected an "
@@ -172,7 +172,7 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
     for frame in judged.frames:
         names = frame.collect_schema().names()
         for column in (c for c in ("answer", "candidate") if c in names):
-            stated = frame.filter(nw.col(KIND) < KINDS, ~nw.col(column).is_null())
+            stated = frame.filter(nw.col(KIND) < CODES, ~nw.col(column).is_null())
             pairs = collect(stated.select(INDEX, column).unique(), judged.label)
             options = pl.lit(allowed.gather(pairs[INDEX]))
             unknown = pairs.filter(
@@ -289,7 +289,7 @@ def odd_things(source: GoldRuns) -> list[Problem]:
         table = collect(frame.select("run", FILE, INDEX, KIND, *there), "the responses")
         tables.append(table.with_columns(pl.col(INDEX).cast(pl.Int64)))
     rows = pl.concat(tables, how="diagonal_relaxed").filter(pl.col("run").is_not_null())
-    wrong = rows.filter(pl.col(KIND) == WRONG)
+    wrong = rows.filter(pl.col(KIND) % KINDS == WRONG)
     return [*odd, *_silent_and_alike(rows, judged), *_declining(wrong, judged)]
 
 

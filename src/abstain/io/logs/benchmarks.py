@@ -60,11 +60,14 @@ def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
         rows.add(
             rows.again(hashlib.sha256(asked).hexdigest()[:HASH]),
             outcome,
-            answer="none" if outcome == "right" and abstain else text,
-            response=text or None,
+            text=text,
             reason=reason,
             correct=[] if abstain else readers.accepted(targets),
-            attributes={"should_abstain": "yes" if abstain else "no", "position": str(number)},
+            attributes={
+                "answerable": "no" if abstain else "yes",
+                "should_abstain": "yes" if abstain else "no",
+                "position": str(number),
+            },
             metadata=prompt.metadata,
         )
     # results stand in DATASET_MODEL/DATE/…
@@ -72,11 +75,11 @@ def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _judged(response: Response) -> readers.Verdict:
-    """Where a question should not be answered, abstaining is right and any answer is wrong."""
+    """Abstaining is declining; where it should have abstained, any answer is wrong."""
     verdict = response.is_abstention
-    if not response.prompt.should_abstain and verdict is not None:
-        if verdict:
-            return "declined", None
+    if verdict:
+        return "declined", None
+    if verdict is not None and not response.prompt.should_abstain:
         verdict = response.is_response_correct
     if verdict is None:
         return "unscored", "the judge did not say whether the response abstains or is correct"
@@ -337,13 +340,11 @@ def _predicted(text: str | None, golds: Sequence[str], *, held: bool) -> tuple[s
     if text is None:
         return "missing", {}
     fits = squad(text) in map(squad, golds)
-    if golds and held:
+    if held:
         return "unanswered_right" if fits else "unanswered_wrong", {"candidate": text}
-    if golds and not text:
+    if not text or not (golds or squad(text)):  # where nothing is right, nothing is left of "the"
         return "declined", {}
-    if golds or (squad(text) and not held):
-        return "right" if fits else "wrong", {"answer": text}
-    return "right", {"answer": "none"}  # as SQuAD has it: nothing is left of "the" either
+    return "right" if fits else "wrong", {"answer": text}
 
 
 def exact_match(text: str, golds: Sequence[str]) -> float:
@@ -377,7 +378,11 @@ def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
             golds = [answer.text for answer in item.answers if squad(answer.text)]
             if item.id in questions:
                 raise InputError(f"has question {shown(item.id)} twice", opened.name)
-            kind = {"kind": "HasAns" if golds else "NoAns", "title": article.title}
+            kind = {
+                "answerable": "yes" if golds else "no",
+                "kind": "HasAns" if golds else "NoAns",
+                "title": article.title,
+            }
             questions[item.id] = {"correct": golds, "attributes": kind}
     if not questions:
         raise InputError("has no questions", opened.name)

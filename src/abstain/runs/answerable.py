@@ -1,0 +1,101 @@
+"""Which questions can be answered: columns that say so, under the names that data sets use."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import narwhals as nw
+import polars as pl
+
+from abstain.errors import InputError, UsageError, option, shown
+from abstain.io.frames import collect
+from abstain.io.tables import ROW, Table
+from abstain.runs.judge import NO, YES, filled_in, first_of
+from abstain.runs.usual_names import plain
+
+MEANS_ANSWERABLE: Mapping[str, bool] = {
+    "answerable": True,
+    "has_evidence": True,
+    "is_impossible": False,
+    "should_abstain": False,
+    "unanswerable": False,
+}
+"""Columns that mark questions, and whether their yes means that a question can be answered."""
+
+ANSWERABLE = "__answerable"
+"""Whether a row says that its question can be answered: yes, no, nothing, or what it says."""
+
+
+def marking(table: Table) -> dict[str, bool]:
+    """The columns of a table that mark questions, and whether yes means answerable."""
+    columns = {c: MEANS_ANSWERABLE[plain(c)] for c in table.columns if plain(c) in MEANS_ANSWERABLE}
+    for column, name in table.renamed.items():
+        means = MEANS_ANSWERABLE.get(plain(column))
+        if name in columns and means not in (None, columns[name]):
+            raise UsageError(
+                f"column '{column}' says the opposite of '{name}'; it is read by its own name: "
+                f"leave out {option('columns', {name: column})}"
+            )
+    return columns
+
+
+def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
+    """Yes, no or nothing of columns of text that mark questions; what is neither stays."""
+    texts = [_as_yes_or_no(name, yes=yes) for name, yes in columns.items()]
+    whole = texts[0]
+    for text in texts[1:]:
+        both = nw.concat_str(whole, text, separator=" and ")
+        whole = first_of([(text == "", whole), ((whole == "") | (whole == text), text)], both)
+    return whole.alias(ANSWERABLE)
+
+
+def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
+    text = nw.col(name).str.to_lowercase()
+    means_yes, means_no = (YES, NO) if yes else (NO, YES)
+    cases = [
+        (~filled_in(name), nw.lit("")),
+        (text.is_in(means_yes), nw.lit("yes")),
+        (text.is_in(means_no), nw.lit("no")),
+    ]
+    return first_of(cases, nw.col(name))
+
+
+def unreadable(text: str, columns: Collection[str], table: Table) -> str:
+    """What is wrong with a row that says neither yes nor no."""
+    names = " and ".join(repr(table.in_file(column)) for column in columns)
+    if text in ("yes and no", "no and yes"):
+        return (
+            f"{names} contradict each other: one says that the question can be answered, one that "
+            "it cannot"
+        )
+    return f"{names} is {shown(text)}, expected yes or no"
+
+
+def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.Series | None:
+    """Whether each question can be answered, null where no column says; None without such columns.
+
+    What is no yes or no is refused with its place.
+    """
+    columns = {name: yes for name, yes in marking(table).items() if name in attributes}
+    if not columns:
+        return None
+    rows = nw.from_native(frame.select(*columns).lazy())
+    texts = collect(rows.select(answerable_text(columns)), table.name)[ANSWERABLE]
+    strange = (~texts.is_in(["yes", "no", ""])).arg_true()
+    if len(strange):
+        row, text = frame[ROW][strange[0]], texts[strange[0]]
+        raise InputError(unreadable(text, columns, table), table.place(row))
+    return pl.select(pl.when(texts != "").then(texts == "yes")).to_series()
+
+
+def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
+    """Refuse a question that a column calls answerable, but whose right answer nobody knows."""
+    columns = [name for name in marking(table) if plain(name) != "has_evidence"]
+    wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
+    if columns and len(wrong):
+        raise InputError(
+            f"question {shown(frame['question'][wrong[0]])} is answerable by column "
+            f"'{table.in_file(columns[0])}', but '{table.in_file('correct')}' is empty, which "
+            "means that it has no answer",
+            table.place(frame[ROW][wrong[0]]),
+        )
