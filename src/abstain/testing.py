@@ -363,12 +363,11 @@ class _Asked:
         return replace(gate, needed=self._needed(gate), parts=self._blamed(item, before))
 
     def _read(self, run: Any, gold: Gold | None, what: str) -> Evaluation:
-        how = self.reading
-        item = evaluate_judged(run, how) if gold is None else evaluate(gold, run, how)
+        reading = self.reading
+        item = evaluate_judged(run, reading) if gold is None else evaluate(gold, run, reading)
         if len(item.runs) != 1:
-            how = _one_of(item)
             raise UsageError(
-                f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}; {how}"
+                f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}; {_one_of(item)}"
             )
         return item
 

@@ -51,7 +51,7 @@ def calib_err(sure: Array, right: Array, *, size: int, last: bool) -> float:
     for at in range(len(starts) - (not last)):
         inside = slice(starts[at], ends[at])
         apart = abs(np.mean(sure[inside]) - np.mean(right[inside]))
-        total += len(sure[inside]) / len(sure) * apart**2
+        total += float(len(sure[inside]) / len(sure) * apart**2)
     return math.sqrt(total)
 
 

@@ -41,13 +41,15 @@ def _by_count(a: Answers, size: int, *, last: bool) -> Numeric:
     """√ Σ_b (N_b/N)·(share right − mean s)², bins of so many; the last one has what is left too."""
     _, sizes, off = _residuals(a)
     resamples = np.arange(sizes.shape[1])
-    upto, summed = (np.cumsum(np.vstack([0 * x[:1], x]), axis=0) for x in (sizes, off))
+    upto = np.cumsum(np.vstack([0 * sizes[:1], sizes]), axis=0)
+    summed: Array = np.cumsum(np.vstack([0 * off[:1], off]), axis=0)
     total = upto[-1]
     bins = np.maximum(total // size, 1)
     number = np.arange(int(bins.max(initial=1)) + 1)[:, None]
     edges = np.where(number < bins, number * size, total)
     apart = resamples * (int(total.max(initial=0)) + 1)  # all resamples on one line
-    at, knots = (edges + apart).T.ravel(), (upto + apart).T.ravel()
+    at: Array = (edges + apart).T.ravel().astype(float)
+    knots: Array = (upto + apart).T.ravel().astype(float)
     sums = np.interp(at, knots, summed.T.ravel()).reshape(len(resamples), -1).T
     held, gaps = np.diff(edges, axis=0), np.diff(sums, axis=0)
     counted = (held > 0) & (number[:-1] < bins - (not last))
@@ -149,7 +151,8 @@ def smoothed(a: Answers) -> tuple[Array, Array]:
     grid[[0, -1]] *= 2  # an end stands for half an interval
     with np.errstate(invalid="ignore", divide="ignore"):
         grid *= GRID / sizes.sum(axis=0)
-    return dct(grid, type=1, axis=0), np.pi * np.arange(GRID + 1)
+    frequencies: Array = np.pi * np.arange(GRID + 1.0)
+    return dct(grid, type=1, axis=0), frequencies
 
 
 def width_of(cosines: Array, frequencies: Array) -> Array:
