@@ -100,7 +100,6 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "only the first are taken": ("runs._again: 2",),
     "only the first is taken": ("runs.first_repeat: 1",),
     "what is kept in a cache; the same numbers come out": (
-        "runs.Source.filled: and",
         "stats.MOST_LISTED: 600",
         "stats.binomial: 4096",
         "stats.listed_counts: 8",

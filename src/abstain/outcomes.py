@@ -239,6 +239,9 @@ SIDES: tuple[str, ...] = ("answerable", "unanswerable")
 CODES = len(SIDES) * KINDS
 """The kinds of both sides."""
 
+ANSWERED = tuple(side * KINDS + kind for side in (0, 1) for kind in (RIGHT, WRONG, WITHHELD))
+"""The kinds of answers, before any policy."""
+
 Unanswerable: TypeAlias = Literal["right", "blank", "wrong"]
 """What declining an unanswerable question counts as."""
 

@@ -29,7 +29,7 @@ from abstain.features.validate.result import ValidateResult
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
+from abstain.outcomes import ANSWERED, EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
 from abstain.reading import Reading
 from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
@@ -311,7 +311,7 @@ def _choices(
     if not isinstance(evaluation.data.source, GoldRuns):  # a view of some runs or questions
         return []
     judged = evaluation.data.source.judged()
-    answered = nw.col(KIND).is_in([RIGHT, WRONG]), nw.col("run").is_in(list(runs))
+    answered = nw.col(KIND).is_in(ANSWERED), nw.col("run").is_in(list(runs))
     tables = []
     for frame in judged.frames:
         counted = frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len"))

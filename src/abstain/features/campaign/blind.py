@@ -27,7 +27,7 @@ from abstain.features.campaign.result import (
 )
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import count_measure
-from abstain.outcomes import OUTCOMES, RIGHT, WRONG
+from abstain.outcomes import ANSWERED, OUTCOMES
 from abstain.report.result import ranked
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import slices_of
@@ -194,7 +194,7 @@ def _answers(evaluation: Evaluation) -> npt.NDArray[np.uint64]:
     place = {run: at for at, run in enumerate(evaluation.runs)}
     judged = source.judged()
     for frame in judged.frames:
-        answered = frame.filter(nw.col(KIND).is_in([RIGHT, WRONG])).select("run", INDEX, "answer")
+        answered = frame.filter(nw.col(KIND).is_in(ANSWERED)).select("run", INDEX, "answer")
         rows = collect(answered, judged.label)
         at = rows["run"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
         hashed = rows["answer"].cast(pl.String).hash(1).to_numpy() | np.uint64(1)
