@@ -14,10 +14,19 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.io.files import Opened, is_bundle, split_name
+from abstain.io.files import Opened, ahead, is_bundle, split_name
 from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
-from abstain.rankings.collector import MARKS, Collected, Collector, Hits, ScatteredError, together
-from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
+from abstain.rankings.collector import (
+    MARKS,
+    Batch,
+    Collected,
+    Collector,
+    Hits,
+    ScatteredError,
+    look_at,
+    together,
+)
+from abstain.rankings.judgments import NIL, UNJUDGED, Codes, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
 from abstain.reading import EngineName, ListSettings, Missing, Reading, Ties
@@ -240,13 +249,22 @@ def _collect(
 ) -> dict[str, Collected]:
     """The judged documents of each run in a source; scattered rows are gathered first."""
     collectors: dict[str, Collector] = {}
-    new = partial(Collector, judgments, by_rank=by_rank, gather=gather)
-    try:
+    new = partial(Collector, judgments, by_rank=by_rank)
+
+    def numbered() -> Iterator[tuple[str, pl.DataFrame, Codes]]:
+        """Queries get their numbers in the order of rows, whichever thread is ahead."""
         for batch in source.batches(by_rank=by_rank, marks=MARKS):
             for name, rows in _by_run(batch):
-                if name not in collectors:
-                    collectors[name] = new()
-                collectors[name].add(rows)
+                yield name, rows, judgments.encode(rows["query"], rows["begins"].to_numpy())
+
+    def looked_at(item: tuple[str, pl.DataFrame, Codes]) -> tuple[str, Batch]:
+        return item[0], look_at(judgments, *item[1:], by_rank=by_rank, gather=gather)
+
+    try:
+        for name, seen in ahead(numbered(), looked_at):
+            if name not in collectors:
+                collectors[name] = new()
+            collectors[name].add(seen)
         every = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
         return {name: each.finish() for name, each in every.items()}
     except ScatteredError:
