@@ -17,8 +17,15 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from abstain.measures.ranked_lists import Bools, Floats, Ints, spread
-from abstain.rankings.judgments import Codes, Judgments, Keys, RepeatedError, row_keys
+from abstain.measures.ranked_lists import Bools, Floats, Ints, offsets_of, spread
+from abstain.rankings.judgments import (
+    Codes,
+    Judgments,
+    Keys,
+    RepeatedError,
+    all_differ,
+    row_keys,
+)
 
 CHUNK = 1 << 17  # rows ranked at a time when a whole run was gathered
 WORKERS = 2  # chunks ranked at a time
@@ -45,7 +52,7 @@ class Rows:
     keys: Keys
     scores: Floats
     docs: pl.Series
-    number: Ints | None = None
+    number: Ints | Codes | None = None
     """The place of each row's document, where it is not that of the row."""
 
     def documents(self, rows: Ints) -> pl.Series:
@@ -56,11 +63,10 @@ class Rows:
         return Rows(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
 
     def by_query(self) -> Rows:
-        """The same rows by the number of their query."""
-        if (self.codes[1:] >= self.codes[:-1]).all():
-            return self
+        """The same rows by the number of their query; documents stay where they are."""
         at = by_code(self.codes)
-        return Rows(self.codes[at], self.keys[at], self.scores[at], self.docs.gather(at))
+        number = at.astype(np.uint32)
+        return Rows(self.codes[at], self.keys[at], self.scores[at], self.docs, number)
 
     @classmethod
     def together(cls, parts: Sequence[Rows]) -> Rows:
@@ -210,7 +216,7 @@ def look_at(
     words = [word for word in NIL_WORDS if (rows.docs == word).any()]
     starts = block_starts(codes)
     heads = codes[starts]
-    if gather or len(np.unique(heads)) < len(heads):
+    if gather or not all_differ(heads):
         return Batch(rows.by_query(), heads, starts, None, words)
     inside = rows.between(int(starts[:2][-1]), int(starts[-1]))
     return Batch(rows, heads, starts, rank_rows(judgments, inside, by_rank=by_rank), words)
@@ -237,7 +243,7 @@ class Collector:
                 raise ScatteredError
             self._gather = True
         if self._gather or inside is None:
-            self._kept.append(rows.by_query())
+            self._kept.append(rows)
             return
         if self._kept and self._kept[-1].codes[-1] != heads[0]:
             self._rank()
@@ -266,27 +272,28 @@ class Collector:
 
     def _rank_by_query(self) -> None:
         """Ranks all that is kept, some queries at a time: their rows of each batch."""
-        numbers = max(int(rows.codes[-1]) for rows in self._kept) + 1
+        kept = [rows if rows.number is not None else rows.by_query() for rows in self._kept]
+        numbers = max(int(rows.codes[-1]) for rows in kept) + 1
         self._lengths = np.zeros(max(numbers, len(self._lengths)), np.int64)
-        for rows in self._kept:
+        for rows in kept:
             self._lengths += np.bincount(rows.codes, minlength=len(self._lengths))
         chunk = np.cumsum(self._lengths) // CHUNK
         ends = np.append(np.flatnonzero(np.diff(chunk)) + 1, len(chunk)).astype(np.uint32)
-        cuts = [np.searchsorted(rows.codes, ends).tolist() for rows in self._kept]
+        cuts = [[0, *np.searchsorted(rows.codes, ends).tolist()] for rows in kept]
+        firsts = offsets_of(np.array([len(rows.codes) for rows in kept]))
+        docs = pl.concat([rows.docs for rows in kept], rechunk=False)
 
         def ranked(number: int) -> Hits:
-            edges = ((cut[number - 1] if number else 0, cut[number]) for cut in cuts)
-            parts = [
-                rows.between(*each)
-                for rows, each in zip(self._kept, edges, strict=True)
-                if each[0] < each[1]
-            ]
-            if not parts:
-                return together([])
-            rows = Rows.together(parts)
-            order = by_code(rows.codes - rows.codes.min())
-            some = Rows(rows.codes[order], rows.keys[order], rows.scores[order], rows.docs, order)
-            return rank_rows(self._judgments, some, by_rank=self._by_rank)
+            parts = []
+            for rows, first, cut in zip(kept, firsts, cuts, strict=False):
+                some = slice(cut[number], cut[number + 1])
+                assert rows.number is not None
+                place = rows.number[some] + first
+                parts.append((rows.codes[some], rows.keys[some], rows.scores[some], place))
+            codes, keys, scores, places = map(np.concatenate, zip(*parts, strict=True))
+            at = by_code(codes - (ends[number - 1] if number else np.uint32(0)))
+            chunk = Rows(codes[at], keys[at], scores[at], docs, places[at])
+            return rank_rows(self._judgments, chunk, by_rank=self._by_rank)
 
         with ThreadPoolExecutor(max_workers=WORKERS) as pool:
             self._hits += pool.map(ranked, range(len(ends)))
