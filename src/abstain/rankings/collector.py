@@ -73,8 +73,9 @@ class Rows:
         if len(parts) == 1:
             return parts[0]
         docs = pl.concat([part.docs for part in parts], rechunk=True)
-        columns = ([getattr(part, name) for part in parts] for name in ("codes", "keys", "scores"))
-        return cls(*map(np.concatenate, columns), docs)
+        names = ("codes", "keys", "scores")
+        every = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(docs=docs, **every)
 
 
 class Hits(NamedTuple):

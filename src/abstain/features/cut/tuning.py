@@ -41,7 +41,7 @@ MODEL, HALF, MANY = "expected", 0.5, 2.0
 """The standard errors that `expected` must be ahead of a trivial policy, and any of the others."""
 MATTERS = 0.005  # a lead below that is none: it may be certain and still not worth a rule
 INNER = 5  # folds inside the queries tuned on, by which a rule is chosen
-ENOUGH = 1000  # queries by which a rule is chosen at most
+ENOUGH = 500  # queries by which a rule is chosen at most
 STEADY = 300
 """Fewer queries than that are parted several times: how they fall into folds matters more."""
 
@@ -162,8 +162,8 @@ class Chooser:
         """The rule that does best inside some queries; a simpler one within a standard error."""
         if len(train) > ENOUGH:
             some = self.lists.only(np.sort(draw.choice(train, ENOUGH, replace=False)))
-            part = Chooser(some, self.measure, self.rules, self.budget)
-            return part.choose(np.arange(ENOUGH), draw)
+            chooser = Chooser(some, self.measure, self.rules, self.budget)
+            return chooser.choose(np.arange(ENOUGH), draw)
         names = [name for tier in TIERS for name in tier if name in (*PLAIN, *self.rules)]
         scores = {name: np.zeros(len(train)) for name in names}
         kept = {name: np.zeros(len(train)) for name in names}
