@@ -161,8 +161,13 @@ class Chooser:
     def choose(self, train: Ints, draw: np.random.Generator) -> str:
         """The rule that does best inside some queries; a simpler one within a standard error."""
         if len(train) > ENOUGH:
-            some = self.lists.only(np.sort(draw.choice(train, ENOUGH, replace=False)))
-            chooser = Chooser(some, self.measure, self.rules, self.budget)
+            some = np.sort(draw.choice(train, ENOUGH, replace=False))
+            known = {
+                name: Candidates(tried.rules, tried.depth[some], tried.values[some])
+                for name, tried in self.known.items()
+            }
+            lists = self.lists.only(some)
+            chooser = Chooser(lists, self.measure, self.rules, self.budget, known)
             return chooser.choose(np.arange(ENOUGH), draw)
         names = [name for tier in TIERS for name in tier if name in (*PLAIN, *self.rules)]
         scores = {name: np.zeros(len(train)) for name in names}
