@@ -130,6 +130,14 @@ FEATURES = (
         results={"tune": ("result:TuneResult", "result:View")},
     ),
     Feature(
+        name="targets",
+        help="Show whether a model heeds what an error costs.",
+        guide="targets.md",
+        command="command:targets",
+        functions={"targets": "analysis:targets"},
+        results={"targets": ("result:TargetsResult", "result:View")},
+    ),
+    Feature(
         name="compare",
         help="Test whether runs differ.",
         guide="compare.md",
