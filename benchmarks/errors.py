@@ -15,15 +15,16 @@ Parts: counts (precision), counted (other measures of counts), confidence, clust
 runs), scores (by topic), student (t alone, for comparison), meta (all pairs together) and meta of
 scores, editions (of a campaign). Then verdicts by intervals and promises: cut (is one advised to
 cut?), gates (which run passes?), risk (bounds on clustered questions), surest (bounds where the
-surest answers are the worst), differences (intervals of precision), gain (of `tune`), judges (whose
-checked sample is drawn at random, by truth or by verdict).
+surest answers are the worst), differences (intervals of precision), gain (of `tune`), targets (does
+a model heed what an error costs?), judges (whose checked sample is drawn at random, by truth or by
+verdict).
 """
 
 from __future__ import annotations
 
 import argparse
 
-from simulated import by_cut, by_edition, by_gate, by_precision, by_topic, promises, tests
+from simulated import by_cut, by_edition, by_gate, by_precision, by_topic, promises, tests, told
 
 PARTS = {
     "counts": (by_precision.counts, 1),
@@ -42,6 +43,7 @@ PARTS = {
     "surest": (promises.surest, 4),
     "differences": (promises.differences, 1),
     "gain": (promises.gain, 4),
+    "targets": (told.targets, 10),
     "judges": (promises.judges, 1),
 }
 """Each with how many times fewer samples it takes."""

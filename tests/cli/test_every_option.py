@@ -37,6 +37,7 @@ READING = [name for name in COMMANDS if name not in OTHERS]
 
 MORE = {
     "tune": ["--folds", "2"],
+    "targets": ["--target", "a=0", "--target", "b=0.5"],
     "meta": ["--part", "stability", "--subsets", "2"],
     "campaign": ["-o", "overview", "--force"],
 }

@@ -102,8 +102,8 @@ def _told(
         told |= runs
         responses.append(one)
     for run in targets:
-        check_name("run without a column of its t", run, [r for r in told if r in targets] or told)
-    return {run: Told(of.model, _number(of.t, run)) for run, of in told.items()}, responses
+        check_name("run", run, [name for name in told if name in targets] or told)
+    return {run: Told(of.model, _number(of, run)) for run, of in told.items()}, responses
 
 
 def _split(item: Responses) -> tuple[Responses, dict[str, Told]]:
@@ -125,16 +125,16 @@ def _split(item: Responses) -> tuple[Responses, dict[str, Told]]:
     ), told
 
 
-def _number(value: Any, run: str) -> float:
+def _number(told: Told, run: str) -> float:
     """A stated t, from 0 to below 1."""
     try:
-        t = float(value)
+        t = float(told.t)
     except ValueError:
         t = -1.0
     if not 0 <= t < 1:
-        raise UsageError(
-            f"the t of {shown(run)} must be a number from 0 to below 1, such as 0.5 (got {value})"
-        )
+        who = shown(run if told.model == THE_MODEL else told.model)
+        expected = "a number from 0 to below 1, such as 0.5"
+        raise UsageError(f"the t that {who} was told must be {expected} (got {told.t})")
     return t
 
 

@@ -141,7 +141,8 @@ class View(view.View[TargetsResult]):
 
     def _notes(self) -> list[str]:
         result = self.result
-        sentences = [words for heeding in result.models for words in self._words(heeding)]
+        deaf_first = sorted(result.models, key=lambda model: model.heeds != "deaf")
+        sentences = [words for heeding in deaf_first for words in self._words(heeding)]
         clustered = f", by clusters ({result.cluster})" if result.cluster else ""
         how = (
             f"{plural(result.questions, 'question')}. S(t) = c − t/(1−t)·w; low and high: "
@@ -174,7 +175,7 @@ class View(view.View[TargetsResult]):
             "silent": "none",
         }
         if told := _where(rows, "keeps", kept):
-            yield f"{name}: its answers are {told}."
+            yield f"Answers of {name}: {told}."
         sides = {
             "told": "the model that is told t scores higher than its threshold",
             "threshold": "its own confidence at t = 0 as a threshold scores higher than telling it",
@@ -193,7 +194,11 @@ class View(view.View[TargetsResult]):
         answered = [row for row in rows if row["precision"] is not None]
         diagonal = [{"t": t, "precision": t} for t in (0.0, 1.0)]
         most = [
-            {"run": model.model, "t": at / 100, "coverage": min(1.0, right / (at / 100 or 1.0))}
+            {
+                "run": model.model,
+                "t": at / 100,
+                "coverage": min(1.0, 100 * right / at) if at else 1.0,
+            }
             for model in self.result.models
             if (right := self._right_at_first(model.model)) is not None
             for at in range(101)
