@@ -81,6 +81,8 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether every way was looked at, or an even sample of them."""
     corrected: Annotated[dict[str, float | None], CORRECTED] = {}
     corrected_intervals: Annotated[dict[str, Ends], *CORRECTED_ENDS] = {}
+    noisy: bool = False
+    """Whether the correction likely errs more than the judge does."""
     unstated: int = 0
     """Answers without a confidence, where others have one."""
 
@@ -161,6 +163,15 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def shown_p_adjusted(self) -> Annotated[str, P_ADJUSTED]:
         return p_text(self.p_adjusted)
+
+
+class Corrected(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The difference of two runs without the judge's errors."""
+
+    run: str
+    against: str
+    difference: float | None
+    interval: Ends
 
 
 class Move(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -254,6 +265,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     judge_sample: int = 0
     judge_drawn: str = ""
     """How those were drawn: random, truth or verdict."""
+    corrected: tuple[Corrected, ...] = ()
+    """Differences without the judge's errors; `pairs` and their tests are of its verdicts."""
     never_checked: tuple[str, ...] = ()
     """Verdicts that no checked response should have had, or had where they were drawn by it."""
     rows: Annotated[tuple[RunRow, ...], Meta(min_length=1)] = msgspec.field(name="results")

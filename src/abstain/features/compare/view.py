@@ -25,6 +25,8 @@ MOST_SLICES = 12
 MOST_QUESTIONS = 5
 SAME = 1e-12
 """Contributions nearer than this are equal."""
+FEW_PAIRS = 3
+"""Corrected differences that are put in words."""
 MOST_PAIRS = 60
 """Pairs that a chart holds."""
 SEEN = 60
@@ -65,9 +67,9 @@ class View(view.View[CompareResult]):
         return [
             *compared(c),
             *verdict(c),
+            *judge_words(c),
             *origin_words(c),
             *unknown_words(c),
-            *judge_words(c),
             *plan_words(c),
             *method_words(c),
             *(sentence(note, names) for note in notes(c)),
@@ -331,7 +333,26 @@ def judge_words(c: CompareResult) -> list[str]:
     text = f"Corrected scores remove the judge's errors, estimated from {checked} (drawn {drawn})."
     if c.never_checked:
         text += f" Never checked, so taken as right: {', '.join(c.never_checked)}."
-    return [text]
+    sentences = [f"{text} Differences and their p are as the judge graded, not corrected."]
+    judged = {(pair.run, pair.against): pair.difference or 0.0 for pair in c.pairs}
+    turned = [o for o in c.corrected if (o.difference or 0.0) * judged[o.run, o.against] < 0]
+    shown = c.corrected if len(c.corrected) <= FEW_PAIRS else turned
+    for one in shown[:FEW_PAIRS]:
+        low, high = map(view.score_text, one.interval)
+        ahead = one.run if judged[one.run, one.against] > 0 else one.against
+        sentences.append(
+            f"Corrected, {one.run} − {one.against} is {view.score_text(one.difference)} "
+            f"({100 * c.level:g} % interval {low} to {high})"
+            f"{f'; the judge puts {ahead} ahead' if one in turned else ''}."
+        )
+    if len(shown) > FEW_PAIRS:
+        sentences.append(f"The correction turns the order of {plural(len(shown), 'pair')} in all.")
+    if noisy := [row.run for row in c.rows if row.noisy]:
+        sentences.append(
+            f"For {first_few(noisy)} the correction likely adds more error than it removes: "
+            f"{checked} do not show a bias of the judge."
+        )
+    return sentences
 
 
 def plan_words(c: CompareResult) -> list[str]:
