@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 COLUMN = "target"
 THE_MODEL = "the model"
 """What it is called where every file is a run of it."""
-OUTCOMES = len(THREE)
-PAIRS = OUTCOMES**2
+PAIRS = len(THREE) ** 2
 
 
 class Told(NamedTuple):
@@ -215,7 +214,7 @@ class _Counted(NamedTuple):
         """By how much a measure of one is above that of another on the same questions."""
         usable = (run < EXCLUDED) & (other < EXCLUDED)
         one, two = (THREE.of(np.minimum(codes, EXCLUDED)).astype(int) for codes in (run, other))
-        cells, groups = self.of(np.where(usable, two * OUTCOMES + one, PAIRS), PAIRS)
+        cells, groups = self.of(np.where(usable, two * len(THREE) + one, PAIRS), PAIRS)
         f = difference(measure(name))
         span = cell_interval(f, cells, clusters=groups, level=self.level)
         return number(float(f.value(cells))), ends(span)

@@ -132,10 +132,13 @@ class View(view.View[TargetsResult]):
     def tables(self, **options: Any) -> list[Grid]:
         """Each run at its t; where there are confidences, beside a threshold."""
         rows = self.result.rows
-        grids = [_by_model(Grid.of_rows(Stated, rows, *MAIN))]
+        grids = [Grid.of_rows(Stated, rows, *MAIN)]
         if against := [row for row in rows if row.better]:
-            grids.append(_by_model(Grid.of_rows(Stated, against, *AGAINST)))
+            grids.append(Grid.of_rows(Stated, against, *AGAINST))
             grids[0].title, grids[1].title = "Told", "Told, or thresholded"
+        for grid in grids:
+            models = [row[0] for row in grid.rows]
+            grid.breaks = {at for at, name in enumerate(models) if at and name != models[at - 1]}
         grids[-1].notes = self._notes()
         return grids
 
@@ -192,47 +195,40 @@ class View(view.View[TargetsResult]):
             for r in self.result.rows
         ]
         answered = [row for row in rows if row["precision"] is not None]
-        diagonal = [{"t": t, "precision": t} for t in (0.0, 1.0)]
         most = [
-            {
-                "run": model.model,
-                "t": at / 100,
-                "coverage": min(1.0, 100 * right / at) if at else 1.0,
-            }
-            for model in self.result.models
-            if (right := self._right_at_first(model.model)) is not None
+            {"run": r.model, "t": at / 100, "coverage": min(1.0, 100 * right / at) if at else 1.0}
+            for r in (self.result.of(model.model)[0] for model in self.result.models)
+            for right in [(r.coverage or 0.0) * (r.precision or 0.0)]
             for at in range(101)
         ]
-        told: dict[str, Any] = {"x_title": "t as the model was told", "x_domain": (0, 1)}
-        precision = {"colour": "run", "y_title": "share of the answers that is right", **told}
-        coverage = {"colour": "run", "y_title": "share of the questions answered", **told}
-        layers = [
-            _dashed(lines("t", "precision", **{**precision, "colour": None}), diagonal),
-            bands("t", "low", "high", **precision),
-            lines("t", "precision", y_domain=(0, 1), **precision),
-            points("t", "precision", **precision),
-        ]
-        others = [
-            _dashed(lines("t", "coverage", **coverage), most),
-            lines("t", "coverage", y_domain=(0, 1), **coverage),
-            points("t", "coverage", **coverage),
-        ]
-        ideal = "Ideal: on the dashed line or above. The bands hold together with all verdicts."
-        falling = (
-            "Falling as t rises. Dashed: the most that can be answered with a share of t right, by "
-            "choosing well among the answers at the lowest t."
-        )
-        return coloured(
-            {
-                "precision": chart("Precision at the stated t", answered, layers, subtitle=ideal),
-                "coverage": chart("Coverage at the stated t", rows, others, subtitle=falling),
-            }
-        )
+        told: dict[str, Any] = {"colour": "run", "x_title": "t as told", "x_domain": (0, 1)}
+        told |= {"y_domain": (0, 1)}
+        right = told | {"y_title": "share of the answers that is right"}
+        given = told | {"y_title": "share of the questions answered"}
+        ideal = _dashed(lines("t", "precision", **{**right, "colour": None}), DIAGONAL)
+        spread = [bands("t", "low", "high", **right), lines("t", "precision", **right)]
+        bound = _dashed(lines("t", "coverage", **given), most)
+        precision = [ideal, *spread, points("t", "precision", **right)]
+        coverage = [bound, lines("t", "coverage", **given), points("t", "coverage", **given)]
+        charts = {
+            "precision": chart(
+                "Precision at the stated t",
+                answered,
+                precision,
+                subtitle="Ideal: on the dashed line or above. The bands hold all together.",
+            ),
+            "coverage": chart(
+                "Coverage at the stated t",
+                rows,
+                coverage,
+                subtitle="It should fall as t rises. Dashed: the most that can be answered with a "
+                "share of t right, by choosing well among the answers at the lowest t.",
+            ),
+        }
+        return coloured(charts)
 
-    def _right_at_first(self, model: str) -> float | None:
-        """The share of questions answered right at the lowest t."""
-        first = self.result.of(model)[0]
-        return None if first.coverage is None else first.coverage * (first.precision or 0.0)
+
+DIAGONAL = [{"t": t, "precision": t} for t in (0.0, 1.0)]
 
 
 def _dashed(layer: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -240,14 +236,6 @@ def _dashed(layer: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, 
     if "color" not in layer["encoding"]:
         mark["color"] = "#7f7f7f"
     return {**layer, "mark": mark, "data": {"values": list(rows)}}
-
-
-def _by_model(grid: Grid) -> Grid:
-    """A table with a group for each model."""
-    grid.breaks = {
-        at for at in range(1, len(grid.rows)) if grid.rows[at][0] != grid.rows[at - 1][0]
-    }
-    return grid
 
 
 def _percent(share: float | None) -> str:

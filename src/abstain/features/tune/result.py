@@ -305,8 +305,8 @@ class View(view.View[TuneResult]):
         what = "gains" if tuned.gain >= 0 else "loses"
         return (
             f"the threshold {what} {_points(abs(tuned.gain)).lstrip('+')} points of "
-            f"{self.result.measure} against {_everything(tuned, 'ing')}{within}. Optimism avoided: {_points(tuned.optimism_avoided)} "
-            "points."
+            f"{self.result.measure} against {_everything(tuned, 'ing')}{within}. "
+            f"Optimism avoided: {_points(tuned.optimism_avoided)} points."
         )
 
     def _kept(self, tuned: Tuned, risk: float) -> str:
