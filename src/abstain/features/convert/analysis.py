@@ -43,6 +43,7 @@ def convert(
     detect_refusals: str | Sequence[str] = (),
     gold: Any = None,
     align: Align = "id",
+    vote: bool = False,
 ) -> Converted:
     """Write a gold or a run in another format, its known columns under their known names.
 
@@ -59,11 +60,13 @@ def convert(
         detect_refusals: Languages in which refusals are looked for; they become blanks.
         gold: With `align="position"`, the gold (or the test set) whose ids a run is to have.
         align: `position` gives the n-th response the id of the gold's n-th question.
+        vote: Make one response of several samples of a question: the majority's answer, with the
+            share of the samples that agree as confidence.
     """
     reading = Reading.of(
         format=format, pick=pick, columns=columns, detect_refusals=detect_refusals, align=align
     )
-    return converted(source, target, reading, to=to, gold=gold)
+    return converted(source, target, reading, to=to, gold=gold, vote=vote)
 
 
 def converted(
@@ -73,6 +76,7 @@ def converted(
     *,
     to: str | None = None,
     gold: Any = None,
+    vote: bool = False,
 ) -> Converted:
     """As `convert`, for a `Reading` that is there already."""
     if (gold is None) == (reading.align == "position"):
@@ -101,6 +105,11 @@ def converted(
         run = table.run_id[0] if table.run_id else bare_name(source)
         frame = frame.with_columns(pl.lit(run).alias("run"))
     notes = list(table.notes)
+    if vote:
+        from abstain.features.convert.vote import voted
+
+        frame, note = voted(frame, table.name)
+        notes.append(f"{target}: {note}")
     if table.cluster in frame.columns:
         frame, note = _with_cluster(frame, str(table.cluster), str(target))
         notes.append(note)

@@ -122,7 +122,7 @@ def tune(
     elif next:
         raise UsageError(f"{option('next')} needs {option('risk')}: it bounds that share")
     golds = () if data.source.gold is None else data.source.gold.golds
-    split = _split(dict(tune_on or {}), folds, repeats, golds)
+    split = divide(dict(tune_on or {}), folds, repeats, golds)
     data.require_confidence()
     if run is not None:
         evaluation = evaluation.only(runs=[run])
@@ -173,7 +173,7 @@ def exclude(name: str, **others: Any) -> None:
             raise UsageError(f"{option(other)} and {option(name)} exclude each other")
 
 
-def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequence[str]) -> Split:
+def divide(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequence[str]) -> Split:
     judged_on = None
     if not tune_on and folds is None and len(golds) > 1:
         tune_on, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])

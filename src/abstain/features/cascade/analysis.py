@@ -1,0 +1,330 @@
+"""`cascade`: ask a small model first, a larger one where that is not sure, and stay silent last.
+
+Thresholds are chosen on some questions and judged on others, by the folds of `tune`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from msgspec import structs
+
+from abstain.errors import UsageError, check_name, option, shown
+from abstain.features.cascade.frontier import Stages, routing
+from abstain.features.cascade.result import ORACLE, RANDOM, Aim, CascadeResult, Gain, Mix
+from abstain.features.tune.analysis import (
+    Run,
+    UntunableError,
+    counted,
+    divide,
+    exclude,
+    gain_interval,
+    halves_of,
+    joint_counts,
+    units_by_id,
+)
+from abstain.features.tune.choose import SILENCE, KeepClusters, KeepRisk
+from abstain.features.tune.result import Standing
+from abstain.measures import Measure, count_measure
+from abstain.measures.definition import Array, BoolArray, Codes, IntArray
+from abstain.outcomes import EXCLUDED
+from abstain.reading import Reading
+from abstain.report.result import finite, number, read_as
+from abstain.runs import evaluate
+from abstain.runs.evaluation import Evaluation
+from abstain.runs.judge import INDEX
+from abstain.runs.sources import stated
+from abstain.stats.curves import evenly
+from abstain.stats.delta_method import few_clusters
+from abstain.stats.intervals import check_level, check_repeats
+
+SHARES = (0.5, 0.8)
+"""Of the last stage's gain over the first, which rules beside the chosen one recover."""
+POINTS = 200
+"""Of the frontier that a result keeps."""
+
+Rule = tuple[float, ...]
+Decided = tuple[Codes, BoolArray]
+"""On the judged questions: the outcomes, and which questions each stage was asked."""
+
+
+def cascade(
+    gold: Any,
+    runs: Any = None,
+    *,
+    stages: Sequence[str] | None = None,
+    cost: Sequence[float] = (1, 20),
+    measure: str | Measure = "c@1",
+    recover: float | None = None,
+    budget: float | None = None,
+    risk: float | None = None,
+    level: float = 0.9,
+    tune_on: Mapping[str, str] | None = None,
+    folds: int | None = None,
+    repeats: int = 1,
+    seed: int = 0,
+    **reading: Any,
+) -> CascadeResult:
+    """Choose where each stage of a cascade sends a question on, and judge it on other questions.
+
+    A stage keeps the questions where its confidence reaches its threshold; the last one answers as
+    it did. A blank without a candidate and an answer without a confidence are sent on.
+
+    Args:
+        gold: A gold, or an `Evaluation`, which has its runs.
+        runs: The runs, the cheapest first.
+        stages: Which runs are the stages, in order (all, as they were named).
+        cost: What it costs to ask each stage one question.
+        measure: The measure of counts to score with and, by default, to maximise.
+        recover: Instead, the cheapest thresholds with this share of the last stage's gain.
+        budget: Instead, the best score at a mean cost of at most this a question.
+        risk: Instead, answer as much as possible with at most this share of wrong answers; the
+            last stage abstains too.
+        level: With `risk`, the probability that the bound holds.
+        tune_on: Attribute to value: choose on questions that have it, judge on the others.
+        folds: Otherwise: judge each of so many parts with what the others say (5).
+        repeats: Cross-fit so many times, with new random folds each time.
+        seed: The seed of the random folds.
+        reading: The arguments of `read`.
+    """
+    check_level(level)
+    check_repeats(repeats)
+    read = gold if isinstance(gold, Evaluation) else evaluate(gold, runs, Reading.of(**reading))
+    aim, value = _aim({"recover": recover, "budget": budget, "risk": risk})
+    whole, questions = staged_runs(read, stages, cost, measure)
+    golds = () if read.data.source.gold is None else read.data.source.gold.golds
+    split = divide(dict(tune_on or {}), folds, repeats, golds)
+    parts = list(halves_of(split, questions, seed, whole.clusters))
+    judged = np.any([judge for _, judge in parts[0]], axis=0)
+    seen, names = whole.of(judged), whole.names
+    aims: list[tuple[Aim, float | None]] = [("recover", share) for share in SHARES]
+    aims = [a for a in aims if aim != "risk" and a != (aim, value)] + [(aim, value)]
+    groups = _groups(units_by_id(questions, whole.clusters), len(names), seed)
+    rows = [_mix(seen, name, [_alone(seen, k)]) for k, name in enumerate(names)]
+    kept: list[bool] = []
+    for each in aims:
+        chooser = Chooser(whole, *each, level, groups)
+        decided = [chooser.cross_fit(halves, judged, kept) for halves in parts]
+        rule = chooser.rule(parts[0][0][0] if split.tuned_on else np.ones(len(judged), bool))
+        rows.append(_mix(seen, _words(*each, str(whole.measure)), decided, rule))
+    against = list(zip((f"{name} alone" for name in names), np.eye(len(names)), strict=True))
+    if aim != "risk":
+        asked = np.array([*rows[-1].asked.values(), 0.0])
+        against.append((RANDOM, asked[:-1] - asked[1:]))
+    gains = [_gain(seen, rows[-1], decided, *each) for each in against]
+    if aim != "risk":
+        rows.append(_random(seen, against[-1][1]))
+    rows.append(_mix(seen, ORACLE, [_oracle(seen)]))
+    few = "" if seen.clusters is None else few_clusters(np.bincount(seen.clusters).astype(float))
+    return CascadeResult(
+        **read_as(read, *filter(None, [few])),
+        policy=read.policy.to_dict(),
+        touched=read.data.touched,
+        questions=len(seen.codes[0]),
+        stages=names,
+        stage_costs=tuple(map(float, whole.cost)),
+        measure=str(whole.measure),
+        cluster=read.data.cluster,
+        split=split,
+        tuned_on=int(parts[0][0][0].sum()),
+        seed=seed,
+        aim=aim,
+        aimed_at=value,
+        level=level if aim == "risk" else None,
+        kept=(sum(kept), len(kept)) if aim == "risk" else None,
+        routing=tuple(routing(seen.pair(first)) for first in range(len(names) - 1)),
+        rows=tuple(rows),
+        gains=tuple(gains),
+        frontier=tuple(_points(seen)),
+    )
+
+
+def _aim(values: dict[str, float | None]) -> tuple[Aim, float | None]:
+    """The one thing that is asked for: the best score where it is nothing else."""
+    asked: list[Any] = [(name, value) for name, value in values.items() if value is not None]
+    for name, value in asked[1:]:
+        exclude(asked[0][0], **{name: value})
+    recover = values["recover"]
+    if recover is not None and not 0 < recover <= 1:
+        raise UsageError(f"{option('recover')} is above 0 and at most 1 (got {recover:g})")
+    return asked[0] if asked else ("best", None)
+
+
+def _words(aim: Aim, value: float | None, measure: str) -> str:
+    number = value or 0.0
+    words = {"recover": f"{100 * number:g} % of the gain", "budget": f"cost ≤ {number:g}"}
+    return {**words, "risk": f"risk ≤ {number:g}", "best": f"best {measure}"}[aim]
+
+
+def staged_runs(
+    read: Evaluation, names: Sequence[str] | None, cost: Sequence[float], measure: str | Measure
+) -> tuple[Stages, pl.DataFrame]:
+    """The stages on the questions that none of them leaves out, and these questions."""
+    data = read.data
+    data.require_confidence()
+    confidence = data.confidence  # first: kinds come with it, and nothing is read twice
+    order = data.runs_as_listed if names is None else names
+    if names is None and len(order) > 1 and None in {r.run for r in data.source.responses}:
+        example, there = option("stages", ",".join(order[:2])), ", ".join(order)
+        raise UsageError(f"say which runs are asked, in order: {example} (there are {there})")
+    for name in order:
+        check_name("run", name, read.runs)
+    if len(set(order)) < max(len(order), 2):
+        raise UsageError(f"a cascade has two stages or more, each once (got {', '.join(order)})")
+    if len(cost) != len(order) or not all(math.isfinite(c) and c > 0 for c in cost):
+        got = ", ".join(f"{c:g}" for c in cost)
+        raise UsageError(f"{option('cost')} is a number above 0 for each stage (got {got})")
+    rows = [read.runs.index(name) for name in order]
+    codes, sure = data.codes[rows], confidence[rows]
+    usable = np.asarray((codes < EXCLUDED).all(axis=0))
+    stages = Stages(
+        *(tuple(order), codes, sure, np.array(cost, np.float64)),
+        *(count_measure(measure), data.clusters()),
+    ).of(usable)
+    for name, own, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
+        if not stated(own, how_sure)[0]:
+            why = "nothing says which questions it should send on"
+            raise UntunableError(f"run {shown(name)} has no confidence: {why}")
+    return stages, data.with_attributes(None).with_row_index(INDEX).filter(usable)
+
+
+class Chooser:
+    """Chooses thresholds for an aim."""
+
+    def __init__(
+        self, stages: Stages, aim: Aim, value: float | None, level: float, groups: IntArray
+    ) -> None:
+        self.stages, self.aim, self.value, self.groups = stages, aim, value or 0.0, groups
+        self.delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
+
+    def rule(self, where: BoolArray) -> Rule:
+        """The thresholds chosen on some questions."""
+        return self._keeping_risk(where) if self.aim == "risk" else self._best(where)
+
+    def _best(self, where: BoolArray) -> Rule:
+        """The rule that reaches the aim; of equal ones the cheapest."""
+        stages = self.stages.of(where)
+        every = stages.frontier()
+        scores = np.nan_to_num(np.round(stages.score(every.counts), 12), nan=-np.inf)
+        cost, allowed = np.round(every.cost, 12), np.ones(len(scores), bool)
+        if self.aim == "budget":
+            allowed = cost <= max(self.value, cost.min()) + 1e-9
+        if self.aim == "recover":
+            small, large = stages.alone()
+            enough = scores >= small + self.value * max(large - small, 0.0) - 1e-9
+            allowed = enough if enough.any() else allowed
+        keys = (-scores, cost) if self.aim == "recover" and enough.any() else (cost, -scores)
+        return every.rule(int(np.lexsort((*keys, ~allowed))[0]))
+
+    def _keeping_risk(self, where: BoolArray) -> Rule:
+        """Each stage keeps the risk on what reaches it with its share of δ, so that all keep it.
+
+        A stage is tested on questions that did not choose the thresholds of those before it.
+        """
+        stages, left, rule = self.stages, where.copy(), []
+        kind = KeepRisk if stages.clusters is None else KeepClusters
+        chooser = kind(self.value, self.delta / len(stages.names))
+        for k, name in enumerate(stages.names):
+            data = stages.codes[k], stages.confidence[k], chooser, stages.measure
+            run = Run(name, *data, clusters=stages.clusters)
+            try:
+                rule.append(run.threshold(left & (self.groups == k), 0).value)
+            except UntunableError:
+                rule.append(SILENCE)
+            left &= stages.sure(k) < rule[-1]
+        return tuple(rule)
+
+    def cross_fit(self, halves: Any, judged: BoolArray, kept: list[bool]) -> Decided:
+        """What the rules of one repeat decide on the questions that did not choose them."""
+        stages = self.stages
+        outcomes, asked = np.zeros_like(stages.codes[0]), np.zeros(stages.codes.shape, bool)
+        for choose, judge in halves:
+            rule = self.rule(choose)
+            decided = stages.decided(rule)
+            outcomes[judge], asked[:, judge] = decided[judge], stages.asked(rule)[:, judge]
+            right, wrong = counted(decided)[:2].tolist()
+            if self.aim == "risk":
+                kept.append(wrong <= self.value * (right + wrong) + 1e-9)
+        return outcomes[judged], asked[:, judged]
+
+
+def _groups(units: IntArray, size: int, seed: int) -> IntArray:
+    """Questions by stage: a bound on errors is tested on those of its stage alone."""
+    draw = np.random.default_rng([seed, size]).permutation(int(units.max(initial=0)) + 1)
+    return np.asarray(draw[units] % size)
+
+
+def _mix(stages: Stages, name: str, decided: Sequence[Decided], rule: Rule = ()) -> Mix:
+    """What comes of asking stages, as the mean over repeats."""
+    asked = np.mean([asked.mean(axis=1) for _, asked in decided], axis=0)
+    tables = [counted(outcomes) for outcomes, _ in decided]
+    return _scored(stages, name, tables, asked, tuple(map(finite, rule)))
+
+
+def _scored(
+    stages: Stages, name: str, tables: Any, asked: Array, thresholds: tuple[float | None, ...] = ()
+) -> Mix:
+    small, large = stages.alone()
+    score = float(np.mean([stages.score(table) for table in tables]))
+    return Mix(
+        **structs.asdict(Standing.mean(tables, stages.measure)),
+        rule=name,
+        thresholds=thresholds,
+        cost=float(asked @ stages.cost),
+        asked=dict(zip(stages.names, map(float, asked), strict=True)),
+        recovered=number((score - small) / (large - small)) if large - small > 1e-12 else None,
+    )
+
+
+def _alone(stages: Stages, stage: int) -> Decided:
+    asked = np.zeros(stages.codes.shape, bool)
+    asked[stage] = True
+    return stages.codes[stage], asked
+
+
+def _random(stages: Stages, shares: Array) -> Mix:
+    """As many questions for each stage to answer, at random, one call each."""
+    table = shares @ np.stack([counted(codes) for codes in stages.codes])
+    return _scored(stages, RANDOM, [table], shares)
+
+
+def _oracle(stages: Stages) -> Decided:
+    """Each question ends at the first stage that does best there: right, or else silent."""
+    stage = np.array([2, 0, 1, 1, 1])[stages.codes].argmax(axis=0)
+    asked = stage >= np.arange(len(stages.names))[:, None]
+    return np.choose(stage, stages.codes), asked
+
+
+def _gain(stages: Stages, mix: Mix, decided: Sequence[Decided], name: str, weights: Array) -> Gain:
+    """A rule against stages that answer such shares of the questions, at random where several do.
+
+    The interval takes the coin for thrown, so against a random mix it is on the wide side.
+    """
+    joint: Any = sum(
+        weight * joint_counts(codes, outcomes, stages.measure, stages.clusters) / len(decided)
+        for outcomes, _ in decided
+        for weight, codes in zip(weights, stages.codes, strict=True)
+    )
+    other = float(stages.score(weights @ np.stack([counted(codes) for codes in stages.codes])))
+    score = float(np.mean([stages.score(counted(outcomes)) for outcomes, _ in decided]))
+    gain, clustered = number(score - other), stages.clusters is not None
+    ends = gain_interval(stages.measure, joint, gain, clustered=clustered)
+    return Gain(over=name, gain=gain, interval=ends, cost=float(weights @ stages.cost))
+
+
+def _points(stages: Stages) -> list[tuple[float, float]]:
+    """The frontier in hindsight: of two stages all of it, of several what no cheaper rule beats."""
+    every = stages.frontier()
+    scores = stages.score(every.counts)
+    kept = np.lexsort((-scores, every.cost))
+    kept = kept[~np.isnan(scores[kept])]
+    if len(stages.names) > 2:
+        kept = kept[np.diff(np.maximum.accumulate(scores[kept]), prepend=-np.inf) > 0]
+    spread = np.round(1e6 * (every.cost[kept] - every.cost.min())).astype(np.int64)
+    kept = kept[evenly(spread, POINTS)] if len(kept) else kept
+    shown = np.asarray(stages.measure(every.counts))
+    return list(zip(every.cost[kept].tolist(), shown[kept].tolist(), strict=True))
