@@ -21,7 +21,7 @@ from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.log_tasks import together
 from abstain.runs.refusals import blanked, with_refusals
-from abstain.runs.responses import CLUSTER, RULE, Responses, opened_runs
+from abstain.runs.responses import CLUSTER, RULE, RUN, Responses, opened_runs, with_our_names
 
 
 class Converted(NamedTuple):
@@ -86,6 +86,8 @@ def converted(
     raw = _opened(source, reading)
     check_mapping(reading.columns, [raw])
     table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
+    if vote:
+        table = with_our_names(table, RUN)
     if gold is not None:
         table = _aligned(table, gold, bare_name(source), reading)
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):

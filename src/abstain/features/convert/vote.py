@@ -53,7 +53,7 @@ def voted(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:
         answer=pl.when(blank).then(nothing).otherwise("answer"),
         candidate=pl.when(blank).then("answer").otherwise(nothing),
     )
-    note = f"{plural(rows.height, 'sample')} of {plural(made.height, 'question')}"
+    note = f"{plural(rows.height, 'sample')} became {plural(made.height, 'response')}"
     if ties := int(made["tied"].sum()):
-        note += f"; {plural(ties, 'question')} tied: the answer sampled first is taken"
+        note += f", {ties:,} of them tied: the answer sampled first is taken"
     return made.drop(ROW, "blank", "tied"), note
