@@ -182,14 +182,14 @@ def routing(pair: Stages) -> Routing:
         why = f"{pair.names[1]} does not score better than {pair.names[0]}"
     else:
         recovered = recovered / gap
-    linear, (low, high), informative = tested(pair)
+    middle, (low, high), informative = linear(pair)
     apgr = math.nan if why else float(np.trapezoid(recovered, sent))
     return Routing(
         run=pair.names[0],
         next=pair.names[1],
         gap=number(gap),
         apgr=number(apgr),
-        interval=(finite(low + apgr - linear), finite(high + apgr - linear)),
+        interval=(finite(low + apgr - middle), finite(high + apgr - middle)),
         cpt={} if why else {f"{x:g}": first_reaching(recovered, sent, x) for x in SHARES},
         informative=informative,
         undefined=why,
@@ -205,7 +205,7 @@ def first_reaching(recovered: Array, sent: Array, x: float) -> float | None:
     return float(np.interp(x, recovered[two], sent[two]))
 
 
-def tested(pair: Stages) -> tuple[float, tuple[float, float], bool]:
+def linear(pair: Stages) -> tuple[float, tuple[float, float], bool]:
     """APGR where scores are means over questions, its interval, and whether it is above ½.
 
     With d what a question gains by being sent on (its influence, for a measure that is no mean) and

@@ -35,11 +35,11 @@ class Mix(Standing, frozen=True, kw_only=True, omit_defaults=True):
     thresholds: tuple[Confidence | None, ...] = ()
     """To use from now on, chosen on all questions that may choose. Null keeps nothing; below a
     threshold of the last stage there is silence."""
-    cost: Annotated[float, Column(kind="percent", means="the mean cost of a question")]
+    cost: Annotated[float, Column(kind="score", means="the mean cost of a question")]
     asked: dict[str, Share]
     """The share of questions that each stage is asked."""
     recovered: Annotated[
-        float | None, Column(kind="percent", means="the share of the last stage's gain")
+        float | None, Column(kind="score", means="the share of the last stage's gain")
     ] = None
 
     @property
@@ -49,9 +49,7 @@ class Mix(Standing, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def sent(
         self,
-    ) -> Annotated[
-        dict[str, float], Column("to {key}", "percent", means="the share sent on to it")
-    ]:
+    ) -> Annotated[dict[str, float], Column("to {key}", "score", means="the share sent on to it")]:
         return dict([*self.asked.items()][1:])
 
     @property
@@ -185,6 +183,7 @@ class View(view.View[CascadeResult]):
         """Which questions chose the thresholds and which judged them."""
         result, split = self.result, self.result.split
         jointly = ", chosen jointly on a grid," if len(result.stages) > 2 else ""
+        jointly = ", chosen stage by stage," if result.aim == "risk" else jointly
         judged = plural(result.questions, "question")
         if split.tuned_on:
             values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
@@ -216,17 +215,19 @@ class View(view.View[CascadeResult]):
     def charts(self) -> view.Charts:
         """Score over cost."""
         result = self.result
-        rows = [row for row in result.rows if row.rule != RANDOM]
-        front = "any thresholds, in hindsight"
-        axes = {"x_title": "cost of a question", "y_title": result.measure, "colour": "rule"}
-        order = [front, RANDOM, *(row.rule for row in rows)]
-        curve = [(front, *point) for point in result.frontier]
-        dots = [(row.rule, row.cost, row.score) for row in rows]
-        layers = []
+        front, alone = "any thresholds, in hindsight", "one stage alone"
+        axes = {"x_title": "cost of a question", "y_title": result.measure, "colour": "what"}
+        curve = [(front, front, *point) for point in result.frontier]
+        dots = [
+            (alone if row.rule in result.stages else row.rule, row.rule, row.cost, row.score)
+            for row in result.rows
+            if row.rule != RANDOM
+        ]
+        order = list(dict.fromkeys([front, RANDOM, *(what for what, *_ in dots)]))
+        names, layers = ("what", "rule", "cost", "score"), []
         for make, places in ((lines, self._random()), (lines, curve), (points, dots)):
             layer = make("cost", "score", **axes)
-            values = [dict(zip(("rule", "cost", "score"), place, strict=True)) for place in places]
-            layer["data"] = {"values": values}
+            layer["data"] = {"values": [dict(zip(names, place, strict=True)) for place in places]}
             layer["encoding"]["color"] |= {"title": None, "sort": order}
             layer["encoding"]["tooltip"] = tips(("rule",), ("cost", "score"))
             layers.append(layer)
@@ -236,7 +237,7 @@ class View(view.View[CascadeResult]):
         title = f"{result.measure} and cost"
         return {"frontier": chart(title, layers[2]["data"]["values"], layers, subtitle=about)}
 
-    def _random(self) -> list[tuple[str, float, float]]:
+    def _random(self) -> list[tuple[str, str, float, float]]:
         """What is scored where a coin sends each question to one of two stages."""
         result, part = self.result, np.linspace(0, 1, 21)
         line = []
@@ -244,7 +245,9 @@ class View(view.View[CascadeResult]):
             ends = CountsArray.of([one.counts, two.counts]).table
             scores = measure(result.measure)(CountsArray(np.stack([1 - part, part], axis=1) @ ends))
             costs = one.cost + part * (two.cost - one.cost)
-            line += [(RANDOM, float(c), float(s)) for c, s in zip(costs, scores, strict=True)]
+            line += [
+                (RANDOM, RANDOM, float(c), float(s)) for c, s in zip(costs, scores, strict=True)
+            ]
         return line
 
 
