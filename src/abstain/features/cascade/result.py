@@ -44,7 +44,10 @@ class Mix(Standing, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def threshold(self) -> Annotated[str, Column(means="what a stage is less sure of is sent on")]:
-        return ", ".join("all on" if t is None else view.threshold_text(t) for t in self.thresholds)
+        last = len(self.asked) - 1
+        none = ["silent" if at == last else "all on" for at in range(len(self.thresholds))]
+        texts = zip(self.thresholds, none, strict=True)
+        return ", ".join(no if t is None else view.threshold_text(t) for t, no in texts)
 
     @property
     def sent(
@@ -266,7 +269,7 @@ def routing_words(routing: Routing, name: str) -> str:
     if not routing.informative:
         return f"{run}: its confidence is worth nothing for routing to {following}: {apgr}."
     (share, cpt), least = next(reversed(routing.cpt.items())), ""
-    if cpt is not None:
+    if cpt is not None and low is not None:
         gain = f"{100 * float(share):g} % of the gain of {100 * (routing.gap or 0):.1f} points"
         least = f": the least sure {100 * cpt:.0f} % sent to {following} recover {gain} of {name}"
     return f"{run}: its confidence is a guide to routing{least}. {apgr}."
