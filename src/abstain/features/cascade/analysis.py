@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,21 +30,23 @@ from abstain.features.tune.analysis import (
 )
 from abstain.features.tune.choose import SILENCE, KeepClusters, KeepRisk
 from abstain.features.tune.result import Standing
+from abstain.io.frames import collect
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED
+from abstain.outcomes import EXCLUDED, OUTCOMES
 from abstain.reading import Reading
 from abstain.report.result import finite, number, read_as
 from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.judge import INDEX
-from abstain.runs.sources import stated
+from abstain.runs.sources import GoldRuns, count_stated
 from abstain.stats.curves import evenly
 from abstain.stats.delta_method import few_clusters
 from abstain.stats.intervals import check_level, check_repeats
 
 SHARES = (0.5, 0.8)
 """Of the last stage's gain over the first, which rules beside the chosen one recover."""
+TEXTS = ("answer", "candidate")
 POINTS = 200
 """Of the frontier that a result keeps."""
 
@@ -103,21 +106,22 @@ def cascade(
     seen, names = whole.of(judged), whole.names
     aims: list[tuple[Aim, float | None]] = [("recover", share) for share in SHARES]
     aims = [a for a in aims if aim != "risk" and a != (aim, value)] + [(aim, value)]
-    groups = _groups(units_by_id(questions, whole.clusters), len(names), seed)
-    rows = [_mix(seen, name, [_alone(seen, k)]) for k, name in enumerate(names)]
+    units = units_by_id(questions, whole.clusters)
+    order = np.random.default_rng([seed, len(names)]).permutation(int(units.max(initial=0)) + 1)
+    coins: list[tuple[str, Any]] = list(zip(names, np.eye(len(names), dtype=int), strict=True))
+    rows = [_scored(seen, name, [weights @ seen.counts], weights) for name, weights in coins]
     kept: list[bool] = []
     for each in aims:
-        chooser = Chooser(whole, *each, level, groups)
+        chooser = Chooser(whole, *each, round(1 - level, 12), order[units] % len(names))
         decided = [chooser.cross_fit(halves, judged, kept) for halves in parts]
         rule = chooser.rule(parts[0][0][0] if split.tuned_on else np.ones(len(judged), bool))
         rows.append(_mix(seen, _words(*each, str(whole.measure)), decided, rule))
-    against = list(zip((f"{name} alone" for name in names), np.eye(len(names)), strict=True))
+    chosen, coins = rows[-1], [(f"{name} alone", weights) for name, weights in coins]
     if aim != "risk":
-        asked = np.array([*rows[-1].asked.values(), 0.0])
-        against.append((RANDOM, asked[:-1] - asked[1:]))
-    gains = [_gain(seen, rows[-1], decided, *each) for each in against]
-    if aim != "risk":
-        rows.append(_random(seen, against[-1][1]))
+        asked = np.array([*chosen.asked.values(), 0.0])
+        coins.append((RANDOM, asked[:-1] - asked[1:]))
+        rows.append(_scored(seen, RANDOM, [coins[-1][1] @ seen.counts], coins[-1][1]))
+    gains = [_gain(seen, decided, *each) for each in coins]
     rows.append(_mix(seen, ORACLE, [_oracle(seen)]))
     few = "" if seen.clusters is None else few_clusters(np.bincount(seen.clusters).astype(float))
     return CascadeResult(
@@ -186,20 +190,22 @@ def staged_runs(
         *(count_measure(measure), data.clusters()),
     ).of(usable)
     for name, own, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
-        if not stated(own, how_sure)[0]:
+        if not count_stated(own, how_sure)[0]:
             why = "nothing says which questions it should send on"
             raise UntunableError(f"run {shown(name)} has no confidence: {why}")
     return stages, data.with_attributes(None).with_row_index(INDEX).filter(usable)
 
 
+@dataclass(frozen=True, eq=False)
 class Chooser:
     """Chooses thresholds for an aim."""
 
-    def __init__(
-        self, stages: Stages, aim: Aim, value: float | None, level: float, groups: IntArray
-    ) -> None:
-        self.stages, self.aim, self.value, self.groups = stages, aim, value or 0.0, groups
-        self.delta = round(1 - level, 12)  # 1 − 0.9 is 0.1
+    stages: Stages
+    aim: Aim
+    value: float | None
+    delta: float
+    groups: IntArray
+    """Questions by stage: a bound on errors is tested on those of its stage alone."""
 
     def rule(self, where: BoolArray) -> Rule:
         """The thresholds chosen on some questions."""
@@ -212,10 +218,10 @@ class Chooser:
         scores = np.nan_to_num(np.round(stages.score(every.counts), 12), nan=-np.inf)
         cost, allowed = np.round(every.cost, 12), np.ones(len(scores), bool)
         if self.aim == "budget":
-            allowed = cost <= max(self.value, cost.min()) + 1e-9
+            allowed = cost <= max(self.value or 0, cost.min()) + 1e-9
         if self.aim == "recover":
             small, large = stages.alone()
-            enough = scores >= small + self.value * max(large - small, 0.0) - 1e-9
+            enough = scores >= small + (self.value or 0) * max(large - small, 0.0) - 1e-9
             allowed = enough if enough.any() else allowed
         keys = (-scores, cost) if self.aim == "recover" and enough.any() else (cost, -scores)
         return every.rule(int(np.lexsort((*keys, ~allowed))[0]))
@@ -227,7 +233,7 @@ class Chooser:
         """
         stages, left, rule = self.stages, where.copy(), []
         kind = KeepRisk if stages.clusters is None else KeepClusters
-        chooser = kind(self.value, self.delta / len(stages.names))
+        chooser = kind(self.value or 0, self.delta / len(stages.names))
         for k, name in enumerate(stages.names):
             data = stages.codes[k], stages.confidence[k], chooser, stages.measure
             run = Run(name, *data, clusters=stages.clusters)
@@ -248,48 +254,29 @@ class Chooser:
             outcomes[judge], asked[:, judge] = decided[judge], stages.asked(rule)[:, judge]
             right, wrong = counted(decided)[:2].tolist()
             if self.aim == "risk":
-                kept.append(wrong <= self.value * (right + wrong) + 1e-9)
+                kept.append(wrong <= (self.value or 0) * (right + wrong) + 1e-9)
         return outcomes[judged], asked[:, judged]
-
-
-def _groups(units: IntArray, size: int, seed: int) -> IntArray:
-    """Questions by stage: a bound on errors is tested on those of its stage alone."""
-    draw = np.random.default_rng([seed, size]).permutation(int(units.max(initial=0)) + 1)
-    return np.asarray(draw[units] % size)
 
 
 def _mix(stages: Stages, name: str, decided: Sequence[Decided], rule: Rule = ()) -> Mix:
     """What comes of asking stages, as the mean over repeats."""
     asked = np.mean([asked.mean(axis=1) for _, asked in decided], axis=0)
     tables = [counted(outcomes) for outcomes, _ in decided]
-    return _scored(stages, name, tables, asked, tuple(map(finite, rule)))
+    return _scored(stages, name, tables, asked, rule)
 
 
-def _scored(
-    stages: Stages, name: str, tables: Any, asked: Array, thresholds: tuple[float | None, ...] = ()
-) -> Mix:
+def _scored(stages: Stages, name: str, tables: Any, asked: Array, rule: Rule = ()) -> Mix:
+    """The mean of counts, with what they cost and what they recover."""
     small, large = stages.alone()
     score = float(np.mean([stages.score(table) for table in tables]))
     return Mix(
         **structs.asdict(Standing.mean(tables, stages.measure)),
         rule=name,
-        thresholds=thresholds,
+        thresholds=tuple(map(finite, rule)),
         cost=float(asked @ stages.cost),
         asked=dict(zip(stages.names, map(float, asked), strict=True)),
         recovered=number((score - small) / (large - small)) if large - small > 1e-12 else None,
     )
-
-
-def _alone(stages: Stages, stage: int) -> Decided:
-    asked = np.zeros(stages.codes.shape, bool)
-    asked[stage] = True
-    return stages.codes[stage], asked
-
-
-def _random(stages: Stages, shares: Array) -> Mix:
-    """As many questions for each stage to answer, at random, one call each."""
-    table = shares @ np.stack([counted(codes) for codes in stages.codes])
-    return _scored(stages, RANDOM, [table], shares)
 
 
 def _oracle(stages: Stages) -> Decided:
@@ -299,7 +286,7 @@ def _oracle(stages: Stages) -> Decided:
     return np.choose(stage, stages.codes), asked
 
 
-def _gain(stages: Stages, mix: Mix, decided: Sequence[Decided], name: str, weights: Array) -> Gain:
+def _gain(stages: Stages, decided: Sequence[Decided], name: str, weights: Array) -> Gain:
     """A rule against stages that answer such shares of the questions, at random where several do.
 
     The interval takes the coin for thrown, so against a random mix it is on the wide side.
@@ -309,9 +296,9 @@ def _gain(stages: Stages, mix: Mix, decided: Sequence[Decided], name: str, weigh
         for outcomes, _ in decided
         for weight, codes in zip(weights, stages.codes, strict=True)
     )
-    other = float(stages.score(weights @ np.stack([counted(codes) for codes in stages.codes])))
-    score = float(np.mean([stages.score(counted(outcomes)) for outcomes, _ in decided]))
-    gain, clustered = number(score - other), stages.clusters is not None
+    scores = [float(stages.score(counted(outcomes))) for outcomes, _ in decided]
+    gain = number(float(np.mean(scores) - stages.score(weights @ stages.counts)))
+    clustered = stages.clusters is not None
     ends = gain_interval(stages.measure, joint, gain, clustered=clustered)
     return Gain(over=name, gain=gain, interval=ends, cost=float(weights @ stages.cost))
 
@@ -328,3 +315,35 @@ def _points(stages: Stages) -> list[tuple[float, float]]:
     kept = kept[evenly(spread, POINTS)] if len(kept) else kept
     shown = np.asarray(stages.measure(every.counts))
     return list(zip(every.cost[kept].tolist(), shown[kept].tolist(), strict=True))
+
+
+def resulting_run(read: Evaluation, result: CascadeResult) -> pl.DataFrame:
+    """What the stages answer that are reached, or the outcome where others judged them."""
+    stages, questions = staged_runs(read, result.stages, result.stage_costs, result.measure)
+    rule = tuple(math.inf if each is None else each for each in result.chosen.thresholds)
+    stage, decided = stages.asked(rule).sum(axis=0) - 1, stages.decided(rule)
+    rows = questions.select(
+        pl.col(INDEX).cast(pl.Int32),
+        "question",
+        run=pl.lit("cascade"),
+        outcome=pl.Series(OUTCOMES).gather(decided),
+        confidence=pl.Series(stages.confidence[stage, range(len(stage))]).fill_nan(None),
+        stage=pl.Series(stages.names).gather(stage),
+    )
+    source, columns = read.data.source, ["outcome"]
+    if isinstance(source, GoldRuns):
+        judged, columns = source.judged(keep=TEXTS), list(TEXTS)
+        parts = [collect(frame, judged.label) for frame in judged.frames]
+        texts = pl.concat([pl.DataFrame(schema=dict.fromkeys(TEXTS, str)), *parts], how="diagonal")
+        texts = texts.select(*TEXTS, pl.col("run").alias("stage"), pl.col(INDEX).cast(pl.Int32))
+        rows = rows.join(texts, on=["stage", INDEX], how="left", maintain_order="left")
+        best = pl.when(pl.col("answer") != "").then("answer").otherwise("candidate").fill_null("")
+        answered = pl.col("outcome").is_in(OUTCOMES[:2])
+        here = {"answer": answered, "candidate": ~answered}
+        rows = rows.with_columns(
+            **{
+                name: pl.when(where).then(best).otherwise(pl.lit(""))
+                for name, where in here.items()
+            }
+        )
+    return rows.select("run", "question", *columns, "confidence", "stage")

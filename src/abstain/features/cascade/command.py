@@ -70,10 +70,9 @@ def cascade(
         read = inputs.evaluation()
         result = analysis.cascade(read, **{n: v for n, v in how.items() if v is not None})
     if run_file is not None:
-        from abstain.features.cascade.apply import resulting_run
         from abstain.io.tables import write_table
 
-        write_table(resulting_run(read, result), run_file)
+        write_table(analysis.resulting_run(read, result), run_file)
         hint = "the thresholds were chosen on questions of this run: a score on them is hindsight"
         click.echo(f"{run_file}: {hint}", err=True)
     if threshold_file is not None:

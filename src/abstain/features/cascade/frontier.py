@@ -84,9 +84,14 @@ class Stages:
         table = counts if isinstance(counts, CountsArray) else CountsArray(counts)
         return np.asarray(sign * self.measure(table), np.float64)
 
+    @property
+    def counts(self) -> IntArray:
+        """Of each stage alone, as it was submitted."""
+        return np.stack([counted(codes) for codes in self.codes])
+
     def alone(self) -> list[float]:
         """The score of the first and of the last stage, as they were submitted."""
-        return [float(self.score(counted(codes))) for codes in self.codes[[0, -1]]]
+        return [float(score) for score in self.score(self.counts)[[0, -1]]]
 
     def gains(self) -> Array:
         """What each question adds to the score if the last stage gets it, to first order."""

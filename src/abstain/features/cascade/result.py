@@ -170,7 +170,11 @@ class View(view.View[CascadeResult]):
     def _notes(self) -> list[str]:
         result = self.result
         notes = [routing_words(each, result.measure) for each in result.routing]
-        notes.append(self._judged_how())
+        asked = result.questions + (result.tuned_on if result.split.tuned_on else 0)
+        how = " one after the other" if result.aim == "risk" else " jointly, on a grid,"
+        what = f"thresholds{how if len(result.stages) > 2 or result.aim == 'risk' else ''}"
+        facts = asked, result.tuned_on, result.cluster, result.seed, what
+        notes.append(result.split.words(*facts))
         notes += [view.sentence(self._gained(gain)) for gain in result.gains]
         if result.kept is not None:
             share = 1 - (1 - (result.level or 0)) / len(result.stages)
@@ -181,23 +185,6 @@ class View(view.View[CascadeResult]):
             )
         notes += map(view.sentence, view.few(result.notes))
         return notes + view.policy_words(result.policy, result.touched)
-
-    def _judged_how(self) -> str:
-        """Which questions chose the thresholds and which judged them."""
-        result, split = self.result, self.result.split
-        jointly = ", chosen jointly on a grid," if len(result.stages) > 2 else ""
-        jointly = ", chosen stage by stage," if result.aim == "risk" else jointly
-        judged = plural(result.questions, "question")
-        if split.tuned_on:
-            values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
-            on = plural(result.tuned_on, "question")
-            return f"{judged} judged with thresholds{jointly} of the {on} with {values}."
-        times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
-        whole = f" that keep clusters ({result.cluster}) whole" if result.cluster else ""
-        return (
-            f"{judged} in {split.folds} folds{whole}{times} (seed {result.seed}): each fold is "
-            f"judged with thresholds{jointly} of the other folds."
-        )
 
     def _gained(self, gain: Gain) -> str:
         """By how much the chosen rule is above or below something, and what it costs beside it."""
