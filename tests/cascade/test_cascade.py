@@ -227,7 +227,7 @@ def test_a_bound_on_errors_is_kept(clustered: bool) -> None:
         of, _ = staged_runs(runs, ("s", "t"), (1, 9), "c@1")
         groups = np.random.default_rng(seed).permutation(200 if clustered else 600) % 2
         groups = np.repeat(groups, 3) if clustered else groups
-        rule = Chooser(of, "risk", 0.2, 0.9, groups).rule(np.ones(600, bool))
+        rule = Chooser(of, "risk", 0.2, 0.1, groups).rule(np.ones(600, bool))
         codes = unseen.decided(rule)
         answered = (codes < 2).sum()
         answering += answered > 0

@@ -17,17 +17,7 @@ from msgspec import structs
 from abstain.errors import UsageError, check_name, option, shown
 from abstain.features.cascade.frontier import Stages, routing
 from abstain.features.cascade.result import ORACLE, RANDOM, Aim, CascadeResult, Gain, Mix
-from abstain.features.tune.analysis import (
-    Run,
-    UntunableError,
-    counted,
-    divide,
-    exclude,
-    gain_interval,
-    halves_of,
-    joint_counts,
-    units_by_id,
-)
+from abstain.features.tune import analysis as tuning
 from abstain.features.tune.choose import SILENCE, KeepClusters, KeepRisk
 from abstain.features.tune.result import Standing
 from abstain.io.frames import collect
@@ -40,7 +30,6 @@ from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.judge import INDEX
 from abstain.runs.sources import GoldRuns, count_stated
-from abstain.stats.curves import evenly
 from abstain.stats.delta_method import few_clusters
 from abstain.stats.intervals import check_level, check_repeats
 
@@ -100,13 +89,13 @@ def cascade(
     aim, value = _aim({"recover": recover, "budget": budget, "risk": risk})
     whole, questions = staged_runs(read, stages, cost, measure)
     golds = () if read.data.source.gold is None else read.data.source.gold.golds
-    split = divide(dict(tune_on or {}), folds, repeats, golds)
-    parts = list(halves_of(split, questions, seed, whole.clusters))
+    split = tuning.divide(dict(tune_on or {}), folds, repeats, golds)
+    parts = list(tuning.halves_of(split, questions, seed, whole.clusters))
     judged = np.any([judge for _, judge in parts[0]], axis=0)
     seen, names = whole.of(judged), whole.names
     aims: list[tuple[Aim, float | None]] = [("recover", share) for share in SHARES]
     aims = [a for a in aims if aim != "risk" and a != (aim, value)] + [(aim, value)]
-    units = units_by_id(questions, whole.clusters)
+    units = tuning.units_by_id(questions, whole.clusters)
     order = np.random.default_rng([seed, len(names)]).permutation(int(units.max(initial=0)) + 1)
     coins: list[tuple[str, Any]] = list(zip(names, np.eye(len(names), dtype=int), strict=True))
     rows = [_scored(seen, name, [weights @ seen.counts], weights) for name, weights in coins]
@@ -150,8 +139,8 @@ def cascade(
 def _aim(values: dict[str, float | None]) -> tuple[Aim, float | None]:
     """The one thing that is asked for: the best score where it is nothing else."""
     asked: list[Any] = [(name, value) for name, value in values.items() if value is not None]
-    for name, value in asked[1:]:
-        exclude(asked[0][0], **{name: value})
+    if asked:
+        tuning.exclude(asked[0][0], **dict(asked[1:]))
     recover = values["recover"]
     if recover is not None and not 0 < recover <= 1:
         raise UsageError(f"{option('recover')} is above 0 and at most 1 (got {recover:g})")
@@ -185,14 +174,12 @@ def staged_runs(
     rows = [read.runs.index(name) for name in order]
     codes, sure = data.codes[rows], confidence[rows]
     usable = np.asarray((codes < EXCLUDED).all(axis=0))
-    stages = Stages(
-        *(tuple(order), codes, sure, np.array(cost, np.float64)),
-        *(count_measure(measure), data.clusters()),
-    ).of(usable)
+    facts = np.array(cost, np.float64), count_measure(measure), data.clusters()
+    stages = Stages(tuple(order), codes, sure, *facts).of(usable)
     for name, own, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
         if not count_stated(own, how_sure)[0]:
             why = "nothing says which questions it should send on"
-            raise UntunableError(f"run {shown(name)} has no confidence: {why}")
+            raise tuning.UntunableError(f"run {shown(name)} has no confidence: {why}")
     return stages, data.with_attributes(None).with_row_index(INDEX).filter(usable)
 
 
@@ -208,11 +195,9 @@ class Chooser:
     """Questions by stage: a bound on errors is tested on those of its stage alone."""
 
     def rule(self, where: BoolArray) -> Rule:
-        """The thresholds chosen on some questions."""
-        return self._keeping_risk(where) if self.aim == "risk" else self._best(where)
-
-    def _best(self, where: BoolArray) -> Rule:
-        """The rule that reaches the aim; of equal ones the cheapest."""
+        """The thresholds that reach the aim on some questions; of equal ones the cheapest."""
+        if self.aim == "risk":
+            return self._keeping_risk(where)
         stages = self.stages.of(where)
         every = stages.frontier()
         scores = np.nan_to_num(np.round(stages.score(every.counts), 12), nan=-np.inf)
@@ -236,10 +221,10 @@ class Chooser:
         chooser = kind(self.value or 0, self.delta / len(stages.names))
         for k, name in enumerate(stages.names):
             data = stages.codes[k], stages.confidence[k], chooser, stages.measure
-            run = Run(name, *data, clusters=stages.clusters)
+            run = tuning.Run(name, *data, clusters=stages.clusters)
             try:
                 rule.append(run.threshold(left & (self.groups == k), 0).value)
-            except UntunableError:
+            except tuning.UntunableError:
                 rule.append(SILENCE)
             left &= stages.sure(k) < rule[-1]
         return tuple(rule)
@@ -252,7 +237,7 @@ class Chooser:
             rule = self.rule(choose)
             decided = stages.decided(rule)
             outcomes[judge], asked[:, judge] = decided[judge], stages.asked(rule)[:, judge]
-            right, wrong = counted(decided)[:2].tolist()
+            right, wrong = tuning.counted(decided)[:2].tolist()
             if self.aim == "risk":
                 kept.append(wrong <= (self.value or 0) * (right + wrong) + 1e-9)
         return outcomes[judged], asked[:, judged]
@@ -261,8 +246,7 @@ class Chooser:
 def _mix(stages: Stages, name: str, decided: Sequence[Decided], rule: Rule = ()) -> Mix:
     """What comes of asking stages, as the mean over repeats."""
     asked = np.mean([asked.mean(axis=1) for _, asked in decided], axis=0)
-    tables = [counted(outcomes) for outcomes, _ in decided]
-    return _scored(stages, name, tables, asked, rule)
+    return _scored(stages, name, [tuning.counted(codes) for codes, _ in decided], asked, rule)
 
 
 def _scored(stages: Stages, name: str, tables: Any, asked: Array, rule: Rule = ()) -> Mix:
@@ -292,14 +276,16 @@ def _gain(stages: Stages, decided: Sequence[Decided], name: str, weights: Array)
     The interval takes the coin for thrown, so against a random mix it is on the wide side.
     """
     joint: Any = sum(
-        weight * joint_counts(codes, outcomes, stages.measure, stages.clusters) / len(decided)
+        weight
+        * tuning.joint_counts(codes, outcomes, stages.measure, stages.clusters)
+        / len(decided)
         for outcomes, _ in decided
         for weight, codes in zip(weights, stages.codes, strict=True)
     )
-    scores = [float(stages.score(counted(outcomes))) for outcomes, _ in decided]
+    scores = [float(stages.score(tuning.counted(outcomes))) for outcomes, _ in decided]
     gain = number(float(np.mean(scores) - stages.score(weights @ stages.counts)))
     clustered = stages.clusters is not None
-    ends = gain_interval(stages.measure, joint, gain, clustered=clustered)
+    ends = tuning.gain_interval(stages.measure, joint, gain, clustered=clustered)
     return Gain(over=name, gain=gain, interval=ends, cost=float(weights @ stages.cost))
 
 
@@ -308,13 +294,11 @@ def _points(stages: Stages) -> list[tuple[float, float]]:
     every = stages.frontier()
     scores = stages.score(every.counts)
     kept = np.lexsort((-scores, every.cost))
-    kept = kept[~np.isnan(scores[kept])]
     if len(stages.names) > 2:
-        kept = kept[np.diff(np.maximum.accumulate(scores[kept]), prepend=-np.inf) > 0]
-    spread = np.round(1e6 * (every.cost[kept] - every.cost.min())).astype(np.int64)
-    kept = kept[evenly(spread, POINTS)] if len(kept) else kept
-    shown = np.asarray(stages.measure(every.counts))
-    return list(zip(every.cost[kept].tolist(), shown[kept].tolist(), strict=True))
+        kept = kept[np.diff(np.fmax.accumulate(scores[kept]), prepend=-np.inf) > 0]
+    kept = kept[~np.isnan(scores[kept])]
+    kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(POINTS, len(kept))).astype(int))]
+    return list(zip(every.cost[kept].tolist(), (stages.sign * scores[kept]).tolist(), strict=True))
 
 
 def resulting_run(read: Evaluation, result: CascadeResult) -> pl.DataFrame:
@@ -330,20 +314,17 @@ def resulting_run(read: Evaluation, result: CascadeResult) -> pl.DataFrame:
         confidence=pl.Series(stages.confidence[stage, range(len(stage))]).fill_nan(None),
         stage=pl.Series(stages.names).gather(stage),
     )
-    source, columns = read.data.source, ["outcome"]
-    if isinstance(source, GoldRuns):
-        judged, columns = source.judged(keep=TEXTS), list(TEXTS)
-        parts = [collect(frame, judged.label) for frame in judged.frames]
-        texts = pl.concat([pl.DataFrame(schema=dict.fromkeys(TEXTS, str)), *parts], how="diagonal")
-        texts = texts.select(*TEXTS, pl.col("run").alias("stage"), pl.col(INDEX).cast(pl.Int32))
-        rows = rows.join(texts, on=["stage", INDEX], how="left", maintain_order="left")
-        best = pl.when(pl.col("answer") != "").then("answer").otherwise("candidate").fill_null("")
-        answered = pl.col("outcome").is_in(OUTCOMES[:2])
-        here = {"answer": answered, "candidate": ~answered}
-        rows = rows.with_columns(
-            **{
-                name: pl.when(where).then(best).otherwise(pl.lit(""))
-                for name, where in here.items()
-            }
-        )
-    return rows.select("run", "question", *columns, "confidence", "stage")
+    source = read.data.source
+    if not isinstance(source, GoldRuns):
+        return rows.select("run", "question", "outcome", "confidence", "stage")
+    judged = source.judged(keep=TEXTS)
+    parts = [collect(frame, judged.label).rename({"run": "stage"}) for frame in judged.frames]
+    texts = pl.concat([pl.DataFrame(schema=dict.fromkeys(TEXTS, str)), *parts], how="diagonal")
+    texts = texts.with_columns(pl.col(INDEX).cast(pl.Int32)).select("stage", INDEX, *TEXTS)
+    rows = rows.join(texts, on=["stage", INDEX], how="left", maintain_order="left")
+    best = pl.when(pl.col("answer") != "").then("answer").otherwise("candidate").fill_null("")
+    answered, nothing = pl.col("outcome").is_in(OUTCOMES[:2]), pl.lit("")
+    answer = pl.when(answered).then(best).otherwise(nothing)
+    candidate = pl.when(answered).then(nothing).otherwise(best)
+    rows = rows.with_columns(answer=answer, candidate=candidate)
+    return rows.select("run", "question", *TEXTS, "confidence", "stage")

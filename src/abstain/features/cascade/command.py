@@ -19,12 +19,7 @@ from abstain.features.tune.command import splits, written
 @option("--stages NAMES", "Which runs are the stages, in order: small,large (default: all runs).")
 @option("--cost NUMBERS", "The cost of asking each stage one question.", default="1,20")
 @options.measure("The measure of counts to score with and to maximise.", default="c@1")
-@option(
-    "--recover SHARE",
-    "Instead, the cheapest thresholds that recover this share of what the last stage gains over "
-    "the first.",
-    type=float,
-)
+@option("--recover SHARE", "Instead, recover this share of the last stage's gain.", type=float)
 @option("--budget COST", "Instead, the best score at a mean cost of at most COST.", type=float)
 @option(
     "--risk ALPHA",
@@ -57,7 +52,6 @@ def cascade(
     abstain cascade gold.csv small.csv large.csv --risk 0.1
 
     A stage keeps the questions where its confidence reaches its threshold and sends the others on.
-    Thresholds are chosen on some questions and judged on others.
     """
     from abstain.features.cascade import analysis
 

@@ -74,15 +74,18 @@ class Stages:
 
     def pair(self, first: int) -> Stages:
         """A stage and the next one."""
-        both = slice(first, first + 2)
-        arrays = {name: getattr(self, name)[both] for name in ("names", "codes", "confidence")}
-        return replace(self, **arrays, cost=self.cost[both])
+        names = ("names", "codes", "confidence", "cost")
+        return replace(self, **{name: getattr(self, name)[first : first + 2] for name in names})
+
+    @property
+    def sign(self) -> int:
+        """By which higher scores are better."""
+        return 1 if self.measure.higher_is_better else -1
 
     def score(self, counts: CountsArray | Array | IntArray) -> Array:
         """Scores, higher ones better."""
-        sign = 1 if self.measure.higher_is_better else -1
         table = counts if isinstance(counts, CountsArray) else CountsArray(counts)
-        return np.asarray(sign * self.measure(table), np.float64)
+        return np.asarray(self.sign * self.measure(table), np.float64)
 
     @property
     def counts(self) -> IntArray:
@@ -99,8 +102,7 @@ class Stages:
         first, last = (kinds.of(codes) for codes in self.codes[[0, -1]])
         both = np.bincount(np.concatenate([first, last]), minlength=len(kinds))
         slopes = influence(one_run(self.measure), both / 2)
-        sign = 1 if self.measure.higher_is_better else -1
-        return np.asarray(sign * (slopes[last] - slopes[first]))
+        return np.asarray(self.sign * (slopes[last] - slopes[first]))
 
     def sure(self, stage: int) -> Array:
         """How sure a stage is of its answers and candidates."""
@@ -115,13 +117,11 @@ class Stages:
 
     def decided(self, rule: tuple[float, ...]) -> Codes:
         """The outcomes of a rule; a threshold of the last stage makes it abstain below."""
-        last, asked = len(self.names) - 1, self.asked(rule)
-        final = self.codes[last]
-        if len(rule) > last:
-            final = thresholded(final, self.confidence[last] >= rule[last])
-        chosen = asked.sum(axis=0) - 1
-        kept = [*(self.codes[:last] & 1), final]
-        return np.asarray(np.choose(chosen, kept), np.uint8)
+        final = self.codes[-1]
+        if len(rule) == len(self.names):
+            final = thresholded(final, self.confidence[-1] >= rule[-1])
+        kept = [*(self.codes[:-1] & 1), final]
+        return np.asarray(np.choose(self.asked(rule).sum(axis=0) - 1, kept), np.uint8)
 
     def frontier(self) -> Frontier:
         """All rules: every threshold of one stage, or a grid over those of several."""
@@ -133,25 +133,20 @@ class Stages:
         total = np.zeros((len(kinds), *sizes), np.int64)
         calls = np.empty((last + 1, *sizes))
         place = np.zeros(n, np.int64)
-        for stage in range(last + 1):
-            codes = self.codes[stage]
+        for stage, codes in enumerate(self.codes):
             if stage < last:
                 codes, place = codes & 1, place * sizes[stage] + placed[stage][1]
-            shape = sizes[: stage + 1]
-            bins = kinds.of(codes) * np.int64(math.prod(shape)) + place
-            table = np.bincount(bins, minlength=len(kinds) * math.prod(shape))
-            table = table.reshape(len(kinds), *shape)
-            for axis in range(1, min(stage, last) + 1):
+            shape = (len(kinds), *sizes[: stage + 1])
+            bins = kinds.of(codes) * np.int64(math.prod(shape[1:])) + place
+            table = np.bincount(bins, minlength=math.prod(shape)).reshape(shape)
+            for axis in range(1, stage + 1):
                 np.cumsum(table, axis=axis, out=table)  # those that the stages before send on
+            asked, wide = table.sum(axis=0), [1] * (last - stage)
             if stage < last:
-                sent = np.cumsum(table, axis=-1)
+                asked, sent = asked.sum(axis=-1), np.cumsum(table, axis=-1)
                 table = sent[..., -1:] - sent
-                asked = sent[..., -1].sum(axis=0)
-            else:
-                asked = table.sum(axis=0)
-            missing = last - stage
-            total += table.reshape(*table.shape, *[1] * (missing - 1))
-            calls[stage] = asked.reshape(*asked.shape, *[1] * missing) / n
+            calls[stage] = asked.reshape(*asked.shape, *wide) / n
+            total += table.reshape(*table.shape, *wide[1:])
         calls = calls.reshape(last + 1, -1).T
         counts = kinds.counts(total.reshape(len(kinds), -1).T.astype(np.float64))
         return Frontier(tuple(t for t, _ in placed), counts, calls, calls @ self.cost)
@@ -185,10 +180,9 @@ def routing(pair: Stages) -> Routing:
         why = "a mix has no score"
     elif gap <= 1e-12:
         why = f"{pair.names[1]} does not score better than {pair.names[0]}"
-    else:
-        recovered = recovered / gap
+    recovered /= math.nan if why else gap
     middle, (low, high), informative = linear(pair)
-    apgr = math.nan if why else float(np.trapezoid(recovered, sent))
+    apgr = float(np.trapezoid(recovered, sent))
     return Routing(
         run=pair.names[0],
         next=pair.names[1],
@@ -229,14 +223,10 @@ def linear(pair: Stages) -> tuple[float, tuple[float, float], bool]:
     psi = np.stack([area - t + less_sure - less_sure.mean(), gain - slope])
     if pair.clusters is not None:
         psi = np.stack([np.bincount(pair.clusters, each) for each in psi])
-    groups = psi.shape[1]
-    nothing = math.nan, math.nan
-    if groups < 2:
-        return math.nan, nothing, False
-    reach = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) ** 2 * groups / (groups - 1) / n**2
+    free = psi.shape[1] - 1
+    reach = stdtrit(free, (1 + LEVEL) / 2) ** 2 * (1 + 1 / free) / n**2 if free else math.nan
     (tt, tg), (_, gg) = np.outer([t, slope], [t, slope]) - reach * (psi @ psi.T)
     middle = 0.5 + t / slope if slope else math.nan
-    if gg <= 0:
-        return middle, nothing, bool(t > 0 and tt > 0)
-    wide = math.sqrt(max(tg * tg - gg * tt, 0.0))
-    return middle, (0.5 + (tg - wide) / gg, 0.5 + (tg + wide) / gg), bool(t > 0 and tt > 0)
+    wide = math.sqrt(max(tg * tg - gg * tt, 0.0)) if gg > 0 else math.nan
+    ends = [0.5 + (tg + reached) / gg if gg > 0 else math.nan for reached in (-wide, wide)]
+    return middle, (ends[0], ends[1]), bool(t > 0 and tt > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,8 @@ from abstain.report.result import Ends, Facts, Result
 Share = Annotated[float, Meta(ge=0, le=1)]
 Aim: TypeAlias = Literal["best", "recover", "budget", "risk"]
 RANDOM, ORACLE = "random routing", "oracle"
+SENT = "the share sent on to it"
+ABOUT = "Dots of rules are judged on questions that did not choose their thresholds."
 LEVEL = 0.95
 """Of every interval here."""
 
@@ -44,15 +47,11 @@ class Mix(Standing, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def threshold(self) -> Annotated[str, Column(means="what a stage is less sure of is sent on")]:
-        last = len(self.asked) - 1
-        none = ["silent" if at == last else "all on" for at in range(len(self.thresholds))]
-        texts = zip(self.thresholds, none, strict=True)
-        return ", ".join(no if t is None else view.threshold_text(t) for t, no in texts)
+        levels = (math.inf if each is None else each for each in self.thresholds)
+        return ", ".join(map(view.threshold_text, levels))
 
     @property
-    def sent(
-        self,
-    ) -> Annotated[dict[str, float], Column("to {key}", "score", means="the share sent on to it")]:
+    def sent(self) -> Annotated[dict[str, float], Column("to {key}", "score", means=SENT)]:
         return dict([*self.asked.items()][1:])
 
     @property
@@ -118,18 +117,13 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     TABLES = ("main", "routing")
 
     def check(self) -> None:
-        if len(self.stages) != len(self.stage_costs) or not self.rules:
-            raise ValueError("has a stage without a cost, or no rule")
-
-    @property
-    def rules(self) -> list[Mix]:
-        """The mixes that have thresholds."""
-        return [row for row in self.rows if row.thresholds]
+        if not any(row.thresholds for row in self.rows):
+            raise ValueError("has no rule")
 
     @property
     def chosen(self) -> Mix:
         """The mix that was asked for."""
-        return self.rules[-1]
+        return [row for row in self.rows if row.thresholds][-1]
 
     def _frame(self, table: str) -> pl.DataFrame:
         if table == "routing":
@@ -140,12 +134,10 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     def save_thresholds(self, path: str | os.PathLike[str]) -> None:
         """Write the thresholds by stage, for `abstain tune --apply`: blanks are to be sent on."""
-        names = ("abstain", "policy", "questions", "stages", "stage_costs", "measure", "aim")
-        head = {name: getattr(self, name) for name in names}
         rule = zip(self.stages, self.chosen.thresholds, strict=False)
         thresholds = [{"run": run, "threshold": threshold} for run, threshold in rule]
-        whole = {"kind": KIND, "version": VERSION, **head, "thresholds": thresholds}
-        write_text(Path(path), json_of(whole))
+        head = {"kind": KIND, "version": VERSION, "abstain": self.abstain, "stages": self.stages}
+        write_text(Path(path), json_of({**head, "thresholds": thresholds}))
 
 
 class View(view.View[CascadeResult]):
@@ -161,9 +153,9 @@ class View(view.View[CascadeResult]):
         last = ("risk", "coverage") if silent else ("recovered",)
         names = ("rule", "threshold", "scored", "cost", "sent", *last)
         grid = Grid.of_rows(Mix, result.rows, *names, measure=result.measure)
-        first, rules = len(result.stages), len(result.rules)
-        grid.breaks = {first, first + rules}
-        grid.dim = set(range(first + rules, len(result.rows)))
+        after = result.rows.index(result.chosen) + 1
+        grid.breaks = {len(result.stages), after}
+        grid.dim = set(range(after, len(result.rows)))
         grid.notes = self._notes()
         return [grid]
 
@@ -171,11 +163,13 @@ class View(view.View[CascadeResult]):
         result = self.result
         notes = [routing_words(each, result.measure) for each in result.routing]
         asked = result.questions + (result.tuned_on if result.split.tuned_on else 0)
-        how = " one after the other" if result.aim == "risk" else " jointly, on a grid,"
-        what = f"thresholds{how if len(result.stages) > 2 or result.aim == 'risk' else ''}"
-        facts = asked, result.tuned_on, result.cluster, result.seed, what
+        jointly = "" if len(result.stages) == 2 else " (chosen jointly, on a grid)"
+        how = " (chosen one after the other)" if result.aim == "risk" else jointly
+        facts = asked, result.tuned_on, result.cluster, result.seed, f"thresholds{how}"
         notes.append(result.split.words(*facts))
-        notes += [view.sentence(self._gained(gain)) for gain in result.gains]
+        notes += [
+            view.sentence(self._gained(gain)) for gain in result.gains if gain.gain is not None
+        ]
         if result.kept is not None:
             share = 1 - (1 - (result.level or 0)) / len(result.stages)
             notes.append(
@@ -188,19 +182,17 @@ class View(view.View[CascadeResult]):
 
     def _gained(self, gain: Gain) -> str:
         """By how much the chosen rule is above or below something, and what it costs beside it."""
-        result, value = self.result, gain.gain
-        if value is None:
-            return f"{result.chosen.rule}: no score to compare with {gain.over}."
-        within = ""
-        if gain.interval[0] is not None:
-            low, high = (100 * (end or 0) for end in gain.interval)
-            chance = "; this may be chance" if low <= 0 <= high else ""
-            within = f" ({LEVEL:.0%} interval {_ends(low, high, 1)}{chance})".replace("%", " %")
-        side = "above" if value > 0 else "below" if value < 0 else "away from"
+        result, value = self.result, gain.gain or 0.0
+        low, high = gain.interval
+        chance = "; this may be chance" if (low or 0) <= 0 <= (high or 0) else ""
+        within = "" if low is None else f" ({_ends(100 * low, 100 * (high or 0), 1)}{chance})"
+        side = "worse" if value < 0 else "better"
         times = result.chosen.cost / gain.cost
         cost = f"{times:.1f} times" if times >= 2 else f"{100 * times:.0f} % of"
         points = f"{100 * abs(value):.2f} points of {result.measure}"
-        return f"{result.chosen.rule}: {points} {side} {gain.over}{within}, at {cost} its cost."
+        return (
+            f"{result.chosen.rule}: {points} {side} than {gain.over}{within}, at {cost} its cost."
+        )
 
     def charts(self) -> view.Charts:
         """Score over cost."""
@@ -223,9 +215,8 @@ class View(view.View[CascadeResult]):
             layers.append(layer)
         layers[0]["mark"]["strokeDash"] = [4, 4]
         layers[2]["mark"] |= {"size": 80, "opacity": 1}
-        about = "Dots of rules are judged on questions that did not choose their thresholds."
-        title = f"{result.measure} and cost"
-        return {"frontier": chart(title, layers[2]["data"]["values"], layers, subtitle=about)}
+        heading, rows = f"{result.measure} and cost", layers[2]["data"]["values"]
+        return {"frontier": chart(heading, rows, layers, subtitle=ABOUT)}
 
     def _random(self) -> list[tuple[str, str, float, float]]:
         """What is scored where a coin sends each question to one of two stages."""
@@ -249,9 +240,7 @@ def routing_words(routing: Routing, name: str) -> str:
         why = f"APGR is undefined: {routing.undefined}"
         return f"{run}: its confidence is {worth} to what {following} does better ({why})."
     low, high = routing.interval
-    within = "no interval: the gain may be 0"
-    if low is not None:
-        within = f"{LEVEL:.0%} interval {_ends(low, high, 3)}".replace("%", " %")
+    within = "no interval: the gain may be 0" if low is None else _ends(low, high or 0, 3)
     apgr = f"APGR {routing.apgr:.3f} ({within}; {RANDOM} 0.5)"
     if not routing.informative:
         return f"{run}: its confidence is worth nothing for routing to {following}: {apgr}."
@@ -262,5 +251,6 @@ def routing_words(routing: Routing, name: str) -> str:
     return f"{run}: its confidence is a guide to routing{least}. {apgr}."
 
 
-def _ends(low: float, high: float | None, digits: int) -> str:
-    return f"{low:.{digits}f} to {high or 0.0:.{digits}f}".replace("-", "−")
+def _ends(low: float, high: float, digits: int) -> str:
+    ends = f"{low:.{digits}f} to {high:.{digits}f}".replace("-", "−")
+    return f"{100 * LEVEL:g} % interval {ends}"
