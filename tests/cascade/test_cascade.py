@@ -209,20 +209,20 @@ def test_the_run_of_judged_rows_scores_as_its_rule(here: Here) -> None:
 def test_nothing_is_gained_where_confidence_is_no_guide() -> None:
     """benchmarks/cascade.py does it a hundred times."""
     claims = 0
-    for seed in range(40):
-        result = cascade((0.6, 0.75), False, 400, seed)
+    for seed in range(25):
+        result = cascade((0.6, 0.75), False, 300, seed)
         lows = [g.interval[0] or 0 for g in result.gains if g.over in ("t alone", "random routing")]
         claims += max(lows) > 0 or result.routing[0].informative
-    assert claims <= 4
+    assert claims <= 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("clustered", [False, True])
 def test_a_bound_on_errors_is_kept(clustered: bool) -> None:
-    """The risk of the chosen rule over 40,000 other questions, in at least 1 − δ of 60 samples."""
+    """The risk of the chosen rule over 40,000 other questions, in at least 1 − δ of 40 samples."""
     unseen = staged_runs(_answers(40_000, 999), ("s", "t"), (1, 9), "c@1")[0]
     broken = answering = 0
-    for seed in range(60):
+    for seed in range(40):
         runs = _answers(600, seed, clustered=clustered)
         of, _ = staged_runs(runs, ("s", "t"), (1, 9), "c@1")
         groups = np.random.default_rng(seed).permutation(200 if clustered else 600) % 2
@@ -232,8 +232,8 @@ def test_a_bound_on_errors_is_kept(clustered: bool) -> None:
         answered = (codes < 2).sum()
         answering += answered > 0
         broken += answered > 0 and (codes == 1).sum() / answered > 0.2
-    assert broken <= 10  # of 60 at 0.1: more with a chance of 3 %
-    assert answering >= (20 if clustered else 50)
+    assert broken <= 8  # of 40 at 0.1: more with a chance of 2 %
+    assert answering >= (13 if clustered else 33)
 
 
 def _answers(questions: int, seed: int, *, clustered: bool = False) -> ab.Evaluation:
@@ -254,3 +254,25 @@ def _answers(questions: int, seed: int, *, clustered: bool = False) -> ab.Evalua
         frames.append(pl.DataFrame(columns))
     cluster = "document" if clustered else None
     return ab.read_judged(pl.concat(frames), cluster=cluster)
+
+
+def test_clusters_stay_whole_and_widen_intervals() -> None:
+    once = cascade((0.5, 0.8), True, 60, 4)
+    frame = read({"s": 0.5, "t": 0.8}, {"s": True, "t": True}, 60, 4).outcomes().drop("why")
+    copies = [
+        frame.with_columns(document=pl.col("question"), question=pl.col("question") + f"_{n}")
+        for n in range(4)
+    ]
+    runs = ab.read_judged(pl.concat(copies), cluster="document")
+    result = ab.cascade(runs, stages=("s", "t"), folds=5)
+    assert result.cluster == "document"
+    assert result.routing[0].interval == pytest.approx(once.routing[0].interval)
+    few = ab.read_judged(
+        frame.with_columns(
+            document=pl.col("question")
+            .str.slice(1, 1)
+            .replace_strict({str(n): n % 3 for n in range(10)})
+        ),
+        cluster="document",
+    )
+    assert ab.cascade(few, stages=("s", "t")).split.folds == 3

@@ -88,8 +88,7 @@ def cascade(
     read = gold if isinstance(gold, Evaluation) else evaluate(gold, runs, Reading.of(**reading))
     aim, value = _aim({"recover": recover, "budget": budget, "risk": risk})
     whole, questions = staged_runs(read, stages, cost, measure)
-    golds = () if read.data.source.gold is None else read.data.source.gold.golds
-    split = tuning.divide(dict(tune_on or {}), folds, repeats, golds)
+    split = tuning.divide(read.data, dict(tune_on or {}), folds, repeats)
     parts = list(tuning.halves_of(split, questions, seed, whole.clusters))
     judged = np.any([judge for _, judge in parts[0]], axis=0)
     seen, names = whole.of(judged), whole.names
