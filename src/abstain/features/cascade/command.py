@@ -59,7 +59,8 @@ def cascade(
         raise UsageError("--level needs --risk: it is the probability that the bound holds")
     if how["tune_on"] is not None:
         how["tune_on"] = options.pairs([how["tune_on"]], "--tune-on", "part=dev")
-    how |= {"cost": _numbers(cost), "stages": None if stages is None else stages.split(",")}
+    names = stages and [name.strip() for name in stages.split(",")]
+    how |= {"cost": _numbers(cost), "stages": names}
     with working("choosing thresholds…"):
         read = inputs.evaluation()
         result = analysis.cascade(read, **{n: v for n, v in how.items() if v is not None})

@@ -131,8 +131,7 @@ class Stages:
         sizes = [len(thresholds) for thresholds, _ in placed]
         kinds = cells_of(self.measure)
         total = np.zeros((len(kinds), *sizes), np.int64)
-        calls = np.empty((last + 1, *sizes))
-        place = np.zeros(n, np.int64)
+        calls, place = np.empty((last + 1, *sizes)), np.zeros(1, np.int64)
         for stage, codes in enumerate(self.codes):
             if stage < last:
                 codes, place = codes & 1, place * sizes[stage] + placed[stage][1]
@@ -162,10 +161,10 @@ def _placed(sure: Array, most: int) -> tuple[Array, IntArray]:
     ordered = sure[order]
     unsure, size = int(np.searchsorted(ordered, UNSURE, side="right")), len(sure)
     wanted = np.linspace(unsure, size, min(most, size - unsure), endpoint=False).astype(np.int64)
-    starts = np.unique(np.searchsorted(ordered, ordered[wanted]))
-    higher = starts[starts > unsure]
+    starts = np.searchsorted(ordered, ordered[wanted])  # of ties the first
+    higher = starts[np.diff(starts, prepend=unsure) > 0]
     place = np.empty(size, np.int64)
-    sent = np.diff([unsure, *higher, size], prepend=0)
+    sent = np.diff(np.concatenate([[0, unsure], higher, [size]]))
     place[order] = np.repeat(np.arange(len(sent)), sent)
     return np.concatenate([[0.0], (ordered[higher] + ordered[higher - 1]) / 2, [np.inf]]), place
 
