@@ -71,7 +71,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "score": lambda _: runs().score(interval=True, references=True, by="topic"),
     "compare": lambda _: runs().compare("c@1", resamples=200),
     "curve": lambda _: runs().curve(decision=True),
-    "histogram": lambda _: runs().histogram(bins=64),
+    "histogram": lambda _: ab.histogram(runs(), bins=64),
     "tune": lambda _: runs().tune(folds=2),
     "cut": lambda _: lists().cut(),
     "several": lambda _: several(),
