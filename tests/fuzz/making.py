@@ -417,6 +417,7 @@ def _campaign(rng: random.Random, files: Files) -> list[str]:
 
 COMMANDS: dict[str, Maker] = {
     "score": _any_of(_judged, _counts),
+    "decisions": _any_of(_judged),
     "validate": _gold_and_runs,
     "compare": _compare,
     "curve": _any_of(_judged, sure=True),
