@@ -272,6 +272,10 @@ def answered_by_features(kind: C) -> C:
     return kind
 
 
+CLASSES = {
+    "Evaluation": "abstain.runs.evaluation:Evaluation",
+    "Rankings": "abstain.rankings.rankings:Rankings",
+}
 READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
 """The function that reads the object whose method a shortcut calls, by its class."""
 
@@ -292,7 +296,7 @@ def shortcut(name: str) -> Callable[..., Any]:
 
     @wraps(method)
     def call(*args: Any, **named: Any) -> Any:
-        if args and type(args[0]).__name__ == owner:
+        if args and isinstance(args[0], part(CLASSES[owner])):
             return method(*args, **named)
         for key in named:
             if key not in whole.parameters:

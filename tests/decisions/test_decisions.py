@@ -57,7 +57,7 @@ def simulated(
     return gold, pl.DataFrame(rows, schema=["run", "question", "answer"], orient="row")
 
 
-RUNS = {"bold": (0.1, 0.3), "shy": (0.5, 0.9), "mute": (1.0, 1.0), "loud": (0.0, 0.0)}
+RUNS = {"bold": (0.1, 0.3), "shy": (0.6, 0.95), "mute": (1.0, 1.0), "loud": (0.0, 0.0)}
 
 
 # ----------------------------------------------------------------------------- the table
