@@ -279,18 +279,18 @@ def blank_kind(why: Why, candidate: str = "empty") -> int:
 
 
 WITHHELD = 2 + len(Why) * len(CANDIDATES)
-"""The kind of an answer that the gold holds, although its question is marked as unanswerable: what
-it takes to know the answer was withheld from the system."""
+"""The kind of an answer that the gold accepts to a question marked as unanswerable: the evidence
+for it was withheld from the system."""
 
 KINDS = WITHHELD + 1
-"""Right, wrong, a blank for each reason and candidate, and an answer that was withheld: what is
-counted before a policy."""
+"""The number of kinds, which are counted before a policy: right, wrong, a blank for each reason and
+candidate, and `WITHHELD`."""
 
 SIDES: tuple[str, ...] = ("answerable", "unanswerable")
-"""Whether a question can be answered: a kind of an unanswerable one has its code plus `KINDS`."""
+"""Whether a question can be answered: where it cannot, `KINDS` is added to the code of a kind."""
 
 CODES = len(SIDES) * KINDS
-"""The kinds of both sides."""
+"""The number of kind codes, for both sides."""
 
 ANSWERED = tuple(side * KINDS + kind for side in (0, 1) for kind in (RIGHT, WRONG, WITHHELD))
 """The kinds of answers, before any policy."""
@@ -299,7 +299,7 @@ Unanswerable: TypeAlias = Literal["right", "blank", "wrong"]
 """What declining an unanswerable question counts as."""
 
 DECLINING = (Why.DECLINED, Why.EMPTY)
-"""Why a blank is blank where its system chose to give no answer."""
+"""The reasons of a system that chose to give no answer."""
 
 KIND_OF_WORD: Mapping[str, int] = {
     "right": RIGHT,
@@ -359,8 +359,7 @@ class Policy:
 
     effects: Mapping[Why, Effect] = field(default_factory=lambda: DEFAULT_EFFECTS)
     unanswerable: Unanswerable | None = None
-    """What declining an unanswerable question counts as; None: a blank, as nobody says otherwise.
-    """
+    """What declining an unanswerable question counts as; None: not stated, so a blank."""
 
     @classmethod
     def of(cls, values: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
@@ -422,10 +421,10 @@ class Policy:
         return counts @ mapping
 
     def touched(self, counts: IntArray) -> IntArray:
-        """Counts by kind (…, CODES) to the blanks that each part of the policy touches.
+        """Counts by kind (…, CODES) to the number of blanks that each rule of the policy touches.
 
-        They are in the order of `REASONS`; those that decline an unanswerable question come last
-        where that is right or wrong.
+        The order is that of `REASONS`: blanks that decline an unanswerable question are counted
+        last, and only there, if the policy makes them right or wrong.
         """
         import numpy as np
 
@@ -435,7 +434,7 @@ class Policy:
         return np.concatenate([reasons, declined.sum(axis=-1, keepdims=True)], axis=-1)
 
     def to_dict(self) -> dict[str, str]:
-        """What each kind of blank becomes; what `unanswerable` says where it says something."""
+        """The effect of each kind of blank, and `unanswerable` if it is set."""
         more = {} if self.unanswerable is None else {SIDES[1]: self.unanswerable}
         return {**{kind.value: effect.value for kind, effect in self.effects.items()}, **more}
 
@@ -443,10 +442,10 @@ class Policy:
 DECLINES = slice(
     blank_kind(DECLINING[0], CANDIDATES[0]), blank_kind(DECLINING[-1], CANDIDATES[-1]) + 1
 )
-"""The kinds of blanks whose system chose to give no answer: they stand side by side."""
+"""The contiguous kind codes of blanks whose system chose to give no answer."""
 
 REASONS: tuple[str, ...] = (*Why, SIDES[1])
-"""Why blanks are blank, and those that decline an unanswerable question."""
+"""Each reason for a blank, then `unanswerable`: a blank that declines an unanswerable question."""
 
 
 def by_reason(counts: IntArray) -> IntArray:
@@ -463,7 +462,7 @@ def blanks_by_reason(counts: IntArray) -> IntArray:
 
 
 def reasons_named(blanks: IntArray) -> dict[str, int]:
-    """How many blanks have each reason, by its name, without those that none has."""
+    """The number of blanks for each reason that occurs, by the name of the reason."""
     return {str(why): int(n) for why, n in zip(REASONS, blanks, strict=True) if n}
 
 
@@ -487,7 +486,7 @@ def blanked_at_random(k: Counts) -> Counts:
 
 
 def blanked_at_best(k: Counts) -> Counts:
-    """The counts of an oracle that answers where it is right and leaves all else blank."""
+    """The counts of an oracle that answers only where it is right and leaves the rest blank."""
     return Counts(
         right=k.right + k.unanswered_right,
         unanswered_wrong=k.wrong + k.unanswered_wrong,

@@ -25,7 +25,7 @@ class Feature(Struct, frozen=True, kw_only=True):
     name: str
     """Its folder, and its command."""
     help: str
-    """Its command in a line."""
+    """What its command does, in one line."""
     guide: str
     """The page of the manual that shows it at work."""
     command: str
@@ -263,7 +263,7 @@ class Method:
         return function.__get__(instance, owner)
 
 
-def answered_by_features(kind: C) -> C:
+def with_feature_methods(kind: C) -> C:
     """Class decorator: attach the methods that features declare for the class."""
     for name, path in METHODS.items():
         owner, _, method = name.partition(".")

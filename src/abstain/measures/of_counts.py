@@ -40,7 +40,7 @@ LIKE_CREDIT = {
     0.5: ("UF", "UF-scaled"),
     1.0: ("answer-all-bound",),
 }
-"""What orders runs as a fixed credit does, by the credit."""
+"""By credit: the measures that order runs as that fixed credit does."""
 
 
 def worth(text: str, share: Shares) -> dict[str, Any]:
@@ -245,7 +245,7 @@ REASONS = {
     "UW + UE + W": "every answer and every candidate is right",
     "W + UW + UE": "every answer and every candidate is right",
 }
-"""Why a proportion is undefined, by its trials."""
+"""By the trials of a proportion: why it is undefined without any."""
 
 
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:

@@ -24,7 +24,7 @@ MEANS_ANSWERABLE: Mapping[str, bool] = {
 """Columns that mark questions, and whether their yes means that a question can be answered."""
 
 ANSWERABLE = "__answerable"
-"""Whether a row says that its question can be answered: yes, no, nothing, or what it says."""
+"""Whether a row says that its question can be answered: yes, no, empty, or an unreadable text."""
 
 
 def marking(table: Table) -> dict[str, bool]:
@@ -46,7 +46,7 @@ def by_evidence(column: str) -> bool:
 
 
 def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
-    """Yes, no or nothing of columns of text that mark questions; what is neither stays."""
+    """Combine marking columns of text into yes, no or empty; an unreadable text stays."""
     texts = [_as_yes_or_no(name, yes=yes) for name, yes in columns.items()]
     whole = texts[0]
     for text in texts[1:]:
@@ -67,7 +67,7 @@ def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
 
 
 def unreadable(text: str, columns: Collection[str], table: Table) -> str:
-    """What is wrong with a row that says neither yes nor no."""
+    """The message for a row that says neither yes nor no."""
     names = " and ".join(repr(table.in_file(column)) for column in columns)
     if text in ("yes and no", "no and yes"):
         return (
@@ -95,7 +95,7 @@ def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
 def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.Series | None:
     """Whether each question can be answered, null where no column says; None without such columns.
 
-    What is no yes or no is refused with its place.
+    A cell that is neither yes nor no is refused with its place.
     """
     columns = {name: yes for name, yes in marking(table).items() if name in attributes}
     if not columns:
@@ -110,7 +110,7 @@ def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.S
 
 
 def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
-    """Refuse a question that a column calls answerable, but whose right answer nobody knows."""
+    """Refuse a question that a column marks as answerable but that has no right answer."""
     columns = [name for name in marking(table) if not by_evidence(name)]
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
     if columns and len(wrong):

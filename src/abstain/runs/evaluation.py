@@ -1,8 +1,8 @@
-"""`Evaluation`: runs, read and judged once; every question is asked of it.
+"""`Evaluation`: runs, read and judged once; every analysis is one of its methods.
 
-What is held is the kind of every response before any policy: right, wrong, or a blank with its
-reason and its candidate. Another policy maps it anew and reads nothing again. Where counts are
-enough nothing is held: the engine that the responses live in counts them.
+It holds the kind of every response before any policy: right, wrong, or a blank with its reason and
+its candidate. Another policy maps the kinds anew and reads nothing again. Where counts are enough,
+no kinds are held: the engine that the responses live in counts them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from abstain.reading import (
     positions,
     refuse_meaningless,
 )
-from abstain.registry import answered_by_features
+from abstain.registry import with_feature_methods
 from abstain.runs.counting import count_cells
 from abstain.runs.gold import Slices, cluster_numbers, slices_of
 from abstain.runs.judge import KIND
@@ -69,7 +69,7 @@ DECLINING: dict[Unanswerable, str] = {
     "blank": "declining an unanswerable question counts as a blank",
     "wrong": "declining an unanswerable question counts as wrong",
 }
-"""What a note says of each way to count it."""
+"""The note for each setting."""
 
 UNMARKED = (
     "no question is marked as unanswerable, so nobody knows where declining was due: mark them "
@@ -96,7 +96,7 @@ class Counted(Struct, frozen=True):
 
 
 class Sides(Struct, frozen=True):
-    """How many responses of each kind, on answerable and on unanswerable questions."""
+    """The number of responses of each kind, on answerable and on unanswerable questions."""
 
     runs: list[str]
     slices: list[tuple[str | None, ...]]
@@ -136,7 +136,7 @@ class RunData:
         return self.source.marks_unanswerable
 
     def sides(self, by: Sequence[str] = ()) -> Sides:
-        """How many responses of each kind on answerable and on unanswerable questions.
+        """The number of responses of each kind, on answerable and on unanswerable questions.
 
         A row is a run in a slice; kinds are those before the policy.
         """
@@ -252,7 +252,7 @@ class RunData:
         return None if name is None else cluster_numbers(self.with_attributes([name]), name)
 
 
-@answered_by_features
+@with_feature_methods
 class Evaluation:
     """Runs judged against a gold, or graded already; every analysis is one of its methods."""
 
@@ -275,7 +275,7 @@ class Evaluation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What reading had to say, and what declining an unanswerable question counts as."""
+        """Notes from reading, and what declining an unanswerable question counts as."""
         gold, way = self.data.source.gold, self.policy.unanswerable
         notes = self.data.source.notes
         if way is None:
@@ -305,7 +305,7 @@ class Evaluation:
         """The same responses under another policy; nothing is read again.
 
         `unanswerable` says what declining an unanswerable question counts as; the policy stays as
-        it is where only that is given.
+        it is if only that is passed.
         """
         if unanswerable is None:
             stated = policy.unanswerable if isinstance(policy, Policy) else None

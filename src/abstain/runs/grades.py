@@ -1,6 +1,6 @@
-"""Ready-made judgements: rows that say what became of each response, with their kinds.
+"""Judged rows: rows that carry an outcome or a grade, mapped to kinds.
 
-They become what a gold and runs become, `Judged`, so that everything else is the same for both.
+They become a `Judged`, as a gold and runs do, so that everything else is the same for both.
 A letter may mean two things (`C` is "not attempted" in SimpleQA and "correct" in Inspect), so
 the words of a whole data set are read together: they must all belong to one scale.
 """
@@ -49,7 +49,7 @@ from abstain.runs.judge import (
     filled_in,
     first_of,
     keys_of,
-    reason_of,
+    kind_by_reason,
 )
 from abstain.runs.refusals import rule_of, text_of
 from abstain.runs.responses import OF_A_RUN, Responses
@@ -62,7 +62,7 @@ BY_EVIDENCE = "__by_evidence"
 DECLINES = "__declines"
 """Whether a row's text declines to answer."""
 GRADED = "__graded"
-"""The kind that a grade alone says."""
+"""The kind by the grade alone."""
 NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
 
 
@@ -177,7 +177,7 @@ def _columns_to_judge(
 
 
 def _with_side(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Rows without a question, each with the side that it states itself."""
+    """Rows without a question, each with the side that the row states."""
     if ANSWERABLE not in frame.collect_schema().names():
         return frame
     side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0))
@@ -187,7 +187,7 @@ def _with_side(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 def _scales(
     responses: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
 ) -> list[dict[str, int]]:
-    """The scale of each table; one that leaves it open is read together with the others."""
+    """The scale of each table; an ambiguous table is read together with the others."""
     counts = [dict(r.group_by("grade").agg(pl.col("n").sum()).iter_rows()) for r in rows]
     every = [grade for of_table in counts for grade in of_table]
     scales: list[dict[str, int]] = []
@@ -203,9 +203,9 @@ def _scales(
 
 
 def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
-    """Each row with what its grade says; no grade is an empty response.
+    """Each row with the kind of its grade; no grade is an empty response.
 
-    A refusal that is graded right answers a question that has no answer, unless a column says.
+    A refusal that is graded right marks its question as unanswerable, unless columns do so.
     """
     cases = [(nw.col("grade") == value.strip(), code(kind)) for value, kind in scale.items()]
     frame = frame.with_columns(first_of(cases, code(blank_kind(Why.EMPTY))).alias(GRADED))
@@ -230,7 +230,7 @@ def _kind(names: Sequence[str]) -> nw.Expr:
         cases.append((filled_in("why") & answered, code(CONFLICT)))
     cases += [*bad_reason(names), *bad_confidence_of(names)]
     if "why" in names:
-        reason = reason_of(names) + (graded - 2) % len(CANDIDATES)
+        reason = kind_by_reason(names) + (graded - 2) % len(CANDIDATES)
         cases.append((filled_in("why"), reason + side))
     if BY_EVIDENCE in names:
         right = (graded == RIGHT) & (side > 0)
@@ -336,11 +336,11 @@ SCALES: dict[str, dict[str, int]] = {
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
 
 MEANINGS = {**KIND_OF_WORD, "blank": DECLINED}
-"""What a caller may say that a grade means."""
+"""What a caller may declare a grade to mean."""
 CHOICE = "right|wrong|blank"
-"""What stands for a meaning in a line to type, so that nobody can paste it unread."""
+"""A placeholder for a meaning in a suggested option, so that nobody can paste it unread."""
 LONGEST = 40
-"""Letters of a grade in a line to type."""
+"""The most letters of a grade in a suggested option."""
 
 
 def read_scale(
@@ -376,7 +376,7 @@ def read_scale(
 
 
 def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> UsageError:
-    """The error of grades that no scale has, the most frequent unknown ones first."""
+    """The error for grades that fit no scale, with the most frequent unknown ones first."""
     if all(re.fullmatch(NUMBER, value) for value in present):
         low, *_, high = sorted(map(float, [*present, *present]))
         return UsageError(

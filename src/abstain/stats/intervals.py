@@ -78,7 +78,7 @@ def check_level(level: float) -> float:
 
 
 def check_repeats(repeats: int) -> None:
-    """A number of cross-fits from 1 to the most."""
+    """Refuse a number of cross-fits that is not from 1 to `MOST_CROSS_FITS`."""
     if not 1 <= repeats <= MOST_CROSS_FITS:
         raise UsageError(f"{option('repeats')} is from 1 to {MOST_CROSS_FITS:,} (got {repeats})")
 
@@ -159,7 +159,7 @@ def cell_interval(
 
 
 def between(values: Array, tails: Ends, method: str, *, close: float = 0.0) -> Interval:
-    """The interval between two quantiles of resamples; ends so `close` show no width."""
+    """The interval between two quantiles of resamples; it has no width if they are `close`."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -179,7 +179,7 @@ def posterior(
     level: float,
     generator: np.random.Generator,
 ) -> Array:
-    """Draws from the posterior under a Dirichlet prior of ½ an outcome."""
+    """Draws from the posterior under a Dirichlet prior with ½ for each outcome."""
     worth = delta_method.effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
@@ -220,7 +220,7 @@ def bca_levels(
     *,
     level: float,
 ) -> Ends:
-    """The quantiles that BCa reads (Efron 1987): corrected for bias and acceleration.
+    """The levels of the quantiles of BCa (Efron 1987), corrected for bias and acceleration.
 
     Leaving out one question changes one cell: the jackknife has as many values as cells.
     """

@@ -19,7 +19,7 @@ from abstain.io.frames import check_mapping, collect, open_table, rename
 from abstain.io.tables import ROW, Table, format_of_name, write_table
 from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
-from abstain.runs.log_tasks import together
+from abstain.runs.log_tasks import as_one_table
 from abstain.runs.refusals import blanked, with_refusals
 from abstain.runs.responses import CLUSTER, RULE, Responses, opened_runs
 
@@ -135,7 +135,7 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
         else replace(s.table, frame=s.table.frame.with_columns(pl.lit(s.run).alias("run")))
         for s in sources
     ]
-    return together(named, os.fspath(source))
+    return as_one_table(named, os.fspath(source))
 
 
 def _with_cluster(frame: pl.DataFrame, declared: str, name: str) -> tuple[pl.DataFrame, str]:

@@ -33,7 +33,7 @@ from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
 from abstain.runs.gold import GOLD
-from abstain.runs.sources import answers_of, has_answer, stated
+from abstain.runs.sources import answers_of, count_stated, has_answer
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, check_repeats
@@ -259,7 +259,7 @@ class Run:
 
     def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
         """The threshold tuned on some questions for others, or for so many that are to come."""
-        if not stated(self.codes[where], self.confidence[where])[0]:
+        if not count_stated(self.codes[where], self.confidence[where])[0]:
             raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
         chooser, curve = self.chooser, self.curve(where)
         if isinstance(chooser, KeepClusters):
@@ -283,7 +283,7 @@ class Run:
 def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
     """A run, tuned and judged part by part."""
     codes, measure, chooser = run.codes, run.measure, run.chooser
-    some, have = stated(codes, run.confidence)
+    some, have = count_stated(codes, run.confidence)
     if not some:
         what = "confidence" if have else "answer"
         raise UntunableError(f"run '{run.name}' has no {what}: there is no threshold to tune")
