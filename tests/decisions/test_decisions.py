@@ -431,6 +431,15 @@ def test_a_mosaic_is_as_large_as_its_questions() -> None:
         assert areas == pytest.approx(shares)
 
 
+def test_a_page(tmp_path: Path) -> None:
+    gold, runs = simulated(RUNS, seed=11)
+    result = ab.decisions(gold, runs)
+    result.page(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    for words in ("mute refuses everything", "Should it have answered?", "Differences"):
+        assert words in text
+
+
 def test_tables_in_python(tmp_path: Path) -> None:
     gold, runs = simulated(RUNS, seed=10)
     result = ab.decisions(gold, runs, by="topic")

@@ -50,7 +50,6 @@ COMMANDS: dict[str, list[str]] = {
         *("--limit", "6"),
     ],
     "compare": ["compare", "gold.csv", "runs.csv"],
-    "decisions": ["decisions", "gold.csv", "runs.csv", "--unanswerable", "blank"],
     "curve": ["curve", "gold.csv", "runs.csv"],
     "decision": ["curve", "gold.csv", "runs.csv", "--show", "decision"],
     "histogram": ["curve", "gold.csv", "runs.csv", "--histogram", "16"],
