@@ -83,9 +83,13 @@ def speed(pairs: int, questions: int) -> None:
 
     taken = seconds(frontier)
     print(f"\n{pairs} pairs of runs × {questions:,} questions: {taken:.2f} s")
-    for sort in (np.argsort, np.sort):
-        one = seconds(lambda pair, sort=sort: sort(sure[pair, 0]))
-        print(f"  {taken / one:.1f} times {sort.__name__} of the confidences ({one:.2f} s)")
+    sorts: dict[str, Callable[[int], object]] = {
+        "argsort": lambda pair: np.argsort(sure[pair, 0]),
+        "sort": lambda pair: np.sort(sure[pair, 0]),
+    }
+    for name, sort in sorts.items():
+        one = seconds(sort)
+        print(f"  {taken / one:.1f} times {name} of the confidences ({one:.2f} s)")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def by_routellm(of: Stages) -> tuple[float, list[float]]:
 
     def area(values: list[float]) -> float:
         pairs = zip(values, values[1:], percentage, percentage[1:], strict=False)
-        return sum((a + b) / 2 * (q - p) / 100 for a, b, p, q in pairs)
+        return float(sum((a + b) / 2 * (q - p) / 100 for a, b, p, q in pairs))
 
     lowest, highest = area([weak] * len(points)), area([strong] * len(points))
     apgr = (area(accuracy) - lowest) / (highest - lowest)
