@@ -18,6 +18,7 @@ BLOCK = re.compile(r"```python file=(src/\S+)\n(.*?)```", re.S)
 REGISTRY = "src/abstain/registry.py"
 
 CHECK = """
+import polars as pl
 import abstain as ab
 found = ab.read("gold.csv", ["a.csv", "b.csv"]).silence()
 assert ab.silence("gold.csv", ["a.csv", "b.csv"]) == found
@@ -26,6 +27,9 @@ assert found.to_frame()["question"].to_list() == ["q2"]
 found.to_json("silence.json")
 assert ab.load("silence.json") == found
 assert "q2" in found.page()
+marked = {"question": ["q1", "q2", "q3"], "correct": ["A", "B", None]}
+marked = pl.DataFrame({**marked, "answerable": [False, True, False]})
+assert ab.silence(marked, ["a.csv", "b.csv"]).rows == found.rows
 """
 
 
@@ -42,7 +46,7 @@ def copy(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_a_new_feature_is_what_the_guide_says(copy: Path) -> None:
     blocks = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for name, text in blocks:
         path = copy / name
         path.parent.mkdir(exist_ok=True)

@@ -20,13 +20,13 @@ from abstain.outcomes import CODES, EXCLUDED, KINDS, RIGHT, WRONG, Why, blank_ki
 from abstain.runs import counting
 from abstain.runs.counting import count_kinds, fill
 from abstain.runs.faults import repeats
-from abstain.runs.gold import Slices, natural, read_gold
+from abstain.runs.gold import Slices, natural_key, read_gold
 from abstain.runs.grades import fold, judge_rows, numbered, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
-from abstain.runs.log_tasks import together
+from abstain.runs.log_tasks import as_one_table
 from abstain.runs.refusals import with_refusals
 from abstain.runs.responses import Responses, notes_of_gold, read_responses
-from abstain.runs.sources import answers_of, matrix_of, stated
+from abstain.runs.sources import answers_of, count_stated, matrix_of
 from abstain.runs.usual_names import recognised, refuse_pooled
 from tests.snapshots import refuses, says
 
@@ -255,7 +255,7 @@ def test_answers_and_candidates_by_their_codes() -> None:
     assert found.right.tolist() == [True, False, True, False]
     assert found.questions == 5
     assert found.confidence[:3].tolist() == [0.9, 0.8, 0.7]
-    assert stated(codes, sure) == (3, 4)
+    assert count_stated(codes, sure) == (3, 4)
     some = answers_of(codes, sure, np.array([1, 4]))
     assert (some.right.tolist(), some.questions) == ([False], 2)
 
@@ -276,7 +276,7 @@ def test_counts_by_slice_of_what_has_one() -> None:
 
 
 def test_numbers_in_names_are_in_order() -> None:
-    assert sorted(["t10", "t9", "10", "t", "9b", "u1"], key=natural) == [
+    assert sorted(["t10", "t9", "10", "t", "9b", "u1"], key=natural_key) == [
         *("9b", "10", "t", "t9", "t10", "u1"),
     ]
 
@@ -415,7 +415,7 @@ def log(path: str = "logs/a.json", correct: bool = True, **columns: Any) -> Tabl
 def test_logs_together_keep_what_the_first_says() -> None:
     first = replace(log("x/a"), facts=(("task", "task", "t"), ("settings", "s", "1")))
     second = replace(log("x/b"), facts=(("settings", "s", "2"),), format="lm-eval")
-    found = together([first, second], "x")
+    found = as_one_table([first, second], "x")
     assert (found.name, found.format) == ("x", "inspect")
     assert found.facts == (("settings", "s", "1"),)
     rows = found.frame.collect()

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from abstain.io.frames import BLANKS
+from abstain.io.frames import WHITE_SPACE
 from abstain.outcomes import KINDS
 from abstain.reading import EngineName
 from abstain.runs import counting
@@ -166,14 +166,14 @@ def test_a_nan_is_found_on_a_connection_of_the_caller(kind: Any, tmp_path: Path)
 def test_the_same_blanks_are_trimmed(engine: EngineName, tmp_path: Path) -> None:
     """All of Unicode's white space, and nothing that only looks empty."""
     needs(engine)
-    assert all(c.isspace() for c in BLANKS)
+    assert all(c.isspace() for c in WHITE_SPACE)
     others = ["\u200b", "\ufeff", "\x1f", "\u2060"]
-    cells_ = [*(f"{c}A{c}" for c in BLANKS), *(f"A{c}" for c in others)]
+    cells_ = [*(f"{c}A{c}" for c in WHITE_SPACE), *(f"A{c}" for c in others)]
     gold = pl.DataFrame({"question": range(len(cells_)), "correct": "A"})
     run = pl.DataFrame({"question": range(len(cells_)), "answer": cells_})
     run.write_parquet(tmp_path / "run.parquet")
-    assert score(tmp_path / "run.parquet", engine, gold) == (len(BLANKS), len(others), 0)
-    assert len(BLANKS) == 25
+    assert score(tmp_path / "run.parquet", engine, gold) == (len(WHITE_SPACE), len(others), 0)
+    assert len(WHITE_SPACE) == 25
 
 
 def test_a_table_of_the_caller_is_left_alone() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 import abstain as ab
 from abstain.io.tables import ROW
 from abstain.reading import Reading
-from abstain.runs.log_tasks import join_tasks, together
+from abstain.runs.log_tasks import as_one_table, join_tasks
 from abstain.runs.responses import Responses, opened_runs, read_responses
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
@@ -286,7 +286,7 @@ def test_one_log_or_a_table_that_is_none_stays_as_it_is(two_models: Here) -> Non
 
 def test_rows_of_joined_logs_know_their_places(two_models: Here) -> None:
     logs = opened(two_models, path("out/m1", "a"), path("out/m1", "b"))
-    whole = together([own.table for own in logs], "both")
+    whole = as_one_table([own.table for own in logs], "both")
     rows = whole.frame.collect()
     assert rows.height == 5
     assert rows[ROW].to_list() == [*range(3), *range(3, 5)]

@@ -17,7 +17,7 @@ from abstain.runs import counting
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.grades import shared_attributes
 from abstain.runs.log_tasks import with_shared_ids
-from abstain.runs.responses import Responses, gold_of_folder, read_responses
+from abstain.runs.responses import Responses, logs_of_folder, read_responses
 from abstain.runs.run_names import (
     differing,
     name_runs,
@@ -41,7 +41,7 @@ def table(name: str = "t.csv", facts: Facts = (), **columns: Any) -> Table:
 def test_the_gold_of_a_folder_has_the_rows_of_every_file(tmp_path: Path, names: list[str]) -> None:
     for name in names:
         (tmp_path / f"{name}.csv").write_text(f"question,answer\n{name}1,x\n{name}2,y\n", "utf-8")
-    found = gold_of_folder(str(tmp_path), Reading())
+    found = logs_of_folder(str(tmp_path), Reading())
     asked = found.frame.collect()["question"].to_list()
     assert asked == [f"{name}{number}" for name in names for number in (1, 2)]
     assert found.name == str(tmp_path if len(names) > 1 else tmp_path / "a.csv")

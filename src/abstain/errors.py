@@ -8,7 +8,7 @@ AbstainError                 error            anything that ends in one clear li
 │   ├── TooLargeError        too-large        a file exceeds a bound (ABSTAIN_MAX_BYTES)
 │   └── UndecidedError       undecided        the policy does not say what a response counts as
 └── UsageError               usage            an argument is not what was expected
-    └── UnknownNameError     unknown-name     a name nobody knows, with the nearest ones
+    └── UnknownNameError     unknown-name     there is no such name; with the nearest ones
 
 `error.code` stays the same from version to version; the message may change.
 A message may advise an option, written with `option`. `str(error)` names it as Python's argument,
@@ -36,7 +36,7 @@ OPTION_NAMES = {
 """Python's arguments whose options have another name; others differ by hyphens at most."""
 
 _MARK = f"\0{os.urandom(8).hex()}\0"
-"""Stands around a text in two wordings. No input can hold it: each process draws another."""
+"""Delimits a text in two wordings. It is random in each process, so no input can contain it."""
 
 
 def option(name: str, value: str | float | Mapping[str, str] | None = None) -> str:
@@ -69,9 +69,9 @@ def _in_two_wordings(python: str, command_line: str) -> str:
 
 
 class Place(Struct, frozen=True):
-    """Where something stands: a file (or the name of a frame) and perhaps a line.
+    """A place in the input: a file (or the name of a frame) and perhaps a line.
 
-    What has no lines (Parquet, a frame) has rows.
+    Input without lines (Parquet, a frame) has rows instead.
     """
 
     path: str
@@ -181,7 +181,7 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 
 def shown(text: str, *, most: int = 60) -> str:
-    """A piece of somebody's data, quoted, made harmless and short enough for an error line.
+    """A text from user data, quoted, escaped and truncated for an error line.
 
     >>> shown("q7"), shown("a\\x1b[31m")
     ("'q7'", "'a\\\\x1b[31m'")
@@ -191,7 +191,7 @@ def shown(text: str, *, most: int = 60) -> str:
 
 
 def some_of(names: Sequence[str], most: int = 3) -> str:
-    """The first few of somebody's names.
+    """The first few names from user data, quoted.
 
     >>> some_of(["q1", "q2", "q3", "q4"])
     "'q1', 'q2', 'q3', …"

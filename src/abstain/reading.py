@@ -31,7 +31,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
         ("engine", EngineName),
     )
 }
-"""Fields that are one of some words."""
+"""The allowed values of fields that are enumerations."""
 
 Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
 """What kind of input is read: a gold and runs, judged rows, counts, scores."""
@@ -177,7 +177,7 @@ NEEDS: dict[str, Need] = {
         ("policy", "unanswerable", "detect_refusals", "master", "engine", "names"), _RESPONSES
     ),
 }
-"""For each restricted field what it applies to and in which kinds of input that exists."""
+"""For each restricted field what it applies to, and the kinds of input that have it."""
 
 
 def refuse_meaningless(reading: Reading, kind: Kind) -> None:
@@ -192,7 +192,7 @@ PLAIN = Reading()
 
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
     """Raise if a field of `why` differs from its default; `why` holds the messages."""
-    for name in reversed([*why]):  # a master asks for an engine: it is named first
+    for name in reversed([*why]):  # a master implies an engine, so it is checked first
         if getattr(reading, name) != getattr(PLAIN, name):
             raise UsageError(why[name])
 
@@ -209,23 +209,23 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     nil: str | None = None
     """The document id that ends a list."""
     nil_as_answer: bool = False
-    """Whether it is a document instead, right where nothing else is, as in TREC 2001."""
+    """Whether that id is a document, which is relevant where no other is (as in TREC 2001)."""
     limit: int | None = None
-    """How long a list could be: a shorter one was ended by its system."""
+    """The largest possible length of a list: a shorter one was ended by its system."""
     missing: Missing = "empty"
     """How a query that a run lacks is treated."""
     ties: Ties = "trec"
     """Documents of equal score: by falling id, or all by the rank column."""
     trec_eval: bool = False
-    """Whether averages are trec_eval's: what does not exist counts 0."""
+    """Whether averages are those of trec_eval, where an undefined score counts as 0."""
     top: float | None = None
-    """The grade that is a gain of 1, where it was passed; otherwise the largest judged."""
+    """The grade with a gain of 1; None: the largest judged grade."""
     all_queries: bool = False
     """Whether every query of the table of queries counts, judged or not."""
     relevance_level: float | None = None
     """The lowest relevant grade, for every measure that takes one, unless its name sets another."""
     judged_only: bool = False
-    """Whether documents that nobody judged are taken out of the lists first."""
+    """Whether unjudged documents are removed from the lists first."""
 
     def checked(self) -> ListSettings:
         """A validated copy, with numbers in their types."""

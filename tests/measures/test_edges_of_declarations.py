@@ -17,7 +17,7 @@ from abstain.io.tables import ROW, Table
 from abstain.measures import trec_eval
 from abstain.measures.answers import Resamples
 from abstain.outcomes import MOST, Counts
-from abstain.runs.log_tasks import together
+from abstain.runs.log_tasks import as_one_table
 from abstain.runs.sources import answers_of
 from abstain.stats import randomisation
 from abstain.stats.hypotheses import adjust, signed_gaps
@@ -165,4 +165,4 @@ def test_joined_logs_keep_what_is_said_of_all_of_them() -> None:
     facts = (("task", "task", "A"), ("dataset", "dataset", "d"), ("settings", "shots", "5"))
     frame = pl.DataFrame({ROW: [0], "question": ["q1"]}, schema_overrides={ROW: pl.UInt32})
     logs = [Table(name, "log", ("question",), frame.lazy(), facts=facts) for name in "ab"]
-    assert together(logs, "both").facts == (("settings", "shots", "5"),)
+    assert as_one_table(logs, "both").facts == (("settings", "shots", "5"),)

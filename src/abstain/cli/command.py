@@ -135,14 +135,14 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the outputs, then run; what fails over the input names its files."""
-        from abstain.io.files import failures, in_a_line
+        from abstain.io.files import as_input_error, failures
 
         try:
             return self._writing(ctx) if check_outputs(ctx) else super().invoke(ctx)
         except (AbstainError, OSError):
             raise
         except failures() as error:
-            raise in_a_line(error, _read_by(ctx), doing="worked with") from error
+            raise as_input_error(error, _read_by(ctx), doing="worked with") from error
 
     def _writing(self, ctx: click.Context) -> Any:
         """Run; what it writes takes its place at the end, all or nothing."""

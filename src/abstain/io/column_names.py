@@ -1,4 +1,4 @@
-"""What the names of columns say: which name systems, and by which words."""
+"""The words of column names, and whether they name systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SYSTEMS = (
 )
 """Words for systems in the names of columns."""
 NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
-"""Words that may stand beside them: a `model_output` names no system."""
+"""Words that may accompany them: a `model_output` names no system."""
 
 
 def words_of(column: str) -> set[str]:
@@ -24,6 +24,6 @@ def words_of(column: str) -> set[str]:
 
 
 def names_systems(column: str) -> bool:
-    """Whether a column is called as systems are: `llm`, `model_id`, `ai-model`."""
+    """Whether a column's name is one for systems: `llm`, `model_id`, `ai-model`."""
     words = words_of(column)
     return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))

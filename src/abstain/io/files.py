@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 
 MAX_BYTES = 8 << 30
-"""Plain bytes of a file; ABSTAIN_MAX_BYTES sets another bound."""
+"""The most decompressed bytes of a file; ABSTAIN_MAX_BYTES sets another bound."""
 MAX_RATIO = 200
-"""How many times its size a compressed file may unpack to: what people write packs less well."""
+"""The largest ratio of compression that is accepted: real tables compress less well."""
 ALWAYS = 64 << 20
-"""What any compressed file may unpack to, however small it is."""
+"""Bytes that any compressed file may unpack to, whatever the ratio."""
 MAX_LINE = 8 << 20
 """Bytes of a line of text, and of a cell of a CSV file."""
 MAX_COLUMNS = 10_000
 
 
 def byte_limit(*, packed: int | None = None) -> int:
-    """How many plain bytes a file may have, of `packed` compressed ones where it is compressed."""
+    """The bound on a file's decompressed bytes; `packed` is its size if it is compressed."""
     limit = MAX_BYTES if packed is None else min(MAX_BYTES, max(ALWAYS, MAX_RATIO * packed))
     text = os.environ.get("ABSTAIN_MAX_BYTES", str(limit))
     if not text.isdecimal():
@@ -66,7 +66,7 @@ def failures() -> tuple[type[BaseException], ...]:
     return (*python, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
-def in_a_line(error: BaseException, name: str, *, doing: str = "read") -> InputError:
+def as_input_error(error: BaseException, name: str, *, doing: str = "read") -> InputError:
     if isinstance(error, MemoryError):
         return InputError("needs more memory than there is", name)
     reason = "it is nested too deeply" if isinstance(error, RecursionError) else reason_of(error)
@@ -82,7 +82,7 @@ def read_errors(name: str, *, engine: bool = False, doing: str = "read") -> Iter
         about_data = isinstance(error, failures()) or (engine and isinstance(error, Exception))
         if isinstance(error, AbstainError) or not about_data:
             raise
-        raise in_a_line(error, name, doing=doing) from None
+        raise as_input_error(error, name, doing=doing) from None
 
 
 write_errors = partial(read_errors, doing="written")
@@ -91,7 +91,7 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 CHUNK = 2 << 20
-"""Bytes of a table that are parsed at a time: few enough to stay small, many enough to be quick."""
+"""Bytes of a table that are parsed at a time: a compromise between memory and speed."""
 WORKERS = 2
 """Chunks that are parsed at a time; more gain little, and each takes memory."""
 HEAD = 1 << 16
@@ -117,14 +117,14 @@ NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that may be read: its name in messages, and where its bytes are."""
+    """A file to read: its name in messages, and its path or its bytes."""
 
     name: str
     path: Path | None = None
     data: bytes = b""
-    """Its bytes, where there is no path to read them from."""
+    """Its bytes, if there is no path."""
     broken: str = ""
-    """Why nothing can be read of it."""
+    """Why it cannot be read; empty if it can."""
 
     def _raw(self) -> IO[bytes]:
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
@@ -169,7 +169,7 @@ class Opened:
 
 
 def open_file(path: str | os.PathLike[str]) -> Opened:
-    """Open a file for reading, or the standard input (`-`); what can be read only once is held."""
+    """Open a file, or the standard input (`-`); a pipe is read into memory at once."""
     name = os.fspath(path)
     if name == STDIN:
         source = getattr(sys.stdin, "buffer", None)
@@ -192,7 +192,7 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
 
 
 read_before: dict[object, Opened] = {}
-"""What was read of pipes and the standard input, by their identity."""
+"""The contents of pipes and the standard input, by their identity: they can be read only once."""
 
 
 def _read_once(key: object, file: IO[bytes], name: str) -> Opened:
@@ -228,7 +228,7 @@ class _Stream(io.RawIOBase):
 
 
 def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]:
-    """The plain bytes of a compressed file, in which frames may follow one another, bounded."""
+    """The decompressed bytes of a file, which may hold several frames; too many raise."""
     import zstandard
 
     def new_frame() -> Any:
@@ -267,7 +267,7 @@ def _nearby(path: Path) -> str:
 
 
 def refuse_binary(opened: Opened) -> None:
-    """Refuse what spreadsheet programs write besides UTF-8 text, with what to do about it."""
+    """Refuse files of spreadsheet programs that are not UTF-8 text, with advice."""
     if WORKBOOK.match(opened.head):
         what = "is a file of a spreadsheet program, expected text: save the table as CSV UTF-8"
         raise InputError(what, opened.name)
@@ -276,7 +276,7 @@ def refuse_binary(opened: Opened) -> None:
 
 
 def text_blocks(opened: Opened) -> Iterator[bytes]:
-    """The bytes of a file of text without its mark; binary data and endless lines are refused."""
+    """The bytes of a text file without the byte order mark; binary data and huge lines raise."""
     size = 0
     refuse_binary(opened)
     with read_errors(opened.name), opened.stream() as file:
@@ -296,7 +296,7 @@ def line_end(text: bytes) -> int:
 
 
 def chunks_of(opened: Opened, end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
-    """The text of a file in chunks of whole records; ``end`` says where the last of some ends."""
+    """The text of a file in chunks of whole records; `end` finds where the last whole one ends."""
     held = b""
     for block in text_blocks(opened):
         for start in range(0, len(block), CHUNK):
@@ -309,7 +309,7 @@ def chunks_of(opened: Opened, end: Callable[[bytes], int] = line_end) -> Iterato
 
 
 def ahead(items: Iterator[Item], work: Callable[[Item], Made]) -> Iterator[Made]:
-    """What ``work`` makes of each item, in their order, made in threads while others are used."""
+    """Map `work` over items in threads, a few items ahead of the consumer, in order."""
     first = list(islice(items, 2))
     if len(first) < 2:  # a small file needs no threads
         yield from map(work, first)
@@ -355,7 +355,7 @@ def bare_name(path: str | os.PathLike[str]) -> str:
 
 
 def split_name(data: Any) -> tuple[str, Any]:
-    """The name and the path of a text `name=path`; else no name, and what it is."""
+    """Split a text `name=path` of an existing file; other data get an empty name."""
     if isinstance(data, str) and "=" in data and not os.path.exists(data):
         name, _, path = data.partition("=")
         if name.strip() and (path == STDIN or os.path.exists(path)):
@@ -364,7 +364,7 @@ def split_name(data: Any) -> tuple[str, Any]:
 
 
 def is_bundle(data: Any) -> bool:
-    """Whether it is a folder, or an archive of other files than an Inspect log has."""
+    """Whether it is a folder, or an archive that is not an Inspect log."""
     if not isinstance(data, (str, os.PathLike)):
         return False
     if not os.path.isfile(data):

@@ -65,7 +65,7 @@ def open_table(
 
 
 def _with_index(data: Any) -> Any:
-    """A pandas frame whose index became columns, where it says more than the number of a row."""
+    """A pandas frame with its index as columns, if that is more than row numbers."""
     if not nw.dependencies.is_pandas_like_dataframe(data):
         return data
     columns = {str(name) for name in data.columns}
@@ -86,7 +86,7 @@ def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
         return frame.to_polars()
     except Exception:
         columns = frame.to_dict(as_series=False)
-        known = {  # NaN is none
+        known = {  # NaN becomes None
             str(name): [None if value is None or value != value else value for value in values]
             for name, values in columns.items()
         }
@@ -179,7 +179,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "grade": ("is_correct", "verdict", "judgement", "judgment", "correct", "label", "score"),
     "correct": ("target", "gold", "reference", "expected", "answer_key", "ground_truth"),
 }
-"""What others call our columns: a column of such a name is taken where only one fits."""
+"""Usual names of our columns: a column of such a name is taken if only one fits."""
 
 PREDICTED = (
     *("pred", "predicted", "prediction", "predictions", "predicted_answer", "extracted_answer"),
@@ -199,12 +199,12 @@ KNOWN = {
     *("run", "question", "answer", "answered", "candidate", "confidence", "why", "outcome"),
     *("grade", "reason", "response", "refusal", "correct", "options", "cluster"),
 }
-"""Our columns: others are attributes, or are taken where they have a usual name."""
+"""Our columns: others are attributes, or have a usual name."""
 
-BLANKS = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-"""What is trimmed from a text: white space as Unicode has it."""
+"""What is trimmed from a text: the white space of Unicode."""
 
 LEAST_POWER = 10**16
 """Whole numbers from here on are written with an exponent."""
@@ -258,7 +258,7 @@ def text_column(
     if dtype in (nw.Unknown, nw.Binary) or dtype.is_nested():
         what = f"column '{column}' holds {dtype}, expected one text or number per row"
         raise InputError(what, label)
-    return _moment_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
+    return _time_as_text(frame, column, label) if dtype.is_temporal() else expr.cast(nw.String)
 
 
 def text_columns(
@@ -270,10 +270,10 @@ def text_columns(
 
 
 def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
-    """Text without the blanks around it: the same blanks in every engine."""
+    """Text without the white space around it: the same characters in every engine."""
     if frame.implementation.is_polars():
-        return text.str.strip_chars()  # these blanks by default, and faster then
-    stripped = text.str.strip_chars(BLANKS)
+        return text.str.strip_chars()  # the same characters by default, and faster
+    stripped = text.str.strip_chars(WHITE_SPACE)
     if not frame.implementation.is_duckdb():
         return stripped
     visible, last = (text >= "!") & (text < "\x7f"), text.str.tail(1)
@@ -283,7 +283,7 @@ def trimmed(frame: nw.LazyFrame[Any], text: nw.Expr) -> nw.Expr:
 
 
 def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFrame[Any]:
-    """A frame with a column of text read as numbers into another; what is no number is null."""
+    """The frame with a column of text parsed into the column `into`; what is no number is null."""
     native: Any = frame.to_native()
     if isinstance(native, pl.LazyFrame):
         number = col(column).str.strip_chars().cast(pl.Float64, strict=False)
@@ -301,16 +301,16 @@ def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFra
     return numbers
 
 
-def is_odd_moment(dtype: Any) -> bool:
-    """Whether a type holds times that every engine writes differently."""
+def differs_by_engine(dtype: Any) -> bool:
+    """Whether a type holds times whose text differs between engines."""
     plain = dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None)
     return bool(dtype.is_temporal()) and not plain
 
 
-def _moment_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
+def _time_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
     """A date, or a date with its time as SQL writes it: seconds with the digits that it takes."""
     dtype, expr = frame.collect_schema()[column], column_of(frame, column)
-    if is_odd_moment(dtype):
+    if differs_by_engine(dtype):
         what = "times with a time zone" if isinstance(dtype, nw.Datetime) else f"a {dtype}"
         raise _not_alike(column, what, "every engine", label)
     if dtype == nw.Date or not frame.implementation.is_polars():
@@ -339,7 +339,7 @@ def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
 
 def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str) -> None:
-    """The digits of some engines are not always the fewest: Spark's, and DuckDB's of a FLOAT."""
+    """Refuse fractions that an engine may write with more digits: Spark, or DuckDB in a FLOAT."""
     odd = frame.select(others.alias("odd")).filter(~nw.col("odd").is_null()).head(1)
     for value in collect(odd, label)["odd"]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def exact(name: str) -> str:
-    """What makes polars find the column of this very name.
+    """The pattern by which polars finds the column of exactly this name.
 
     >>> exact("answer"), exact("*")
     ('answer', '^\\\\*$')
@@ -44,7 +44,7 @@ def col(name: str) -> pl.Expr:
 
 
 def cells(frame: pl.DataFrame, name: str) -> pl.Series:
-    """The values of a column, without its name: methods of a series would read some names."""
+    """The values of a column, without its name, which polars may take for a pattern."""
     return frame[name].alias("")
 
 
@@ -60,12 +60,12 @@ AS_JUDGED = "(as judged)"
 """The right answer where a log has a verdict only: no answer is this text."""
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "qa4mre")
 CELL = 8
-"""Bytes that a cell of a Parquet file takes in memory, at least."""
+"""The least bytes that a cell of a Parquet file takes in memory."""
 SEPARATORS = {"csv": ",", "tsv": "\t"}
 Plan: TypeAlias = Literal["samples", "epochs"] | None
 """What a log says of what it set out to do: which samples in which epochs, or the epochs alone."""
 Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
-"""The rows of some columns (and `ROW`), from the beginning, so many at a time as fit in memory."""
+"""Yields the rows of some columns (and `ROW`) from the beginning, in chunks that fit in memory."""
 
 
 class Table(Struct, frozen=True):
@@ -131,7 +131,7 @@ def read_table(
     pick: Mapping[str, str] | None = None,
     in_chunks: bool = False,
 ) -> Table:
-    """Read a table, with `in_chunks` when its rows are needed; `pick` says what of a tool's log."""
+    """Read a table; `in_chunks` defers reading its rows, `pick` selects a part of a tool's log."""
     opened = path if isinstance(path, Opened) else files.open_file(path)
     with read_errors(opened.name):
         if not opened.head:
@@ -158,7 +158,7 @@ def read_table(
 
 
 def _read_plain(opened: Opened, format: str) -> Table:
-    """A table of a format; the rows of text are still to be read."""
+    """Open a table of a known format; rows of text formats are read later."""
     if format == "parquet":
         return _read_parquet(opened)
     if format == "qa4mre":
@@ -276,7 +276,7 @@ def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
 
 
 def _read_parquet(opened: Opened) -> Table:
-    """A Parquet file; one of far more cells than bytes is refused as a compressed file would be."""
+    """Read a Parquet file; the bound on the ratio of compression applies to its cells."""
     source = opened.plain_path or io.BytesIO(opened.read())
     frame = pl.scan_parquet(source, row_index_name=ROW, glob=False)
     columns = tuple(name for name in frame.collect_schema().names() if name != ROW)
@@ -293,8 +293,8 @@ def _read_parquet(opened: Opened) -> Table:
 
 
 def json_column(name: str, values: Sequence[Any], kinds: Set[type[Any]] | None = None) -> pl.Series:
-    """One type for JSON values, or for all ``kinds``: numbers stay numbers, lists lists."""
-    return _json_series(values, kinds).alias(name)  # some methods of a series read its name
+    """A series of one type for JSON values, or for all `kinds`: numbers and lists stay such."""
+    return _json_series(values, kinds).alias(name)  # polars may take the name for a pattern
 
 
 PLAIN_TYPES: Mapping[Any, Any] = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64}

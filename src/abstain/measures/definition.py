@@ -1,4 +1,4 @@
-"""The declaration of a measure: everything that is known of it, as data."""
+"""The declaration of a measure: everything that is known about it, as data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Influence: TypeAlias = "Callable[..., tuple[Array, Array | float]]"
 """The influence function, of resampled answers and their values: the derivative by each answer
 (answers, resamples) and by the number of questions (resamples)."""
 
-Takes: TypeAlias = Literal["counts", "confidence", "ranking", "columns"]
+Takes: TypeAlias = Literal["counts", "decisions", "confidence", "ranking", "columns"]
 
 
 class Parameter(Struct, frozen=True):
@@ -134,7 +134,8 @@ class Proportion(Struct, frozen=True):
     """Successes over trials, each a sum of counts by QA4MRE's letters.
 
     R is right, W wrong, U unanswered, UR, UW and UE unanswered with a right, a wrong and no
-    candidate, n all questions.
+    candidate, n all questions. Of decisions D is wrongly declined, A wrongly answered, N rightly
+    declined.
 
     >>> from abstain.outcomes import Counts
     >>> Proportion("R", "R + W").of(Counts(right=3, wrong=1, unanswered_empty=1))
@@ -163,6 +164,9 @@ _LETTERS = {
     "UR": "unanswered_right",
     "UW": "unanswered_wrong",
     "UE": "unanswered_empty",
+    "D": "wrongly_declined",
+    "A": "wrongly_answered",
+    "N": "rightly_declined",
     "n": "n",
 }
 
@@ -196,7 +200,7 @@ class MeanOf(Struct, frozen=True):
 
 
 class Definition(Struct, frozen=True):
-    """Everything that is known of a measure, before its parameters have values."""
+    """Everything that is known about a measure, before its parameters have values."""
 
     name: str
     family: str
@@ -222,7 +226,7 @@ class Definition(Struct, frozen=True):
     parameters: tuple[Parameter, ...] = ()
     ranks_like: Callable[..., tuple[str, ...]] = lambda **_: ()
     monotone: str = ""
-    """Empty, or why a wrong answer that becomes right may lower the score."""
+    """Empty if it is monotone; else why a wrong answer that becomes right may lower the score."""
     convention: str = ""
     """What its definition leaves open and how it is settled here: ties, integration, bins."""
     studentised: bool = False
@@ -271,7 +275,7 @@ class Definition(Struct, frozen=True):
     trec: tuple[TrecName, ...] = ()
     """Its names in trec_eval."""
     example: str = ""
-    """The computation for a ranking with the gains 1 0 1 and 3 relevant documents."""
+    """The worked computation for a ranking with the gains 1 0 1 and 3 relevant documents."""
     leaves_out_nil: bool = False
     """It is undefined for queries without a relevant document, so means leave these out."""
     knows_end: bool = False
@@ -283,7 +287,7 @@ class Definition(Struct, frozen=True):
     scales_grades: bool = False
     """A gain is a grade over the top grade, unless `rel` is set."""
     lower_grades_cost: bool = False
-    """Then a perfect list with a grade below the top one scores less than 1."""
+    """Where grades are scaled, a perfect list with a grade below the top one scores less than 1."""
     by_depth: Callable[..., ByDepth] | None = None
     """Its values at every depth at which a list may be cut: a function of `Prefixes`."""
 

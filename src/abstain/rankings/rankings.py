@@ -16,7 +16,7 @@ from abstain.errors import UsageError, check_name, plural
 from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
-from abstain.registry import answered_by_features
+from abstain.registry import with_feature_methods
 
 if TYPE_CHECKING:
     from abstain.features.compare.analysis import compare as _compare
@@ -38,7 +38,7 @@ MRR = re.compile(r"\s*mrr\s*(?=[(@]|$)", re.IGNORECASE)
 """A name that belongs to a measure of confidence; who types it here means RR."""
 
 
-@answered_by_features
+@with_feature_methods
 @dataclass(frozen=True, eq=False)
 class Rankings:
     """Ranked lists of runs for the queries of some judgments."""

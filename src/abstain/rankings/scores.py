@@ -12,7 +12,7 @@ import polars as pl
 from abstain.errors import InputError, UnknownNameError, UsageError, option, plural
 from abstain.rankings.rankings import Shape, shaped
 from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
-from abstain.registry import answered_by_features
+from abstain.registry import with_feature_methods
 
 if TYPE_CHECKING:
     from abstain.features.compare.analysis import compare as _compare
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 
-@answered_by_features
+@with_feature_methods
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoreMatrix:
     """Scores of runs on topics, by one measure or several.

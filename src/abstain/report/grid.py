@@ -61,11 +61,11 @@ class Column(Struct, frozen=True):
     """Its heading; a field's name where its declaration has none."""
     kind: CellKind = "text"
     joined: bool = False
-    """Whether it says nothing without the column before it: they stay in one block."""
+    """Whether it needs the column before it: they stay in one block."""
     short: str = ""
     """A heading that is enough in a terminal, beside the column before it."""
     means: str | Callable[[str], str] = ""
-    """What it holds, in half a sentence; of a dict's key perhaps a function."""
+    """What it holds, in half a sentence; for a dict perhaps a function of the key."""
     plain: bool = False
     """Whether its heading needs no line in a legend."""
     empty: str | None = None
@@ -73,7 +73,7 @@ class Column(Struct, frozen=True):
 
     @property
     def meaning(self) -> str:
-        """What it holds, once that is text."""
+        """What it holds, if that is a text."""
         return self.means if isinstance(self.means, str) else ""
 
 
@@ -85,7 +85,7 @@ class Grid(Struct):
     notes: list[str] = field(default_factory=list)
     title: str = ""
     dim: set[int] = field(default_factory=set)
-    """Rows that stand back: references, totals."""
+    """Rows in a dim style: references, totals."""
     breaks: set[int] = field(default_factory=set)
     """Rows before which a group begins."""
 
@@ -113,7 +113,7 @@ class Grid(Struct):
         return self.chosen([places[name] for name in names if name in places])
 
     def without_bars(self) -> Grid:
-        """The table without bars, which say what counts say."""
+        """The table without bars, which repeat the counts."""
         return self.chosen([i for i, c in enumerate(self.columns) if c.kind != "bar"])
 
     def cells(self) -> list[Sequence[Cell]]:
@@ -222,7 +222,7 @@ def _parts(
 
 @cache
 def _declared(kind: type[Struct], name: str) -> _Declared:
-    """A declaration as a struct's annotation has it; without one the type says how it looks."""
+    """The declaration of a field or property; without a `Column` its type gives the look."""
     member = getattr(kind, name)
     if isinstance(member, property):
         annotation = get_type_hints(member.fget, include_extras=True)["return"]
@@ -243,7 +243,7 @@ def _declared(kind: type[Struct], name: str) -> _Declared:
 
 
 def _types(annotation: Any) -> set[Any]:
-    """What a value may be besides None."""
+    """The types of a value, without None."""
     return set(get_args(annotation) or (annotation,)) - {type(None)}
 
 
@@ -282,7 +282,7 @@ def cell_texts(cells: Iterable[Cell], kind: CellKind, digits: int) -> list[str]:
 
 
 def legend(columns: Sequence[Column]) -> list[tuple[str, str]]:
-    """What headings mean; those that mean the same stand together, `AIDS: mean` as mean.
+    """What headings mean; those of the same meaning share an entry, `AIDS: mean` as `mean`.
 
     >>> legend([Column("low", means="an end"), Column("x: high", means="an end"), Column("run")])
     [('low / high', 'an end')]
@@ -300,11 +300,11 @@ def legend(columns: Sequence[Column]) -> list[tuple[str, str]]:
 
 
 LONGEST = 4_000
-"""Characters of a text that are shown; data files have it whole."""
+"""The most characters of a text that are shown; data files have all of it."""
 
 
 def clean(text: str) -> str:
-    """Text without control characters, line breaks or marks that turn the writing direction.
+    """Text without control characters, line breaks or marks of writing direction.
 
     >>> clean("a\\x1b[31mb\\nc")
     'a�[31mb c'

@@ -1,8 +1,8 @@
 """What every analysis returns: facts in a frozen struct, with the same interface for every kind.
 
-A result holds numbers, names and what was asked for. How it looks is a view's affair: the same view
-makes the terminal's table, Markdown, LaTeX, CSV, the page and what a notebook shows, of a fresh
-result as of a loaded one. JSON in and out and its schema come from the fields alone.
+A result holds numbers, names and what was asked for. Its view decides how it looks: the same view
+makes the terminal's table, Markdown, LaTeX, CSV, the page and what a notebook shows, for fresh and
+for loaded results. JSON, its parser and its schema come from the fields alone.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ Ends: TypeAlias = tuple[float | None, float | None]
 R = TypeVar("R", bound="Facts")
 
 SCHEMA = 1
-"""The version of the JSON form. A field may be added to it; none changes its meaning or goes."""
+"""The version of the JSON form. Fields may be added; none is removed or changes its meaning."""
 
 MOST_BYTES = 512 << 20
-"""What a saved result may weigh."""
+"""The largest size of a saved result."""
 
 RESULT_KINDS = sorted(RESULTS)
 """Every kind of result."""
@@ -135,7 +135,7 @@ def ranked(rows: Iterable[R], measure: Measure) -> list[R]:
 
 
 def without_clusters(cluster: str | None) -> tuple[str, ...]:
-    """The note of an analysis that takes every question by itself, whatever clusters were asked."""
+    """The note of an analysis that ignores clusters, if clusters were asked for."""
     why = "each question counts by itself"
     return () if cluster is None else (f"clusters ({cluster}) have no effect here: {why}",)
 
@@ -206,10 +206,10 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         return plain
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The result as JSON, written too to a path where there is one; `load` gives it back."""
+        """The result as JSON, also written to `path` if there is one; `load` reads it back."""
         from abstain.io.output import json_of
 
-        return _kept(json_of(self), path)
+        return _also_written(json_of(self), path)
 
     def __str__(self) -> str:
         return str(view_of(self).text(width=80))
@@ -226,19 +226,19 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         return specs
 
     def page(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
-        """The result as one HTML page, written too to a path where there is one."""
-        return _kept(view_of(self).html(title=title), path)
+        """The result as one HTML page, also written to `path` if there is one."""
+        return _also_written(view_of(self).html(title=title), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it in the form that the name ends in: .json .csv .md .tex .txt .html .svg .png."""
         view_of(self).save(Path(path))
 
     def check(self) -> None:
-        """Raise a ValueError if what types cannot express is violated; `load` calls it."""
+        """Raise a ValueError if a constraint that types cannot express is violated (for `load`)."""
 
 
-def _kept(text: str, path: str | os.PathLike[str] | None) -> str:
-    """A text, written too to a path where there is one."""
+def _also_written(text: str, path: str | os.PathLike[str] | None) -> str:
+    """Return the text, after writing it to the path if there is one."""
     from abstain.io.output import write_text
 
     if path is not None:

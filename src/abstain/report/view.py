@@ -1,8 +1,8 @@
 """`View`: renders a result in every output format.
 
-A kind of result has one view (its feature's `view.py`), which says its tables, charts and page.
-Everything else is here and alike for all of them: the terminal, a pipe, Markdown, LaTeX, CSV,
-JSON, a GitHub summary, a page, a notebook. A loaded result looks as the fresh one did.
+Each kind of result has one view (`RESULTS` of `registry`), which makes its tables, charts and page.
+The rest is here and the same for all of them: the terminal, a pipe, Markdown, LaTeX, CSV, JSON, a
+GitHub summary, a page, a notebook. A loaded result looks like a fresh one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def label(run: str, reference: str | None = None) -> str:
 
 
 def first_few(names: Iterable[str], most: int = 3) -> str:
-    """Names in a sentence, each once; of many the first and how many more there are.
+    """Names in a sentence, each once: the first few, and how many more there are.
 
     >>> first_few("abba"), first_few("abcde")
     ('a, b', 'a, b, c and 2 more')
@@ -59,7 +59,7 @@ def first_few(names: Iterable[str], most: int = 3) -> str:
 
 
 def undefined_sentences(result: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
-    """For every measure that somebody lacks and every reason a sentence: who, measure → reason.
+    """A sentence for each undefined measure and reason, from pairs of run and {measure: reason}.
 
     >>> undefined_sentences([("a", {"F": "nothing is right"}), ("b", {"F": "nothing is right"})])
     ['F is undefined (–) where nothing is right: a, b.']
@@ -75,7 +75,7 @@ def undefined_sentences(result: Iterable[tuple[str, Mapping[str, str]]]) -> list
 
 
 def policy_words(policy: Mapping[str, str], touched: Mapping[str, int]) -> list[str]:
-    """What the policy made of blanks, with how many there were; nothing where it touched none.
+    """What the policy made of how many blanks; empty if there are none.
 
     >>> policy_words({"empty": "unanswered", "declined": "wrong"}, {"empty": 2})
     ['Policy: 2 empty → unanswered.']
@@ -127,7 +127,7 @@ def score_text(value: float | None, digits: int = 4) -> str:
 
 
 def threshold_cell(value: float | None) -> Cell:
-    """A threshold in a table: a number is whole where machines read it, short where people do."""
+    """A threshold in a table: data files have all digits of a number, the screen a few."""
     if value is None:
         return NONE
     return NOTHING if math.isinf(value) else value
@@ -157,7 +157,7 @@ def known_measure(name: str) -> Measure | None:
 
 
 def measure_summary(name: str) -> str:
-    """A measure in half a sentence; nothing where no measure has that name."""
+    """A measure in half a sentence; empty if no measure has that name."""
     item = known_measure(name)
     text = "" if item is None else item.definition.summary
     return text[:1].lower() + text[1:].rstrip(".")
@@ -195,7 +195,7 @@ Charts: TypeAlias = dict[str, dict[str, Any]]
 
 
 class View(Generic[R]):
-    """A result and how it looks; a kind's own view says `tables`, and what else it has."""
+    """A result and how it looks; each kind of result overrides `tables`, and what else differs."""
 
     def __init__(self, result: R) -> None:
         self.result = result
@@ -217,11 +217,11 @@ class View(Generic[R]):
         return {}
 
     def main_first(self, **options: Any) -> Charts:
-        """Its charts with the one first that belongs to the table that `options` ask for."""
+        """Its charts; the first one belongs to the table that `options` select."""
         return self.charts()
 
     def page(self) -> Page:
-        """The page: its tables, whole, their notes and its charts; a kind may have more to say."""
+        """The page: all rows of its tables, their notes and its charts; a kind may override it."""
         from abstain.report.page import Figure, PageTable, Section, page_of
 
         grids = self.tables(most=0)

@@ -91,13 +91,13 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
 
         standard, responses = with_shared_ids(standard, responses)
         responses = [in_its_engine(item, reading) for item in with_unasked(responses, standard)]
-    _check(responses, standard.tables, reading, judged=False)
+    _check_columns(responses, standard.tables, reading, judged=False)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
     return Evaluation(GoldRuns(standard, responses, reading), reading)
 
 
-def _check(
+def _check_columns(
     responses: Sequence[Responses], golds: Sequence[Table], reading: Reading, *, judged: bool
 ) -> None:
     """Raise for mapped columns that no table has, and for rows of several systems as one run."""
@@ -121,7 +121,7 @@ def read_golds(gold: Any, reading: Reading, *, answers: bool = True) -> Gold:
 def with_ids(
     gold: Gold, data: Any, responses: Sequence[Responses], reading: Reading, *, answers: bool = True
 ) -> Gold:
-    """The gold; its `data` read anew by ids where `question` is the text and the runs give ids."""
+    """The gold; if runs name questions by an id column of it, `data` is read again by those ids."""
     taken = {name for item in responses for name in item.table.renamed}
     ids = [name for name in gold.attributes if name in taken and name in ALIASES["question"]]
     if len(ids) != 1:
@@ -147,7 +147,7 @@ def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
         from abstain.runs.log_tasks import with_unasked
 
         responses = [in_its_engine(item, reading) for item in with_unasked(responses, None)]
-    _check(responses, (), reading, judged=True)
+    _check_columns(responses, (), reading, judged=True)
     return Evaluation(JudgedRows(responses, reading), reading)
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.runs.gold import UNANSWERABLE
 from abstain.runs.judge import NO, YES, filled_in, first_of
 from abstain.runs.usual_names import plain
 
@@ -23,7 +24,7 @@ MEANS_ANSWERABLE: Mapping[str, bool] = {
 """Columns that mark questions, and whether their yes means that a question can be answered."""
 
 ANSWERABLE = "__answerable"
-"""Whether a row says that its question can be answered: yes, no, nothing, or what it says."""
+"""Whether a row says that its question can be answered: yes, no, empty, or an unreadable text."""
 
 
 def marking(table: Table) -> dict[str, bool]:
@@ -39,8 +40,13 @@ def marking(table: Table) -> dict[str, bool]:
     return columns
 
 
+def by_evidence(column: str) -> bool:
+    """Whether a column says only that the evidence is there: an answer without it may be right."""
+    return plain(column) == "has_evidence"
+
+
 def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
-    """Yes, no or nothing of columns of text that mark questions; what is neither stays."""
+    """Combine marking columns of text into yes, no or empty; an unreadable text stays."""
     texts = [_as_yes_or_no(name, yes=yes) for name, yes in columns.items()]
     whole = texts[0]
     for text in texts[1:]:
@@ -61,7 +67,7 @@ def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
 
 
 def unreadable(text: str, columns: Collection[str], table: Table) -> str:
-    """What is wrong with a row that says neither yes nor no."""
+    """The message for a row that says neither yes nor no."""
     names = " and ".join(repr(table.in_file(column)) for column in columns)
     if text in ("yes and no", "no and yes"):
         return (
@@ -71,10 +77,25 @@ def unreadable(text: str, columns: Collection[str], table: Table) -> str:
     return f"{names} is {shown(text)}, expected yes or no"
 
 
+def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Which questions are marked as unanswerable; all rows of one must agree."""
+    says = {word: (pl.col(ANSWERABLE) == word).any() for word in ("yes", "no")}
+    marks = rows.group_by("question").agg(**says).sort("question")
+    both = marks.filter("yes", "no")
+    if both.height:
+        question = shown(both["question"][0])
+        raise InputError(
+            f"question {question} can be answered in one row and not in another; whether it can "
+            "must agree in every row",
+            label,
+        )
+    return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
+
+
 def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.Series | None:
     """Whether each question can be answered, null where no column says; None without such columns.
 
-    What is no yes or no is refused with its place.
+    A cell that is neither yes nor no is refused with its place.
     """
     columns = {name: yes for name, yes in marking(table).items() if name in attributes}
     if not columns:
@@ -89,8 +110,8 @@ def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.S
 
 
 def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
-    """Refuse a question that a column calls answerable, but whose right answer nobody knows."""
-    columns = [name for name in marking(table) if plain(name) != "has_evidence"]
+    """Refuse a question that a column marks as answerable but that has no right answer."""
+    columns = [name for name in marking(table) if not by_evidence(name)]
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
     if columns and len(wrong):
         raise InputError(

@@ -30,7 +30,7 @@ UNSURE = -1
 """Sentinel bin of responses without a confidence."""
 
 BATCH = 1 << 18
-"""Rows that are looked at together."""
+"""Rows of a batch."""
 
 MAX_CELLS = 4 << 30
 """Runs × questions whose kinds are held in memory; beyond, the engine has to count."""
@@ -49,7 +49,7 @@ class Matrix(NamedTuple):
     runs: list[str]
     kinds: Codes
     confidence: Array | None
-    """How sure each response was, NaN where it does not say; None where nobody asked."""
+    """The confidence of each response, NaN where none is stated; None if it was not read."""
 
 
 class KindCounts(Struct, frozen=True):

@@ -45,7 +45,7 @@ FAULTS = {
     BAD_ANSWERABLE: "unreadable 'answerable'",
 }
 REPEATED = "repeated question"
-"""The kind of problem that a question answered before is."""
+"""The kind of problem of a question that its run has answered before."""
 MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
 
@@ -55,7 +55,7 @@ class Problem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     kind: str
     team: str | None = None
-    """Whose file it is, where that is known."""
+    """The team that submitted the file, if that is known."""
     file: str
     line: int | None
     row: int | None = None
@@ -98,7 +98,7 @@ def problem_at(
 
 
 def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
-    """Describe a faulty row as a `Problem`; `hints` adds the nearest ids, which is slow."""
+    """Describe a faulty row as a `Problem`; `hints` adds the nearest ids (slow)."""
     table = judged.responses[row[FILE]].table
     message = _message(row[KIND], row, judged.gold, table, hints=hints)
     where = judged.place(row)
@@ -163,7 +163,7 @@ def _alike(question: str, gold: Gold) -> list[str]:
 
 
 def first_fault(judged: Judged, count: int) -> Exception:
-    """The error for the first faulty row, which says that there are `count`."""
+    """The error for the first faulty row; it says how many of the `count` follow."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= CODES).sort(order).head(1)
@@ -173,10 +173,10 @@ def first_fault(judged: Judged, count: int) -> Exception:
 
 
 SEAT = "__seat"
-"""Where a row stands among all: its file and its number there, as one whole number."""
+"""The order of a row among all: its file and its row number, packed into one integer."""
 FILE_SEATS = 1 << 40
 WINDOWS = (1 << 16, 1 << 20, 1 << 62)
-"""Rows in which repeats are looked for before more are: where there are many, they are there."""
+"""Windows of rows that are searched for repeats, one after another: many repeats begin early."""
 
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:

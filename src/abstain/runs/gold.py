@@ -17,7 +17,7 @@ from abstain.errors import InputError, Place, RepeatedError, UsageError, check_n
 from abstain.io.files import open_file
 from abstain.io.frames import (
     collect,
-    is_odd_moment,
+    differs_by_engine,
     open_table,
     rename,
     require,
@@ -27,7 +27,7 @@ from abstain.io.frames import (
 from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Table, cells, col, column_of, sniff
 from abstain.measures.definition import Array, IntArray
 from abstain.reading import PLAIN, Reading
-from abstain.runs.responses import OF_A_RUN, Responses, gold_of_folder, is_path, with_our_names
+from abstain.runs.responses import OF_A_RUN, Responses, is_path, logs_of_folder, with_our_names
 
 NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 """Answers that claim that no answer exists: right where the gold has none."""
@@ -36,9 +36,9 @@ SPLIT = "|"
 LISTS = ("correct", "options", "option_texts")
 """Columns that may hold several texts in a cell."""
 DERIVED = ("accepted", "nothing_right")
-"""Columns that reading adds to a gold."""
+"""Columns that are added to a gold when it is read."""
 UNANSWERABLE = "__unanswerable"
-"""Whether a question cannot be answered: a column marks it, or nothing is right."""
+"""Whether a question cannot be answered: a column marks it as such, or nothing is right."""
 GOLD = "gold"
 """The attribute that says which gold a question is of, where several are read."""
 
@@ -56,9 +56,9 @@ class Gold(Struct, frozen=True):
     attributes: tuple[str, ...]
     table: Table
     verdicts: bool = False
-    """Whether it is a log's: then the verdicts of logs count, and no answer is judged again."""
+    """Whether it comes from a log: then verdicts of logs count, and no answer is judged again."""
     golds: tuple[str, ...] = ()
-    """What it was read from, by name: several golds may be one."""
+    """The names of the golds that it was joined from."""
     tables: tuple[Table, ...] = ()
     """The tables that it was read from."""
     marks_unanswerable: bool = False
@@ -144,7 +144,7 @@ def _reserved(name: str, table: Table) -> InputError:
 
 def _table(data: Any, reading: Reading) -> Table:
     if is_path(data) and os.path.isdir(data):
-        data = gold_of_folder(os.fspath(data), reading)
+        data = logs_of_folder(os.fspath(data), reading)
     table = open_table(data, name="gold", format=reading.format, pick=reading.pick)
     if table.verdicts is not None:
         table = questions_of(table)
@@ -203,7 +203,7 @@ def joined_gold(golds: Sequence[Gold]) -> Gold:
 
 
 def _for_gold(data: Any, reading: Reading) -> Reading:
-    """How the gold is read: runs may be some tool's logs while their gold is a table."""
+    """The settings that the gold is read with: runs may be a tool's logs while it is a table."""
     plain = replace(reading, detect_refusals=(), engine=None, master=None)
     if reading.format in (None, *FORMATS) and not reading.pick:
         return plain  # without a look at the readers of logs, which takes time
@@ -232,8 +232,8 @@ def questions_of(log: Table) -> Table:
 
 
 def _attribute(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Expr:
-    """An attribute as text; an empty one is none, however its table writes that."""
-    if is_odd_moment(frame.collect_schema()[column]):
+    """An attribute as text, null where it is empty, in every format."""
+    if differs_by_engine(frame.collect_schema()[column]):
         text = column_of(frame, column).cast(nw.String)  # no id that must be the same elsewhere
     else:
         text = text_column(frame, column, label, trim=True)
@@ -350,12 +350,12 @@ def slices_of(questions: pl.DataFrame, attribute: str) -> Slices:
     """The slices by an attribute, in natural order; questions without a value are in none."""
     column = cells(questions, attribute).cast(pl.String)
     column = column.set(column == "", None)
-    names = sorted(column.drop_nulls().unique().to_list(), key=natural)
+    names = sorted(column.drop_nulls().unique().to_list(), key=natural_key)
     places = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)
     return Slices(attribute, names, places.fill_null(-1).to_numpy())
 
 
-def natural(text: str) -> tuple[tuple[int, float, str], ...]:
+def natural_key(text: str) -> tuple[tuple[int, float, str], ...]:
     """A sort key by which test 2 comes before test 10."""
     pieces = re.split(r"(\d+)", text)
     return tuple((0, float(p), "") if p.isdecimal() else (1, 0.0, p) for p in pieces if p)

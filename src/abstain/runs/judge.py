@@ -49,7 +49,7 @@ UNREAD = "__unread"
 SLICE, SPOT = "__slice", "__spot"
 """The number of a question's slice and its place there, for engines that count by them."""
 SIDE, ACCEPTED = "__side", "__accepted"
-"""What an unanswerable question adds to a kind, and the kind of an answer that its gold accepts."""
+"""What a question adds to a kind if it is unanswerable, and the kind of an accepted answer."""
 
 UNKNOWN_QUESTION, NO_QUESTION, NO_RUN, BAD_ANSWERED, BAD_WHY, CONFLICT, BAD_CONFIDENCE = range(
     CODES, CODES + 7
@@ -68,9 +68,9 @@ class Judged(Struct, frozen=True):
 
     frames: tuple[nw.LazyFrame[Any], ...]
     responses: tuple[Responses, ...]
-    """The tables they are in, by their number in the column `FILE`."""
+    """Their tables; the column `FILE` is an index into them."""
     gold: Gold
-    """The questions; of rows that others judged no more is known of them than the rows say."""
+    """The questions; those of graded rows have only what the rows say about them."""
     graded: bool = False
     """Whether others judged the rows."""
 
@@ -80,7 +80,7 @@ class Judged(Struct, frozen=True):
         return self.responses[0].table.name
 
     def place(self, row: Mapping[str, Any]) -> Place:
-        """Where a row that was found again stands."""
+        """The place of a row, which has the columns `FILE` and perhaps `ROW`."""
         item: Responses = self.responses[row[FILE]]
         return item.table.place(row.get(ROW))
 
@@ -110,11 +110,11 @@ def judge(
 def _columns_to_judge(
     item: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
 ) -> nw.LazyFrame[Any]:
-    """What judging a table's responses takes, as trimmed text, and the verdicts of a log."""
+    """The columns of a table that judging needs, as trimmed text, and the verdicts of a log."""
     table = item.table
     needed = {"question": "which names each question"} if align == "id" else {}
     require(table, needed | {"answer": "which holds the answer (empty: none was given)"})
-    texts = ("answer", "answered", "candidate", "why", *keep)
+    texts = tuple(dict.fromkeys(("answer", "answered", "candidate", "why", *keep)))
     extra = []
     if table.refusals and RULE in table.columns:
         extra.append(nw.col(RULE))
@@ -133,7 +133,7 @@ def columns_as_text(
     extra: Sequence[nw.Expr] = (),
     confidence: bool = True,
 ) -> nw.LazyFrame[Any]:
-    """Those of the columns `texts` that a table has, as text; its run and its number (`FILE`)."""
+    """The columns of `texts` that a table has, as text, with its run and its index (`FILE`)."""
     table, frame = item.table, item.frame
     present = [name for name in texts if name in table.columns]
     columns = text_columns(frame, present, table.name, trim=trim)
@@ -172,7 +172,7 @@ def not_numbers(dtype: object, label: str) -> InputError:
 def by_engine(
     responses: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]]
 ) -> list[nw.LazyFrame[Any]]:
-    """The frames of tables, put together where one engine can hold them."""
+    """The frames of tables, concatenated where they share an engine."""
     groups: dict[str, list[nw.LazyFrame[Any]]] = {}
     for index, (item, frame) in enumerate(zip(responses, frames, strict=True)):
         # Files that an engine opened for us share a connection; a caller's frames may not.
@@ -188,13 +188,14 @@ def by_engine(
 def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """The table to join responses with: index of each question, its slice, its index in there."""
     number = pl.int_range(pl.len(), dtype=pl.Int32)
-    slice_of = pl.Series(SLICE, numbered_slices(questions, by)[1].astype(np.int32))
+    places = numbered_slices(questions, by)[1].astype(np.int32) if by else 0
+    slice_of = pl.lit(places, dtype=pl.Int32).alias(SLICE)
     keys = questions.select("question", number.alias(INDEX), slice_of, *_sides(questions))
     return keys.with_columns(number.over(SLICE).alias(SPOT))
 
 
 def _sides(questions: pl.DataFrame) -> list[pl.Expr]:
-    """What an unanswerable question makes of kinds, where there are some."""
+    """The columns `SIDE` and `ACCEPTED`; none if every question is answerable."""
     if UNANSWERABLE not in questions.columns or not questions[UNANSWERABLE].any():
         return []
     sides = [(pl.col(UNANSWERABLE).cast(pl.Int8) * KINDS).alias(SIDE)]
@@ -244,7 +245,7 @@ def _with_kinds(
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Make answers that a rule takes for refusals blanks, unless the gold accepts them."""
+    """Blank the answers that match a rule for refusals, unless the gold accepts them."""
     declines = ~nw.col(RULE).is_null() & ~nw.col("__right").fill_null(value=False)
     why = nw.col("why") if "why" in names else nw.lit(None).cast(nw.String)
     return frame.with_columns(
@@ -266,7 +267,7 @@ def _kind(names: Sequence[str], align: str, side: nw.Expr, right: nw.Expr) -> nw
     cases = _faults(names, align, has_answer, declined)
     if VERDICT in names:
         cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT) + side))
-    blank = reason_of(names, declined) + _fate(names, aside) + side
+    blank = kind_by_reason(names, declined) + _candidate(names, aside) + side
     cases.append((~has_answer if aside is None else ~has_answer | aside, blank))
     cases.append((nw.col("__right"), right))
     return first_of(cases, code(WRONG) + side).cast(nw.Int8)
@@ -292,13 +293,13 @@ def filled_in(name: str) -> nw.Expr:
 
 
 Cases = list[tuple[nw.Expr, nw.Expr]]
-"""Conditions, and what a response is where one holds: the first counts."""
+"""Pairs of a condition and a kind; the first condition that holds counts."""
 
 
 def _faults(
     names: Sequence[str], align: str, has_answer: nw.Expr, declined: nw.Expr | None
 ) -> Cases:
-    """What may be wrong with a response, in the order in which it is looked for."""
+    """The faults of a response, in the order in which they are checked."""
     col = nw.col
     cases = [(~filled_in("run"), code(NO_RUN))]
     if align == "position":
@@ -341,8 +342,8 @@ def bad_confidence_of(names: Sequence[str]) -> Cases:
     return [(bad | ~nw.col(UNREAD).is_null() if UNREAD in names else bad, code(BAD_CONFIDENCE))]
 
 
-def reason_of(names: Sequence[str], declined: nw.Expr | None = None) -> nw.Expr:
-    """The kind of a blank by its reason; a stated one takes precedence over `answered=no`."""
+def kind_by_reason(names: Sequence[str], declined: nw.Expr | None = None) -> nw.Expr:
+    """The kind of a blank by its reason; a reason in `why` takes precedence over `answered=no`."""
     cases: Cases = []
     if "why" in names:
         reason = nw.col("why").str.to_lowercase()
@@ -352,7 +353,7 @@ def reason_of(names: Sequence[str], declined: nw.Expr | None = None) -> nw.Expr:
     return first_of(cases, code(blank_kind(Why.EMPTY, "right")))
 
 
-def _fate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
+def _candidate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
     right, wrong, empty = [code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty")]
     cases: Cases = []
     if aside is not None:

@@ -35,7 +35,7 @@ class _Log(Struct):
     """Its questions, each once, with what is right."""
     run_id: str
     asks: str = ""
-    """The task by which its questions are known: tasks may ask the same ones."""
+    """The first task that asks the same questions: several tasks may share them."""
 
     @property
     def folder(self) -> str:
@@ -107,7 +107,7 @@ def _log(at: int, source: Responses) -> _Log | None:
 
 
 def _find_same_questions(logs: Sequence[_Log]) -> None:
-    """Let each log know the task by which its questions are known: the first that asks them."""
+    """Set `asks` of each log to the first task that asks the same questions."""
     first: dict[str, _Log] = {}
     models: dict[str, set[str]] = defaultdict(set)
     for log in logs:
@@ -124,7 +124,7 @@ def _find_same_questions(logs: Sequence[_Log]) -> None:
 
 
 def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
-    """The runs that the logs of one model are: by their tasks, or by their folders too."""
+    """Group the logs of one model into runs: one of all tasks, or one for each folder."""
     tasks = {log.task for log in logs}
     if len(tasks) == 1 or len({log.asks for log in logs}) < len(tasks):
         return []  # the same questions again and again are as many runs
@@ -143,7 +143,7 @@ def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
 
 
 def _name_by_task(logs: Sequence[_Log]) -> None:
-    """Put the task before each question's id, where an id stands in two tasks."""
+    """Prefix every question id with its task, if two tasks share an id."""
     asked = [log.questions.select("question", task=pl.lit(log.asks)) for log in logs]
     ids = pl.concat(asked).unique()["question"]
     shared = ids.filter(ids.is_duplicated()).min()
@@ -168,7 +168,7 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     run = os.path.basename(logs[0].folder) if logs[0].is_nameless else str(logs[0].source.run)
     tables = [log.source.table for log in logs]
     folders = {os.path.dirname(table.name) for table in tables}
-    table = together(tables, folders.pop() if len(folders) == 1 else run)
+    table = as_one_table(tables, folders.pop() if len(folders) == 1 else run)
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
     note = (
@@ -179,8 +179,8 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     return Responses(table, run, teams.pop() if len(teams) == 1 else None)
 
 
-def together(tables: Sequence[Table], name: str) -> Table:
-    """Tables of logs as one, whose rows still know their places."""
+def as_one_table(tables: Sequence[Table], name: str) -> Table:
+    """Concatenate tables of logs; the rows keep their places in the files."""
     cluster = next((table.cluster for table in tables if table.cluster), None)
     frames, parts, start = [], [], 0
     for table in tables:
@@ -210,7 +210,7 @@ def together(tables: Sequence[Table], name: str) -> Table:
 def with_unasked(responses: Sequence[Responses], gold: Gold | None) -> list[Responses]:
     """The runs, with a row for each question that a log did not set out to answer.
 
-    Where a gold is no log, its questions count: of a log then only the epochs are looked at.
+    If the gold is not a log, its questions count, and only missing epochs get a row.
     """
     logs = {at: item.table.frame.collect() for at, item in enumerate(responses) if item.table.plan}
     if not logs:
@@ -230,7 +230,7 @@ FIRST_EPOCH = pl.lit(1, dtype=pl.Int64).alias(EPOCH)
 
 
 def _questions(logs: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The questions of all logs, each once, with their attributes; one epoch is the first."""
+    """The questions of all logs, each once, with their attributes; the default epoch is 1."""
     asked = [log.drop([c for c in (ROW, *OF_A_RUN) if c in log.columns]) for log in logs]
     if any(EPOCH in log.columns for log in asked):
         asked = [log if EPOCH in log.columns else log.with_columns(FIRST_EPOCH) for log in asked]
@@ -239,7 +239,7 @@ def _questions(logs: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _later_epochs(lacking: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Those of the questions that are later epochs of a log's samples than it has."""
+    """The lacking questions that are epochs of a log's samples after its last one."""
     if not {SAMPLE, EPOCH} <= {*lacking.columns} or SAMPLE not in rows.columns:
         return lacking.clear()
     last = pl.col(EPOCH).cast(pl.Int64).max() if EPOCH in rows.columns else pl.lit(1)

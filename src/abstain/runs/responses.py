@@ -44,11 +44,11 @@ class Responses(Struct, frozen=True):
     run: str | None
     """The one run of the table; None when a `run` column names several."""
     team: str | None = None
-    """Who handed it in, where a folder says so."""
+    """The team that submitted it, if a folder names one."""
 
     @property
     def is_log(self) -> bool:
-        """Whether it is some tool's log, with its verdicts or with what it set out to do."""
+        """Whether it is a tool's log, with verdicts or with a plan of what it set out to do."""
         return self.table.verdicts is not None or self.table.plan is not None
 
     @property
@@ -103,7 +103,7 @@ def with_our_names(
 
 
 def in_its_engine(item: Responses, reading: Reading) -> Responses:
-    """Rows with a log's verdicts, handed to the engine asked for; those of tables are there."""
+    """Move the rows of a log to the requested engine; rows of other tables are there already."""
     has_verdicts = item.table.verdicts is not None
     return replace(item, table=_moved(item.table, reading)) if has_verdicts else item
 
@@ -131,7 +131,7 @@ def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
 
 
 def notes_of_tables(tables: Iterable[Table]) -> list[str]:
-    """The notes of tables, one of each kind, and where logs of one tool are of other questions."""
+    """The notes of tables, one of each kind, and a note where logs differ in their questions."""
     tables = list(tables)
     kinds: dict[str, dict[str, str]] = {}
     for table in tables:
@@ -164,7 +164,7 @@ def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
 
 
 def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
-    """The tables as runs: tasks of one model joined, names that came out alike made different."""
+    """The tables as runs: tasks of one model are joined, and duplicate names are made unique."""
     from abstain.runs.log_tasks import join_tasks
     from abstain.runs.run_names import name_runs
 
@@ -189,9 +189,9 @@ class RunInput(Struct, frozen=True):
     name: str = ""
     """What the caller calls it."""
     label: str = ""
-    """What it is called where nothing else says so."""
+    """Its default name."""
     team: str | None = None
-    """Who handed it in, where a folder says so."""
+    """The team that submitted it, if a folder names one."""
 
     @property
     def place(self) -> str:
@@ -206,8 +206,8 @@ def listed_runs(
 ) -> list[RunInput]:
     """The runs with the names that the caller gave; folders and archives stand for their runs.
 
-    A text `name=path` gives a path its name. A folder or an archive without runs is `refused` with
-    its reason, where the caller keeps a list of those.
+    A text `name=path` gives a path its name. A folder or an archive without runs raises; with a
+    list `refused` it is appended to that, with its error.
     """
     if isinstance(runs, Mapping):
         named = [RunInput(data, str(name)) for name, data in runs.items()]
@@ -246,7 +246,7 @@ def _bundled(item: RunInput, reading: Reading) -> Iterable[RunInput]:
 
 
 def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInput]:
-    """Files in folders by teams know their team, unless something else stands beside files."""
+    """The runs with their teams, if they are files in folders that are named by team."""
     from abstain.io.submissions import teams_of
     from abstain.runs.run_names import parse_run_name
 
@@ -292,13 +292,13 @@ def is_path(data: Any) -> bool:
     return isinstance(data, PATHS)
 
 
-def gold_of_folder(folder: str, reading: Reading) -> Table:
-    """The rows of all logs in a folder, from which its questions are taken."""
+def logs_of_folder(folder: str, reading: Reading) -> Table:
+    """The rows of all logs in a folder as one table, to take questions from."""
     from abstain.io.submissions import runs_in
-    from abstain.runs.log_tasks import join_tasks, together
+    from abstain.runs.log_tasks import as_one_table, join_tasks
 
     logs = runs_in(folder, reading.format)
     responses = join_tasks([read_responses(path, reading) for path in logs])
     if len(responses) == 1:
         return responses[0].table
-    return together([item.table for item in responses], folder)
+    return as_one_table([item.table for item in responses], folder)

@@ -1,4 +1,4 @@
-"""What runs are called: CLEF's run ids, and different names where several came out alike."""
+"""Names of runs (CLEF's run ids, duplicates made unique), the table of runs, and their teams."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RunName(Struct, frozen=True):
 
 
 def parse_run_name(run: str) -> RunName | None:
-    """Team, year, number and languages of a run id; None where it is of another form.
+    """Team, year, number and languages of a run id; None for an id of another form.
 
     >>> parse_run_name("jucs1302enen")
     RunName(team='jucs', year=2013, number=2, source='en', target='en')
@@ -94,7 +94,7 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
 
 
 def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
-    """The places of the tables of each run that has a table."""
+    """The indices of the tables of each run name."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, item in enumerate(tables):
         if item.run is not None:
@@ -103,7 +103,7 @@ def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
 
 
 def _by_teams(named: list[Responses]) -> list[Responses]:
-    """The tables; a run that several teams name alike in a column gets its team before it."""
+    """The tables; a run name that several teams use in a column gets the team as a prefix."""
     teams = {item.team for item in named if item.team}
     if len(teams) < 2 or not any(item.run is None and item.team for item in named):
         return named
@@ -124,7 +124,7 @@ def _with_team(item: Responses, shared: Sequence[str]) -> Responses:
 
 
 def _by_facts(tables: Sequence[Responses]) -> list[Responses]:
-    """The tables, those with one run id renamed by what differs between them."""
+    """The tables; those with the same run id are renamed by what differs between them."""
     named = list(tables)
     ids = [(item.table.run_id or (None,))[0] for item in tables]
     for name, places in _places(tables).items():
@@ -162,7 +162,7 @@ def differing(logs: Sequence[Table], groups: Sequence[str]) -> list[str] | None:
 
 
 def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
-    """The values of one fact as they stand in names: as short as is still different."""
+    """The values of one fact as labels for names: as short as keeps them different."""
     texts = ["" if value is None else " ".join(value.split()) for value in values]
     if group == "time":
         shorter = ([text[part] for text in texts] for part in (slice(10), slice(11, 16)))
@@ -178,7 +178,7 @@ def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
 
 
 def _differing_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """The last folders of each path, as few of them as differ between all paths."""
+    """The last folders of each path: the fewest that differ between all paths."""
     folders = folders_of(paths)
     for depth in range(1, max(map(len, folders))):
         last = [names[-depth:] for names in folders]
@@ -193,13 +193,13 @@ ALIGNS = ("id", "position")
 
 
 class RunsInfo(Struct, frozen=True):
-    """The table, as text: `run` and whatever else it says."""
+    """The table of runs, as text: `run` and perhaps `team`, `status`, `align` and others."""
 
     name: str
     frame: pl.DataFrame
 
     def of(self, column: str) -> dict[str, str]:
-        """For each run what a column says of it, where it says something."""
+        """The value of a column for each run that has one."""
         if column not in self.frame.columns:
             return {}
         return {
@@ -209,7 +209,7 @@ class RunsInfo(Struct, frozen=True):
         }
 
     def repaired(self, sources: Sequence[Responses], gold: Gold) -> list[Responses]:
-        """The responses, those of runs that it aligns by position with the gold's ids."""
+        """The responses; runs with `align` = position get the ids of the gold."""
         wanted = {run for run, how in self.of("align").items() if how == "position"}
         if not wanted:
             return list(sources)
@@ -219,7 +219,7 @@ class RunsInfo(Struct, frozen=True):
         ]
 
     def notes(self, runs: Sequence[str]) -> list[str]:
-        """Names that only one side has: they may be slips."""
+        """Notes on names that only the table or only the runs have: they may be typing errors."""
         present, listed = set(runs), set(self.frame["run"])
         unknown = [run for run in self.frame["run"] if run not in present]
         absent = [run for run in runs if run not in listed]
@@ -236,7 +236,7 @@ class RunsInfo(Struct, frozen=True):
 
 
 def read_info(source: Any) -> RunsInfo:
-    """Read the table; without one there is nothing to say of any run."""
+    """Read the table of runs; without a source it is empty."""
     if source is None:
         return RunsInfo("", pl.DataFrame(schema={"run": pl.String}))
     if isinstance(source, RunsInfo):
@@ -259,7 +259,7 @@ def read_info(source: Any) -> RunsInfo:
 
 
 def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
-    """The runs that the table aligns by position, with the gold's ids."""
+    """The evaluation; runs with `align` = position get the ids of the gold."""
     source = evaluation.data.source
     if not isinstance(source, GoldRuns) or "position" not in info.of("align").values():
         return evaluation
@@ -268,7 +268,7 @@ def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
 
 
 class Team(Struct, frozen=True):
-    """Who handed a run in, and what says so."""
+    """The team that submitted a run, and what names it."""
 
     name: str
     by: str
@@ -284,8 +284,8 @@ def team_of(run: str, folder: str | None, by_table: Mapping[str, str]) -> Team |
     return None if parsed is None else Team(parsed.team, "the run id")
 
 
-def alike(teams: Iterable[str]) -> list[str]:
-    """A note on teams whose names differ in case alone: they are counted as several."""
+def team_spellings(teams: Iterable[str]) -> list[str]:
+    """Notes on teams whose names differ only in case: they are counted as several."""
     spellings: dict[str, list[str]] = {}
     for team in sorted(set(teams)):
         spellings.setdefault(team.casefold(), []).append(team)

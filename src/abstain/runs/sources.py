@@ -43,7 +43,7 @@ NAMELESS = "the rows name no question: each row counts as a question"
 Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
 """For each attribute the value, or the values, that it must have."""
 Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArray]"
-"""Runs, slices and counts that somebody else made."""
+"""Runs, slices and counts as they were published."""
 
 
 class Source:
@@ -54,11 +54,11 @@ class Source:
     responses: tuple[Responses, ...] = ()
     """The tables of responses as they were opened."""
     notes: tuple[str, ...] = ()
-    """What reading had to say."""
+    """Notes from reading."""
     cluster: str | None = None
     """The attribute by which questions are clustered."""
     subset: Selection | None = None
-    """Which part of what was read it is."""
+    """The part of the input that it holds; None: all of it."""
     marks_unanswerable: bool = False
     """Whether a column says which questions are unanswerable."""
 
@@ -176,7 +176,7 @@ class GoldRuns(_LazySource):
 
 
 class JudgedRows(_LazySource):
-    """Rows that say what became of each response."""
+    """Rows that carry their outcome."""
 
     kind: Kind = "judged"
 
@@ -221,7 +221,7 @@ class JudgedRows(_LazySource):
         return count_kinds(judged, by) if self.named else count_nameless(judged, by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
-        """As `judged`, where a run may have several rows a question: they must name it."""
+        """As `judged`, for runs with several rows per question; rows must name their question."""
         for item in self.responses:
             require(item.table, {"question": "which names each question"})
         return self.judged(by, keep)
@@ -322,7 +322,7 @@ def answers_of(
     return Answers((codes & 1) == 0, confidence, asked, codes < 2)
 
 
-def stated(codes: Codes, confidence: Array) -> tuple[int, int]:
+def count_stated(codes: Codes, confidence: Array) -> tuple[int, int]:
     """How many answers and candidates of a run have a confidence, and how many there are."""
     has = has_answer(codes)
     return int(np.count_nonzero(has & ~np.isnan(confidence))), int(has.sum())

@@ -1,7 +1,7 @@
-"""Columns by the names that people use: `model` for the run, `id` for the question.
+"""Recognise columns by their usual names: `model` for the run, `id` for the question.
 
-One name that fits is taken, and a note says so. Where two fit, or where rows of several systems
-would be pooled, the table is refused with the line to type.
+If one name fits, the column is renamed and a note says so. If two fit, or if rows of several
+systems would be pooled, the table is refused; the error has the option to type.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "att
 def recognised(
     table: Table, meanings: Sequence[str], grades: Mapping[str, str] | None = None
 ) -> Table:
-    """The table with known names for the columns that others call otherwise."""
+    """The table with columns of usual names renamed to the known ones."""
     if table.verdicts is not None or table.format == "qa4mre":
         return table
     if "answer" in meanings and "grade" not in meanings:
@@ -70,7 +70,7 @@ def recognised(
 
 
 def plain(name: str) -> str:
-    """A column's name; case, spaces and hyphens aside."""
+    """A column's name without case; spaces and hyphens become underscores."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
@@ -128,7 +128,7 @@ def _grades_in(table: Table, column: str, grades: Mapping[str, str]) -> set[str]
 
 
 def _are_shares(table: Table, column: str) -> bool:
-    """Whether a column holds numbers from 0 to 1 alone, empty cells aside."""
+    """Whether all cells of a column that are not empty are numbers from 0 to 1."""
     frame = into_lazy(table.frame)
     dtype = frame.collect_schema()[column]
     if dtype != nw.String and not dtype.is_numeric():
@@ -140,7 +140,7 @@ def _are_shares(table: Table, column: str) -> bool:
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:
-    """Refuse columns called as systems or ids are, where none is `run` or `question`."""
+    """Refuse columns named like systems or ids, if there is no `run` or no `question`."""
     if table.verdicts is not None or table.format == "qa4mre":
         return
     if judged and not {"outcome", "grade"} & {*table.columns}:

@@ -1,8 +1,8 @@
 """Measures as functions of cell counts: the delta method, cluster-robust variance, intervals.
 
-The default interval rescales a score to [0, 1], takes it as a proportion with the effective sample
-size that has the same standard error, and reads beta quantiles. It also contains the values of the
-measure where the share of one outcome is at an end of its interval: an outcome that was not
+The default interval rescales a score to [0, 1], treats it as a proportion whose effective sample
+size gives the same standard error, and takes beta quantiles. It also contains the values that the
+measure has if the share of one outcome is at an end of its interval: an outcome that was not
 observed may still occur.
 """
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
-from abstain.outcomes import CountsArray
+from abstain.outcomes import CountsArray, DecisionsArray
 
 Limits: TypeAlias = tuple[Array, Array]
 STEP = 1e-5
@@ -25,9 +25,9 @@ MOST_STEP = 1e-3
 JEFFREYS = 0.5
 PSEUDO_COUNT = 0.6
 """Successes and failures added on the logit scale."""
-MORE = 0.25
+FAR_SIDE = 0.25
 """Added to ½ (Jeffreys) on the far side of a beta quantile (benchmarks/coverage.py): without it
-the coverage of one rare event falls to 88 %, with ½ it lies above 97 %."""
+the coverage of one rare event falls to 88 %; ½ instead of it gives more than 97 %."""
 LEAST_EFFECT = 0.5
 """The smallest design effect."""
 LEAST_DEGREES = 4
@@ -44,6 +44,8 @@ class Cells(Struct, frozen=True):
     """The cell of each of the six counts."""
     columns: tuple[int, ...]
     """The count that stands for each cell."""
+    many: type[CountsArray] = CountsArray
+    """What the measure takes."""
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -61,7 +63,7 @@ class Cells(Struct, frozen=True):
         table = np.zeros((6, *cells.shape[:-1]))
         for cell, column in enumerate(self.columns):
             table[column] = cells[..., cell]
-        return CountsArray(np.moveaxis(table, 0, -1))
+        return self.many(np.moveaxis(table, 0, -1))
 
 
 THREE = Cells((0, 1, 2, 2, 2, 2), (0, 1, 4))
@@ -70,8 +72,14 @@ FIVE = Cells((0, 1, 2, 3, 4, 4), (0, 1, 2, 3, 4))
 """Right, wrong, and blanks by their candidate: right, wrong, none."""
 
 
+OF_DECISIONS = Cells(FIVE.of_count, FIVE.columns, DecisionsArray)
+"""Right, wrong, wrongly declined, wrongly answered, rightly declined."""
+
+
 def cells_of(measure: Measure) -> Cells:
     """The cells that a measure distinguishes."""
+    if measure.definition.takes == "decisions":
+        return OF_DECISIONS
     return FIVE if measure.definition.needs_candidates else THREE
 
 
@@ -96,7 +104,7 @@ def one_run(measure: Measure, cells: Cells | None = None) -> Functional:
 def difference(measure: Measure) -> Functional:
     """The measure of a run minus that of the other.
 
-    The cell a·k + b holds the questions with outcome a of the other run and b of the run itself.
+    Cell a·k + b counts the questions with outcome a of the other run and b of this run.
     """
     cells = cells_of(measure)
     size = len(cells)
@@ -202,7 +210,7 @@ def few_clusters(sizes: Array) -> str:
 
 
 def _effect_of_cells(cells: Array, clusters: Array) -> Array:
-    """The mean design effect of the cells (Rao and Scott 1981)."""
+    """The mean design effect over the cells (Rao and Scott 1981)."""
     n, groups = cells.sum(axis=-1), clusters.shape[-2]
     share = cells / n[..., None]
     off = clusters - clusters.sum(axis=-1, keepdims=True) * share[..., None, :]
@@ -244,7 +252,7 @@ def beta_limits(
     n: Array | float,
     *,
     level: float,
-    added: tuple[float, float] = (JEFFREYS, JEFFREYS + MORE),
+    added: tuple[float, float] = (JEFFREYS, JEFFREYS + FAR_SIDE),
 ) -> Limits:
     """Limits of a proportion of x in n, which need not be whole: beta quantiles.
 
@@ -285,7 +293,7 @@ def beta(f: Functional, cells: Array, clusters: Array | None, *, level: float) -
 
 
 def _by_cell(f: Functional, cells: Array, worth: Array, *, level: float) -> list[Array]:
-    """The values (…, cells) where each cell's share is at an end of its interval."""
+    """The values (…, cells) with the share of each cell moved to an end of its interval."""
     n = cells.sum(axis=-1)[..., None]
     at = np.arange(f.size)
     values = []
@@ -299,7 +307,7 @@ def _by_cell(f: Functional, cells: Array, worth: Array, *, level: float) -> list
 
 
 def _independent(f: Functional, cells: Array, worth: Array) -> Array:
-    """The trials of a proportion with the same standard error, by p(1 − p) over the variance."""
+    """The number of trials of a proportion with the same standard error: p(1 − p) / variance."""
     padded = cells + f.prior
     bottom, top = f.bounds
     place = (f.value(padded) - bottom) / (top - bottom)

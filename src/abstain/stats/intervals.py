@@ -13,7 +13,7 @@ import numpy as np
 from abstain.errors import UsageError, check_name, option
 from abstain.measures import Measure, definitions
 from abstain.measures.definition import Array
-from abstain.outcomes import Counts, CountsArray
+from abstain.outcomes import Counts, Decisions
 from abstain.stats import delta_method
 
 IntervalMethod: TypeAlias = Literal[
@@ -78,14 +78,14 @@ def check_level(level: float) -> float:
 
 
 def check_repeats(repeats: int) -> None:
-    """A number of cross-fits from 1 to the most."""
+    """Refuse a number of cross-fits that is not from 1 to `MOST_CROSS_FITS`."""
     if not 1 <= repeats <= MOST_CROSS_FITS:
         raise UsageError(f"{option('repeats')} is from 1 to {MOST_CROSS_FITS:,} (got {repeats})")
 
 
 def interval(
     measure: Measure,
-    counts: Counts | Array,
+    counts: Counts | Decisions | Array,
     *,
     clusters: Array | None = None,
     method: str = DEFAULT,
@@ -101,13 +101,13 @@ def interval(
     (True, 'beta')
     """
     method = check_method(method)
-    if isinstance(counts, Counts):
-        counts = np.array([getattr(counts, f) for f in Counts.__slots__])
+    cells, share = delta_method.cells_of(measure), measure.definition.proportion
+    if isinstance(counts, (Counts, Decisions)):
+        counts = cells.many.of([counts]).table[0]
     row = np.asarray(counts, np.float64)
-    reason = measure.why_undefined(Counts(*row.tolist()))
+    reason = measure.why_undefined(cells.many(row))
     if reason is not None:
         return Interval.none(method, reason)
-    cells, share = delta_method.cells_of(measure), measure.definition.proportion
     merged, groups = cells.merge(row), None
     if clusters is not None:
         groups = cells.merge(clusters[clusters.sum(axis=-1) > 0])
@@ -120,7 +120,7 @@ def interval(
     f = delta_method.one_run(measure)
     if share is not None and method in PROPORTIONS:
         worth = delta_method.effective(f, merged, groups, level=level) / merged.sum()
-        x, n = (float(of * worth) for of in share.of(CountsArray(row)))
+        x, n = (float(of * worth) for of in share.of(cells.many(row)))
         low, high = PROPORTIONS[method](x, n, level=level)
         return Interval(float(low), float(high), method)
     options: Any = {"method": method, "level": level, "trials": trials, "seed": seed}
@@ -159,7 +159,7 @@ def cell_interval(
 
 
 def between(values: Array, tails: Ends, method: str, *, close: float = 0.0) -> Interval:
-    """The interval between two quantiles of resamples; ends so `close` show no width."""
+    """The interval between two quantiles of resamples; it has no width if they are `close`."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -179,7 +179,7 @@ def posterior(
     level: float,
     generator: np.random.Generator,
 ) -> Array:
-    """Draws from the posterior under a Dirichlet prior of ½ an outcome."""
+    """Draws from the posterior under a Dirichlet prior with ½ for each outcome."""
     worth = delta_method.effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))
@@ -220,7 +220,7 @@ def bca_levels(
     *,
     level: float,
 ) -> Ends:
-    """The quantiles that BCa reads (Efron 1987): corrected for bias and acceleration.
+    """The levels of the quantiles of BCa (Efron 1987), corrected for bias and acceleration.
 
     Leaving out one question changes one cell: the jackknife has as many values as cells.
     """

@@ -42,10 +42,10 @@ from abstain.runs.run_names import (
     UNOFFICIAL,
     WITHDRAWN,
     RunsInfo,
-    alike,
     parse_run_name,
     read_info,
     repaired,
+    team_spellings,
     teams_of,
 )
 from abstain.runs.sources import GoldRuns
@@ -162,7 +162,7 @@ def campaign(
     if checked is not None:
         notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
     else:
-        notes += alike(filter(None, (facts.get("team") for facts in info_of.values())))
+        notes += team_spellings(filter(None, (facts.get("team") for facts in info_of.values())))
     status = table.of("status")
     unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
     withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]

@@ -23,7 +23,7 @@ from abstain.features.curve.result import Band, Comparison, Decision, Way
 from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED
 from abstain.report.result import finite
-from abstain.runs.sources import has_answer, stated
+from abstain.runs.sources import count_stated, has_answer
 
 if TYPE_CHECKING:
     from abstain.runs.evaluation import Evaluation
@@ -55,7 +55,7 @@ def decision(
     if way is not None:
         check_name("decision", way, ("confidence", "given"))
     data, runs = evaluation.data, evaluation.runs
-    able = [n for n in range(len(runs)) if stated(data.codes[n], data.confidence[n])[0]]
+    able = [n for n in range(len(runs)) if count_stated(data.codes[n], data.confidence[n])[0]]
     chosen: Way = way or ("confidence" if able else "given")
     numbers = able if chosen == "confidence" else list(range(len(runs)))
     if not numbers:

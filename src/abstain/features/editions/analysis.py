@@ -26,7 +26,7 @@ from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import OUTCOMES, CountsArray
 from abstain.report.result import load, number
-from abstain.runs.gold import cluster_numbers, natural
+from abstain.runs.gold import cluster_numbers, natural_key
 from abstain.runs.run_names import parse_run_name
 from abstain.stats.delta_method import THREE, influence, one_run
 from abstain.stats.hypotheses import Mean
@@ -363,7 +363,7 @@ def _of_scores(name: str, result: ScoreResult) -> Campaign:
     place = {run: at for at, run in enumerate(runs)}
     levels = [next(iter(row.slice.values()), None) or "" for row in rows]
     tables = {
-        level: np.zeros((len(runs), len(OUTCOMES) + 1)) for level in sorted(levels, key=natural)
+        level: np.zeros((len(runs), len(OUTCOMES) + 1)) for level in sorted(levels, key=natural_key)
     }
     for row, level in zip(rows, levels, strict=True):
         tables[level][place[row.run]] += CountsArray.of([row.counts]).table[0]

@@ -98,8 +98,8 @@ class Maximise:
         """
         part, everything = part.reached(), everything.reached()
         levels = np.unique(np.concatenate([part.thresholds, everything.thresholds]))[::-1]
-        own, whole = (c.counts.table[c.points_at(levels)] for c in (part, everything))
-        return self._best(levels, CountsArray(own + shrink / everything.questions * whole))
+        inside, whole = (c.counts.table[c.points_at(levels)] for c in (part, everything))
+        return self._best(levels, CountsArray(inside + shrink / everything.questions * whole))
 
     def _best(self, levels: Array, counts: CountsArray) -> float:
         best = top(self.measure(counts), self.measure)

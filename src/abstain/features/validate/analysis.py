@@ -25,7 +25,7 @@ from abstain.report.result import without_clusters
 from abstain.runs import read_golds, with_ids
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.faults import Problem, problem_at
-from abstain.runs.gold import natural
+from abstain.runs.gold import natural_key
 from abstain.runs.judge import judge
 from abstain.runs.log_tasks import with_shared_ids, with_unasked
 from abstain.runs.responses import (
@@ -37,7 +37,7 @@ from abstain.runs.responses import (
     notes_of_tables,
     opened_run,
 )
-from abstain.runs.run_names import WITHDRAWN, RunsInfo, alike, read_info, runs_of, team_of
+from abstain.runs.run_names import WITHDRAWN, RunsInfo, read_info, runs_of, team_of, team_spellings
 from abstain.runs.sources import GoldRuns
 from abstain.runs.usual_names import refuse_pooled
 
@@ -211,7 +211,7 @@ def result_of(seen: Examined, max_runs: int | None) -> ValidateResult:
             *without_clusters(reading.cluster),
             *([NO_POLICY] if reading.policy or reading.unanswerable else []),
             *notes,
-            *alike(teams.values()),
+            *team_spellings(teams.values()),
             *(f"{place} holds no runs" for place in seen.silent),
         ),
         valid=not problems,
@@ -252,7 +252,7 @@ def _too_many(seen: Examined, most: int) -> tuple[list[Problem], list[str]]:
         alone = submission.table.run_id
         named = [(run, None) for run in runs_of(submission)] if alone is None else [alone]
         claims += [(submission, *claim) for claim in named]
-    claims.sort(key=lambda claim: natural(claim[1].rpartition("/")[2]))
+    claims.sort(key=lambda claim: natural_key(claim[1].rpartition("/")[2]))
     count: Counter[str] = Counter()
     by: Counter[str] = Counter()
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Which texts decline to answer, by the rules of `languages`."""
+"""Detect texts that decline to answer, by the rules of each language."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from abstain.reading import languages_of
 from abstain.runs.responses import RULE
 
 MOST = 2_000
-"""A refusal is looked for in the first characters."""
+"""The number of leading characters that are searched for a refusal."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
 
 
@@ -43,7 +43,7 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
 
 
 def cleaned(text: pl.Expr) -> pl.Expr:
-    """A response without thoughts, marks and labels, in lower case and with single spaces."""
+    """A response without thoughts, markup and labels, in lower case and with single spaces."""
     for thought in THOUGHT:
         text = text.str.replace(thought, "")
     return (
@@ -222,7 +222,7 @@ LABEL = (
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One way to decline, a text that does so, and one that only looks like it."""
+    """A pattern of declining, a text that matches it, and one that only looks like it."""
 
     name: str
     pattern: str
@@ -264,6 +264,6 @@ def language(code: str) -> Language:
 
 
 def _pattern(value: Any, parts: dict[str, str]) -> str:
-    """Alternatives joined, with the parts that they name."""
+    """Alternatives joined, with their named parts filled in."""
     text = value if isinstance(value, str) else "|".join(value)
     return re.sub(r"\{([a-z]+)\}", lambda match: parts[match[1]], text)
