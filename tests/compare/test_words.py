@@ -368,14 +368,15 @@ def test_a_correction_that_turns_the_order_is_said_with_its_difference() -> None
     )
     found = judged(frame, measure="accuracy", judge_error=confusion)
     (pair,), (one,) = found.pairs, found.corrected
-    assert (pair.run, pair.against, pair.difference) == ("bold", "shy", pytest.approx(0.1))
-    assert one.difference == pytest.approx(0.6 - 0.7)
+    assert (pair.run, pair.against, pair.difference) == ("shy", "bold", pytest.approx(-0.1))
+    assert (one.run, one.against) == ("shy", "bold")
+    assert one.difference == pytest.approx(0.7 - 0.6)
     low, high = one.interval
     assert low is not None
     assert high is not None
-    assert low < -0.1 < high
+    assert low < 0.1 < high
     rows = {row.run: row.corrected["accuracy"] for row in found.rows}
-    assert (rows["bold"] or 0) - (rows["shy"] or 0) == pytest.approx(one.difference)
+    assert (rows["shy"] or 0) - (rows["bold"] or 0) == pytest.approx(one.difference)
     assert not any(row.noisy for row in found.rows if row.run == "bold")
     assert "the judge puts bold ahead" in told(found)
 
@@ -383,11 +384,11 @@ def test_a_correction_that_turns_the_order_is_said_with_its_difference() -> None
 def test_few_checked_responses_that_show_little_are_said_to_add_error() -> None:
     """One error among 45: the bias that it shows is as uncertain as it is large."""
     frame = graded({"one": "a" * 80 + "b" * 20, "two": "a" * 70 + "b" * 30})
-    table = {"true": ["right", "wrong"], "right": [30, 1], "wrong": [0, 14]}
-    few = judged(frame, measure="accuracy", judge_error=pl.DataFrame(table))
+    table = pl.DataFrame({"true": ["right", "wrong"], "right": [30, 1], "wrong": [0, 14]})
+    few = judged(frame, measure="accuracy", judge_error=table)
     assert all(row.noisy for row in few.rows)
     says(told(few), "45")
-    many = {name: [40 * n for n in own] if name != "true" else own for name, own in table.items()}
-    enough = judged(frame, measure="accuracy", judge_error=pl.DataFrame(many))
+    many = table.with_columns(pl.col("right", "wrong") * 40)
+    enough = judged(frame, measure="accuracy", judge_error=many)
     assert not any(row.noisy for row in enough.rows)
     assert "adds more error" not in told(enough)

@@ -53,10 +53,11 @@ def test_each_run_is_scored_at_its_t_by_hand() -> None:
     result = ab.targets(None, judged({0.0: "RRRRWWWW", 0.5: "RRRW----", 0.8: "RR-W----"}))
     zero, half, most = result.rows
     assert [row.t for row in result.rows] == [0, 0.5, 0.8]
-    assert (zero.S, zero.coverage, zero.precision, zero.keeps) == (0.5, 1, 0.5, None)
+    assert (zero.coverage, zero.precision, zero.keeps) == (1, 0.5, None)
     # at t = 1/2 an error costs one right answer: (3 − 1)/8; at 0.8 it costs four: (2 − 4)/8
-    assert (half.S, half.coverage, half.precision) == (pytest.approx(0.25), 0.5, 0.75)
-    assert (most.S, most.coverage) == (pytest.approx(-0.25), 3 / 8)
+    assert [row.told for row in result.rows] == pytest.approx([0.5, 0.25, -0.25])
+    assert (half.coverage, half.precision) == (0.5, 0.75)
+    assert most.coverage == 3 / 8
     # two t above 0: precision and a threshold each, and one of coverage
     assert result.verdicts == 5
     assert result.models[0].fall == pytest.approx(5 / 8)

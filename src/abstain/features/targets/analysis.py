@@ -27,7 +27,7 @@ from abstain.runs import evaluate, evaluate_judged
 from abstain.runs.counting import count_cells
 from abstain.runs.responses import Responses, opened_runs
 from abstain.runs.run_names import runs_of
-from abstain.runs.sources import has_answer, stated
+from abstain.runs.sources import count_stated, has_answer
 from abstain.stats.delta_method import THREE, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, interval
 
@@ -148,7 +148,7 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
     for model, runs in models.items():
         first = evaluation.runs.index(runs[0])
         sure = None if confidence is None or told[runs[0]].t > 0 else confidence[first]
-        if sure is not None and stated(codes[runs[0]], sure)[0]:
+        if sure is not None and count_stated(codes[runs[0]], sure)[0]:
             bases[model] = sure
     above = {model: sum(told[run].t > 0 for run in runs) for model, runs in models.items()}
     verdicts = sum(above[model] * (1 + (model in bases)) + 1 for model in models)
