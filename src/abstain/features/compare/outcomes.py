@@ -224,6 +224,13 @@ class OutcomeComparison(comparison.OfQuestions):
         if self.is_proportion_of_answers:
             tables = proportions.tables(self.chosen, joint)
             return proportions.p_values(tables, progress=self.step, **self.seeded)
+        known = self.chosen.definition
+        if self.decides and known.proportion is not None and not known.studentised:
+            self.step(len(wanted))  # swaps that keep the trials of each run are McNemar's test
+            tables = proportions.tables(self.chosen, joint)
+            return [
+                PValue(hypotheses.mcnemar(int(t[1, 0]), int(t[0, 1])), exact=True) for t in tables
+            ]
         return randomise(self.chosen, joint, progress=self.step, **self.seeded)
 
     def _bootstrapped(self, number: int) -> PValue:
