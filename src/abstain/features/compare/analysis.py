@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison
-from abstain.features.compare.comparison import Correction, Options, Progress, Test
+from abstain.features.compare.comparison import (
+    Comparison,
+    Correction,
+    Family,
+    Options,
+    Progress,
+    Test,
+)
 from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import compare_scores
@@ -30,12 +38,13 @@ DEFAULT_MEASURE = "c@1"
 
 def compare(
     asked: Evaluation | Rankings | ScoreMatrix,
-    measure: str | Measure | None = None,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
     against: str | None = None,
     by: Sequence[str] | str = (),
     test: Test | None = None,
     correction: Correction | None = None,
+    family: Family = "all",
     interval: IntervalMethod | None = None,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -54,14 +63,15 @@ def compare(
 
     Args:
         asked: What was read.
-        measure: What runs are compared by: c@1 by default; AP for rankings; of scores, one of
-            them.
+        measures: What runs are compared by, one or several: c@1 by default; AP for rankings; of
+            scores all that there are. The first one orders the runs.
         against: The run that each other one is compared with.
         by: Attributes; for two runs with outcomes, which slices carry the difference.
-        test: How p is computed. Of scores t (the paired t-test, the default), randomisation,
-            bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
-            mcnemar.
-        correction: For many pairs, or many runs against one; Holm's by default.
+        test: How p is computed. Of scores t (the larger p of Student's and Hall's, the default),
+            student (the plain paired t-test), randomisation, bootstrap, wilcoxon or sign; of
+            outcomes randomisation (the default), bootstrap or mcnemar.
+        correction: For many pairs or measures: holm (the default), bonferroni, bh or none.
+        family: What is corrected for: all pairs by all measures, or the pairs of each measure.
         interval: The method of intervals; None takes the measure's default, for scores Student's t
             widened where they are skewed (hall).
         level: The level of intervals; what it leaves is the error of tests.
@@ -75,11 +85,13 @@ def compare(
         progress: Called with how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures or ())
     of_scores = isinstance(asked, (Rankings, ScoreMatrix))
     options = Options(
         against=against,
         test=test or ("t" if of_scores else "randomisation"),
         correction=correction or "holm",
+        family=family,
         method=interval or "",
         level=level,
         resamples=resamples,
@@ -91,24 +103,55 @@ def compare(
     if judge_drawn is not None and judge_error is None:
         raise UsageError(f"{option('judge_drawn')} needs {option('judge_error')}")
     needs_counts = f"{option('by')} and {option('judge_error')} need a measure of counts"
-    if of_scores and (by or judge_error is not None):
-        raise UsageError(f"{needs_counts}; these are scores")
-    if isinstance(asked, Rankings):
-        asked, measure = asked.scores(measure or "AP"), None
-    if isinstance(asked, ScoreMatrix):
-        return compare_scores(asked.single(None if measure is None else str(measure)), options)
-    chosen = measure_of(measure or DEFAULT_MEASURE)
-    confident = chosen.definition.takes == "confidence"
-    if confident and (by or judge_error is not None):
-        raise UsageError(f"{needs_counts}; {chosen} is a measure of confidence")
-    chosen = chosen if confident else count_measure(chosen)
+    refuses = needs_counts if by or judge_error is not None else ""
+    if of_scores:
+        if refuses:
+            raise UsageError(f"{needs_counts}; these are scores")
+        matrix = asked.scores(listed or "AP") if isinstance(asked, Rankings) else asked
+        if listed and matrix is asked:
+            matrix = matrix.only(measures=[str(name) for name in listed])
+        single = [matrix.only(measures=[name]) for name in matrix.measures]
+        return _each(options, [partial(compare_scores, one) for one in single])
+    chosen = list(dict.fromkeys(map(_measure, listed or [DEFAULT_MEASURE])))
+    confident = [m for m in chosen if m.definition.takes == "confidence"]
+    if confident and refuses:
+        raise UsageError(f"{needs_counts}; {confident[0]} is a measure of confidence")
+    if test == "mcnemar" and len(chosen) > 1:
+        raise UsageError("McNemar's test is the same by any measure: name one")
     options = replace(options, method=check_method(options.method))
     policy = asked.reading.rules(missing="excluded")
-    common = comparison.common_questions(asked, policy, attributes=by, confident=confident)
-    low, high = chosen.bounds
-    check_plan(detect=detect, power=power, level=level, widest=high - low)
-    if test in ("t", "wilcoxon", "sign"):
+    common = comparison.common_questions(asked, policy, attributes=by, confident=bool(confident))
+    for low, high in (item.bounds for item in chosen):
+        check_plan(detect=detect, power=power, level=level, widest=high - low)
+    if test in ("t", "student", "wilcoxon", "sign"):
         raise UsageError(f"{test} is for per-query scores; use randomisation here")
-    if confident:
-        return ConfidenceComparison(common, chosen, options).result()
-    return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()
+
+    def made(item: Measure, how: Options) -> Comparison:
+        if item in confident:
+            return ConfidenceComparison(common, item, how)
+        return OutcomeComparison(common, item, how, by, judge_error, judge_drawn)
+
+    return _each(options, [partial(made, item) for item in chosen])
+
+
+def _measure(name: str | Measure) -> Measure:
+    """A measure of counts or of confidence."""
+    item = measure_of(name)
+    return item if item.definition.takes == "confidence" else count_measure(item)
+
+
+def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
+    """The comparisons by several measures, whose runs all stand in the order of the first."""
+    comparisons: list[Comparison] = []
+    for number, make in enumerate(makers):
+        how = replace(options, measures=len(makers), progress=_share(options, number, len(makers)))
+        if comparisons:
+            first = comparisons[0]
+            how = replace(how, order=tuple(first.runs[i] for i in first.order))
+        comparisons.append(make(how))
+    return comparison.results_of(comparisons)
+
+
+def _share(options: Options, number: int, of: int) -> Progress:
+    """The progress of one of several measures as a part of the whole."""
+    return lambda done, total: options.progress(number * total + done, of * total)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
 
 from abstain.errors import plural
 from abstain.features.compare import result as kinds
+from abstain.features.compare import several
 from abstain.features.compare.result import CompareResult, Origin, Pair, p_text, units_text
 from abstain.report import view
 from abstain.report.charts import chart, coloured, dots_and_spans
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.view import first_few, sentence
-from abstain.stats.hypotheses import CORRECTIONS
+from abstain.report.view import first_few, listed, sentence
 from abstain.stats.intervals import DRAWS, METHODS, RANDOM
 from abstain.stats.planning import least_units
 
@@ -29,14 +30,6 @@ MOST_PAIRS = 60
 """Pairs that a chart holds."""
 SEEN = 60
 """What one topic in 20 decides is seen in 95 % of samples of 60."""
-TESTS = {
-    "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap",
-    "mcnemar": "McNemar's exact test of right against not right",
-    "t": "paired t-test, corrected for skewness (Hall 1992)",
-    "wilcoxon": "Wilcoxon's signed-rank test (of symmetric differences, not of means)",
-    "sign": "exact sign test (of being ahead, not of means)",
-}
 OF_SCORES = METHODS | {
     "delta": "Student's t",
     "hall": "Student's t, widened where scores are skewed",
@@ -46,14 +39,20 @@ OF_SCORES = METHODS | {
 class View(view.View[CompareResult]):
     """Runs with intervals and groups, pairs with p-values, where a difference comes from."""
 
-    def tables(self, **options: Any) -> list[Grid]:
+    def tables(self, *, marks: bool = False, **options: Any) -> list[Grid]:
         c = self.result
+        if marks:
+            return [several.marked(c)]
         shown = list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
         grids = [self._runs(), self._pairs(shown)]
-        if (origin := c.origin) is not None and c.pairs[0].difference is not None:
-            grids.append(self._moves(origin, "Where it comes from"))
-        if origin is not None and origin.slices:
-            grids.append(self._slices(origin, MOST_SLICES, "Slices"))
+        for part in c.parts:
+            if (origin := part.origin) is None:
+                continue
+            if part.pairs[0].difference is not None and not c.more:
+                grids.append(self._moves(origin, "Where it comes from"))
+            if origin.slices:
+                title = f"Slices by {several.heading(c, part)}" if c.more else "Slices"
+                grids.append(View(part)._slices(origin, MOST_SLICES, title))
         grids[-1].notes = self.sentences()
         return grids
 
@@ -61,22 +60,16 @@ class View(view.View[CompareResult]):
         return self._pairs(list(self.result.pairs), full=True)
 
     def sentences(self) -> list[str]:
-        c, names = self.result, [row.run for row in self.result.rows]
-        return [
-            *compared(c),
-            *verdict(c),
-            *origin_words(c),
-            *unknown_words(c),
-            *judge_words(c),
-            *plan_words(c),
-            *method_words(c),
-            *(sentence(note, names) for note in notes(c)),
-            *view.policy_words(c.policy, c.touched),
-        ]
+        c = self.result
+        says = (compared, verdict, plain_words, origin_words, unknown_words, judge_words)
+        every = (several.of_each(c, say) for say in (*says, plan_words, method_words, note_words))
+        return [*chain.from_iterable(every), *view.policy_words(c.policy, c.touched)]
 
     def _runs(self, *, bars: bool = False) -> Grid:
         """The runs with their intervals and groups; a page has bars of outcomes."""
         c, rows = self.result, self.result.rows
+        if c.more:
+            return several.systems(c, whole=bars)
         shown = {
             "bar": bars and rows[0].numbers,
             "interval": c.interval_method is not None,
@@ -90,18 +83,23 @@ class View(view.View[CompareResult]):
         return Grid.of_rows(kinds.RunRow, rows, *names, level=100 * c.level, low=low, high=high)
 
     def _pairs(self, pairs: Sequence[Pair], *, full: bool = False, verdicts: bool = False) -> Grid:
-        """Differences with intervals and p; `full` keeps every digit."""
-        c, many = self.result, len(self.result.pairs) > 1
+        """Differences with intervals and p, by every measure; `full` keeps every digit."""
+        c, many = self.result, len(self.result.pairs) * len(self.result.parts) > 1
+        names_of = {(pair.run, pair.against) for pair in pairs}
+        by = [(k, p) for k in c.parts for p in k.pairs if (p.run, p.against) in names_of]
+        pairs = [pair for _, pair in by]
         names = ["run", "against", "difference"]
         names += ["verdict"] if verdicts else []
         names += ["interval"] if full or c.interval_method is not None else []
         p_values = ("p", "p_adjusted") if full else ("shown_p", "shown_p_adjusted")
         columns = columns_of(Pair, pairs, *names, *p_values[: 1 + many], level=100 * c.level)
+        if c.more:
+            columns.insert(2, (several.MEASURE, [several.heading(c, part) for part, _ in by]))
         if c.of_scores:
             counts = ("wins", "ties", "losses") if full else ("record",)
             effects = [p.effect for p in pairs]
             columns += columns_of(kinds.Effect, effects, "standardised", *counts)
-        title = "" if full or verdicts or not many or c.against else "Neighbours"
+        title = "Neighbours" if len(pairs) < len(c.parts) * len(c.pairs) else ""
         return Grid.of(columns, title=title)
 
     def _moves(self, origin: Origin, title: str = "") -> Grid:
@@ -127,26 +125,32 @@ class View(view.View[CompareResult]):
         return replace(Grid.of_rows(kinds.SliceShare, shown, *names, **words), title=title)
 
     def charts(self) -> view.Charts:
-        c = self.result
-        dots = self._dots(most=len(c.rows))
-        for figure in dots:
+        dots = self._dots(most=len(self.result.rows))
+        for figure, c in zip(dots, self.result.parts, strict=False):
             spanned = f" with {100 * c.level:g} % intervals" if c.interval_method else ""
             figure.spec["title"] = c.measure + spanned
-        return coloured({each.name: each.spec for each in (*dots, *differences_figure(c))})
+        return coloured({each.name: each.spec for each in (*dots, *self._differences())})
 
     def _dots(self, **most: int) -> list[Figure]:
-        rows = [(row.run, row.score, *row.interval) for row in self.result.rows]
-        return dot_figure("scores", rows, self.result.measure, **most)
+        figures: list[Figure] = []
+        for number, c in enumerate(self.result.parts):
+            rows = [(row.run, row.score, *row.interval) for row in c.rows]
+            figures += dot_figure(f"scores{number or ''}", rows, c.measure, **most)
+        return figures
+
+    def _differences(self) -> list[Figure]:
+        parts = enumerate(self.result.parts)
+        return [each for k, c in parts for each in differences_figure(c, f"differences{k or ''}")]
 
     def page(self) -> Page:
         c = self.result
-        lead, *rest = verdict(c)
+        lead, *rest = several.of_each(c, verdict)
         if len(c.rows) > 2 and (best := c.rows[0]).score is not None:
             of_best = f"{best.run} ({c.measure} {best.score:.4f}){distinct_from(c, best.run)}"
             lead, rest = f"The best run is {of_best}.", [lead, *rest]
         return page_of(
             c,
-            f"{plural(len(c.rows), 'run')} compared by {c.measure}",
+            f"{plural(len(c.rows), 'run')} compared by {listed([k.measure for k in c.parts])}",
             lead,
             self._sections(rest),
             how=[text for text in self.sentences() if text not in (lead, *rest)],
@@ -162,10 +166,10 @@ class View(view.View[CompareResult]):
             "All pairs",
             "The score of the first run minus that of the second.",
             self._pairs(c.pairs, verdicts=True),
-            filters=("run", "against", "verdict"),
-            beneath=("against",),
+            filters=("run", "against", *["measure"][: len(c.more)], "verdict"),
+            beneath=("against", *["measure"][: len(c.more)]),
         )
-        yield Section("pairs", "Pairs", figures=list(differences_figure(c)), tables=[pairs])
+        yield Section("pairs", "Pairs", figures=self._differences(), tables=[pairs])
         if (origin := c.origin) is not None:
             tables = [PageTable("moves", "Moves", "", self._moves(origin))]
             if origin.slices:
@@ -173,7 +177,7 @@ class View(view.View[CompareResult]):
             yield Section("origin", "Where the difference comes from", tables=tables)
 
 
-def differences_figure(c: CompareResult) -> Iterator[Figure]:
+def differences_figure(c: CompareResult, name: str) -> Iterator[Figure]:
     """Every pair with its interval, unless there are too many to read."""
     names = ("pair", "difference", "low", "high", "p")
     known = [p for p in c.pairs if p.difference is not None]
@@ -188,7 +192,7 @@ def differences_figure(c: CompareResult) -> Iterator[Figure]:
     zero = {"mark": dashed, "encoding": {"x": {"datum": 0}}}
     spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
     caption = f"{plural(len(data), 'difference')}, with intervals where there are some."
-    yield Figure("differences", caption, spec, title=f"Differences in {c.measure}")
+    yield Figure(name, caption, spec, title=f"Differences in {c.measure}")
 
 
 def compared(c: CompareResult) -> list[str]:
@@ -229,7 +233,9 @@ def verdict(c: CompareResult) -> list[str]:
 
 def _two(c: CompareResult) -> str:
     (pair,) = c.pairs
-    p, difference = f"p = {p_text(pair.p)}".replace("= <", "< "), pair.difference or 0.0
+    corrected = "corrected " * (pair.p_adjusted != pair.p)
+    p = f"{corrected}p = {p_text(pair.p_adjusted)}".replace("= <", "< ")
+    difference = pair.difference or 0.0
     if difference == 0:
         return f"{pair.run} and {pair.against} have the same {c.measure} ({p})."
     ahead = "ahead of" if (difference > 0) == c.higher_is_better else "behind"
@@ -243,7 +249,7 @@ def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
     differ = [p for p in tested if p.differs]
     sentences = [
         f"Of {plural(len(tested), 'pair')}, {plural(len(differ), 'differs', 'differ')} "
-        f"{_at_level(c)} ({CORRECTIONS.get(c.correction, c.correction)})."
+        f"{_at_level(c)} ({kinds.corrected_text(c)})."
     ]
     listed = {"Separated from all others": c.separated()}
     if c.against:
@@ -259,15 +265,16 @@ def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
 def _floor(c: CompareResult, tested: int) -> list[str]:
     """That no p can be small enough, or hardly one after correction."""
     many, unit = _independent(c)
-    times = tested if c.correction == "holm" else 1
+    times = tested * (c.together if c.family == "all" else 1)
+    times = times if c.correction in ("holm", "bonferroni") else 1
     floor, source = 2.0 ** (1 - min(many, 1000)), units_text(many, unit)
     cure = f"at least {units_text(least_units(c.alpha / times), unit)} are needed"
     by_resamples = (2 if c.test == "bootstrap" else 1) / (c.resamples + 1)
     if _is_random(c) and by_resamples > floor:
         floor, source, cure = by_resamples, f"{c.resamples:,} resamples", "use more resamples"
-    if c.test == "t" or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
+    if c.test in ("t", "student") or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
         return []
-    after = f" ({min(1.0, floor * times):.3g} after Holm's correction)" if times > 1 else ""
+    after = f" ({min(1.0, floor * times):.3g} after correction)" if times > 1 else ""
     none = f": no difference can be significant {_at_level(c)}; {cure}"
     return [f"With {source} no p is below {floor:.3g}{after}{none * (floor * times > c.alpha)}."]
 
@@ -276,6 +283,18 @@ def _is_random(c: CompareResult) -> bool:
     """Whether the p-values depend on random draws."""
     exact = all(p.exact for p in c.pairs if p.p is not None)
     return c.test in ("randomisation", "bootstrap") and not exact
+
+
+def plain_words(c: CompareResult) -> list[str]:
+    """What the plain t-test would say where the more careful one says something else."""
+    other = [p for p in c.pairs if p.plain_p is not None]
+    texts = [
+        f"{p.run} and {p.against} {kinds.VERDICTS[(p.plain_p or 0) <= c.alpha + SAME]} "
+        f"(p = {p_text(p.plain_p)})".replace("= <", "< ")
+        for p in other
+    ]
+    what = f"The plain paired t-test (student) has another verdict on {plural(len(other), 'pair')}"
+    return [f"{what}: {first_few(texts)}."] if other else []
 
 
 def distinct_from(c: CompareResult, run: str) -> str:
@@ -365,21 +384,16 @@ def method_words(c: CompareResult) -> list[str]:
             by += f"; of differences: {c.interval_method_of_differences}"
         sentences.append(f"Intervals: {100 * c.level:g} %, {by}.")
     if any(p.p is not None for p in c.pairs):
-        test = TESTS.get(c.test, c.test)
-        if c.test == "randomisation":
-            test += " (not of means alone)" if c.of_scores else ""
-            test += " of the studentised difference" if c.studentised else ""
-        if c.test in ("randomisation", "wilcoxon") and all(p.exact for p in c.pairs if p.p):
-            test += ", exact"
-        sentences.append(f"Test: {test}{f'; {drawn}' if _is_random(c) else ''}.")
+        by = kinds.test_text(c)
+        sentences.append(f"Test: {by}{f'; {drawn}' if _is_random(c) else ''}.")
         many, unit = _independent(c)
-        if c.of_scores and c.test in ("t", "bootstrap") and many < SEEN:
+        if c.of_scores and c.test in ("t", "student", "bootstrap") and many < SEEN:
             few = units_text(SEEN, unit)
             sentences.append(f"Fewer than {few} may not show a large difference on 1 in 20.")
     return [" ".join(sentences)] if sentences else []
 
 
-def notes(c: CompareResult) -> list[str]:
+def note_words(c: CompareResult) -> list[str]:
     odd = [row.no_interval.get(c.measure, "") for row in c.rows]
     odd += [pair.no_interval for pair in c.pairs]
     counted = Counter(filter(None, odd)).most_common(3) if c.interval_method is not None else []
@@ -395,4 +409,5 @@ def notes(c: CompareResult) -> list[str]:
         )
     if held := sum(pair.by_interval for pair in c.pairs):
         texts.append(f"{plural(held, 'pair')}: p is that of the interval, not of {c.test} alone")
-    return [*texts, *c.notes]
+    names = [row.run for row in c.rows]
+    return [sentence(note, names) for note in (*texts, *c.notes)]
