@@ -247,7 +247,7 @@ def reads(
         if "rankings" in kinds:
             if kind == "gold" and _is_trec(files[0]):
                 kind = "rankings"
-            known = RANKED if kind == "rankings" else COLUMNS
+            known: tuple[str, ...] = RANKED if kind == "rankings" else COLUMNS
             for name in reading.columns:
                 check_name("standard column name", name.rpartition(":")[2], known)
         lists = {name: values.pop(name) for name in (LISTS if "rankings" in kinds else ())}
@@ -268,7 +268,7 @@ def reads(
         return Input(files, kind, reading)
 
     def decorate(function: F) -> F:
-        made, columns = function, COLUMNS
+        made, columns = function, tuple(COLUMNS)
         if "rankings" in kinds:
             made, columns = _of_lists(made, tuple(LISTS)), (*COLUMNS, *RANKED)
         made = _with_options(made, "inputs", inputs, without or {}, columns)

@@ -7,6 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from msgspec import structs
+
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison
 from abstain.features.compare.comparison import (
@@ -25,6 +28,7 @@ from abstain.measures import measure as measure_of
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.runs.evaluation import Evaluation
+from abstain.stats.hypotheses import adjust_families
 from abstain.stats.intervals import check_method
 from abstain.stats.planning import check_plan
 
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURE = "c@1"
+OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "policy": {}}
+"""What a result says of its input, and the further measures in it need not."""
 
 
 def compare(
@@ -86,10 +92,9 @@ def compare(
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures or ())
-    of_scores = isinstance(asked, (Rankings, ScoreMatrix))
     options = Options(
         against=against,
-        test=test or ("t" if of_scores else "randomisation"),
+        test=test or ("randomisation" if isinstance(asked, Evaluation) else "t"),
         correction=correction or "holm",
         family=family,
         method=interval or "",
@@ -104,12 +109,13 @@ def compare(
         raise UsageError(f"{option('judge_drawn')} needs {option('judge_error')}")
     needs_counts = f"{option('by')} and {option('judge_error')} need a measure of counts"
     refuses = needs_counts if by or judge_error is not None else ""
-    if of_scores:
+    if not isinstance(asked, Evaluation):
         if refuses:
             raise UsageError(f"{needs_counts}; these are scores")
-        matrix = asked.scores(listed or "AP") if isinstance(asked, Rankings) else asked
-        if listed and matrix is asked:
-            matrix = matrix.only(measures=[str(name) for name in listed])
+        if isinstance(asked, Rankings):
+            matrix = asked.scores(listed or "AP")
+        else:
+            matrix = asked.only(measures=list(map(str, listed)) or None)
         single = [matrix.only(measures=[name]) for name in matrix.measures]
         return _each(options, [partial(compare_scores, one) for one in single])
     chosen = list(dict.fromkeys(map(_measure, listed or [DEFAULT_MEASURE])))
@@ -149,9 +155,21 @@ def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -
             first = comparisons[0]
             how = replace(how, order=tuple(first.runs[i] for i in first.order))
         comparisons.append(make(how))
-    return comparison.results_of(comparisons)
+    return _results_of(comparisons)
 
 
 def _share(options: Options, number: int, of: int) -> Progress:
     """The progress of one of several measures as a part of the whole."""
     return lambda done, total: options.progress(number * total + done, of * total)
+
+
+def _results_of(comparisons: Sequence[Comparison]) -> CompareResult:
+    """The result of the first measure, which holds those of the others."""
+    options, together = comparisons[0].options, comparisons[0].options.family == "all"
+    p = [np.array([one.p for one in each.p_values]) for each in comparisons]
+    corrected, plain = (
+        adjust_families(tables, options.correction, together=together)
+        for tables in (p, [each.plain() for each in comparisons])
+    )
+    first, *more = map(Comparison.result, comparisons, corrected, plain)
+    return structs.replace(first, more=tuple(structs.replace(r, **OF_THE_WHOLE) for r in more))

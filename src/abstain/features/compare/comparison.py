@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from msgspec import structs
 
 from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow, units_text
@@ -32,7 +31,7 @@ from abstain.report.result import ends, finite, read_as
 from abstain.report.view import first_few
 from abstain.runs.evaluation import Evaluation, part_of
 from abstain.stats.delta_method import few_clusters
-from abstain.stats.hypotheses import LEAST_DIFFERING, adjust_families
+from abstain.stats.hypotheses import LEAST_DIFFERING
 from abstain.stats.intervals import Interval, check_level
 from abstain.stats.orderings import letter_groups, letters
 from abstain.stats.planning import Plan, least_units, plan
@@ -58,8 +57,6 @@ LEAST_DETECTED = 1e-6
 UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 OF_RESULT = ("against", "test", "correction", "family", "level", "resamples", "seed")
 """Options that a result holds."""
-OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "policy": {}}
-"""What a result says of its input, and the further measures in it need not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,18 +308,6 @@ class Comparison(ABC):
             power=options.power,
             level=options.level,
         )
-
-
-def results_of(comparisons: Sequence[Comparison]) -> CompareResult:
-    """The result of the first measure, which holds those of the others."""
-    options, together = comparisons[0].options, comparisons[0].options.family == "all"
-    p = [np.array([one.p for one in each.p_values]) for each in comparisons]
-    corrected, plain = (
-        adjust_families(tables, options.correction, together=together)
-        for tables in (p, [each.plain() for each in comparisons])
-    )
-    first, *more = map(Comparison.result, comparisons, corrected, plain)
-    return structs.replace(first, more=tuple(structs.replace(r, **OF_THE_WHOLE) for r in more))
 
 
 def too_few(test: str, seen: str, has: float, least: int) -> str:

@@ -166,7 +166,7 @@ class ScoreComparison(Comparison):
         return PValue(p, exact=False, of_interval=by_interval, why_not=why_not)
 
     def _student(self, i: int, j: int) -> float:
-        """The plain paired t-test's p; NaN where one topic, or equal differences, show no spread."""
+        """The plain paired t-test's p; NaN where the differences show no spread."""
         pair = self.paired(i, j).whole
         return pair.p() if self.groups > 1 or not pair.value else math.nan
 

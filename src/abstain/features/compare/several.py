@@ -33,12 +33,15 @@ def heading(c: CompareResult, part: CompareResult) -> str:
 
 
 def of_each(c: CompareResult, say: Callable[[CompareResult], list[str]]) -> list[str]:
-    """What there is to say of each measure; once if it is the same for all."""
-    texts = [say(part) for part in c.parts]
-    if all(each == texts[0] for each in texts):
-        return texts[0]
-    both = zip(c.parts, texts, strict=True)
-    return [f"{heading(c, part)}: {text}" for part, each in both for text in each]
+    """What there is to say of each measure; what holds for all of them without naming one."""
+    whose: dict[str, list[str]] = {}
+    for part in c.parts:
+        for text in say(part):
+            whose.setdefault(text, []).append(heading(c, part))
+    every = len(c.parts)
+    return [
+        text if len(names) == every else f"{listed(names)}: {text}" for text, names in whose.items()
+    ]
 
 
 def _score(c: CompareResult, part: CompareResult) -> tuple[Column, list[Cell]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -13,13 +12,20 @@ from abstain.errors import plural
 from abstain.features.compare import result as kinds
 from abstain.features.compare import several
 from abstain.features.compare.result import CompareResult, Origin, Pair, p_text, units_text
+from abstain.features.compare.words import (
+    independent,
+    is_random,
+    method_words,
+    note_words,
+    plain_words,
+    plan_words,
+)
 from abstain.report import view
 from abstain.report.charts import chart, coloured, dots_and_spans
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.view import first_few, listed, sentence
-from abstain.stats.intervals import DRAWS, METHODS, RANDOM
+from abstain.report.view import first_few, listed
 from abstain.stats.planning import least_units
 
 MOST_SLICES = 12
@@ -28,12 +34,6 @@ SAME = 1e-12
 """Contributions nearer than this are equal."""
 MOST_PAIRS = 60
 """Pairs that a chart holds."""
-SEEN = 60
-"""What one topic in 20 decides is seen in 95 % of samples of 60."""
-OF_SCORES = METHODS | {
-    "delta": "Student's t",
-    "hall": "Student's t, widened where scores are skewed",
-}
 
 
 class View(view.View[CompareResult]):
@@ -200,17 +200,15 @@ def compared(c: CompareResult) -> list[str]:
     if c.questions < c.questions_in_all:
         why = [f"{run} lacks {gone:,}" for run, gone in c.absent.items()]
         name = c.measure.removeprefix("mean ")
-        why += [f"{name} is undefined for {run} on {n:,}" for run, n in c.undefined_on.items()]
+        undefined = [f"{name} is undefined for {run} on {n:,}" for run, n in c.undefined_on.items()]
+        everywhere = len(undefined) == len(c.rows) and len(set(c.undefined_on.values())) == 1
+        alike = [f"{name} is undefined on {n:,}" for n in set(c.undefined_on.values())]
+        why += alike if everywhere else undefined
         on = f"the {c.questions:,} of {on} that all of them have ({first_few(why)})"
     if c.clusters is not None:
         on += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
     text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on {on}."
     return [text, *view.undefined_sentences((row.run, row.undefined) for row in c.rows)]
-
-
-def _independent(c: CompareResult) -> tuple[int, str]:
-    """How many independent units there are, and what one is called."""
-    return (c.questions, c.unit) if c.clusters is None else (c.clusters, "cluster")
 
 
 def _at_level(c: CompareResult) -> str:
@@ -264,37 +262,23 @@ def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
 
 def _floor(c: CompareResult, tested: int) -> list[str]:
     """That no p can be small enough, or hardly one after correction."""
-    many, unit = _independent(c)
+    many, unit = independent(c)
     times = tested * (c.together if c.family == "all" else 1)
     times = times if c.correction in ("holm", "bonferroni") else 1
     floor, source = 2.0 ** (1 - min(many, 1000)), units_text(many, unit)
     cure = f"at least {units_text(least_units(c.alpha / times), unit)} are needed"
     by_resamples = (2 if c.test == "bootstrap" else 1) / (c.resamples + 1)
-    if _is_random(c) and by_resamples > floor:
+    if is_random(c) and by_resamples > floor:
         floor, source, cure = by_resamples, f"{c.resamples:,} resamples", "use more resamples"
     if c.test in ("t", "student") or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
         return []
-    after = f" ({min(1.0, floor * times):.3g} after correction)" if times > 1 else ""
+    after = (
+        f" ({min(1.0, floor * times):.3g} after {c.correction.title()}'s correction)"
+        if times > 1
+        else ""
+    )
     none = f": no difference can be significant {_at_level(c)}; {cure}"
     return [f"With {source} no p is below {floor:.3g}{after}{none * (floor * times > c.alpha)}."]
-
-
-def _is_random(c: CompareResult) -> bool:
-    """Whether the p-values depend on random draws."""
-    exact = all(p.exact for p in c.pairs if p.p is not None)
-    return c.test in ("randomisation", "bootstrap") and not exact
-
-
-def plain_words(c: CompareResult) -> list[str]:
-    """What the plain t-test would say where the more careful one says something else."""
-    other = [p for p in c.pairs if p.plain_p is not None]
-    texts = [
-        f"{p.run} and {p.against} {kinds.VERDICTS[(p.plain_p or 0) <= c.alpha + SAME]} "
-        f"(p = {p_text(p.plain_p)})".replace("= <", "< ")
-        for p in other
-    ]
-    what = f"The plain paired t-test (student) has another verdict on {plural(len(other), 'pair')}"
-    return [f"{what}: {first_few(texts)}."] if other else []
 
 
 def distinct_from(c: CompareResult, run: str) -> str:
@@ -351,63 +335,3 @@ def judge_words(c: CompareResult) -> list[str]:
     if c.never_checked:
         text += f" Never checked, so taken as right: {', '.join(c.never_checked)}."
     return [text]
-
-
-def plan_words(c: CompareResult) -> list[str]:
-    p, sentences = c.plan, []
-    if p is None:
-        return []
-    if p.visible is not None:
-        if c.widest is not None and p.visible > c.widest:
-            return ["This test set is too small to show any difference reliably."]
-        span = "" if p.visible_range is None else " ({:.3f} to {:.3f})".format(*p.visible_range)
-        one = "" if len(c.pairs) == 1 else ", median pair, not corrected"
-        power = f"power {100 * p.power_asked:g} %{one}"
-        sentences.append(
-            f"This test set could detect a difference of {p.visible:.3g}{span} ({power})."
-        )
-    if p.detect is not None and p.power is not None and p.needed is not None:
-        span = "" if p.needed_range is None else " ({:,} to {:,})".format(*p.needed_range)
-        has = f"a power of {100 * p.power:.0f} % to find a difference of {p.detect:g}"
-        needs = f"a power of {100 * p.power_asked:g} % needs {units_text(p.needed, c.unit)}{span}"
-        sentences.append(f"This test set has {has}; {needs}.")
-    return sentences
-
-
-def method_words(c: CompareResult) -> list[str]:
-    sentences, drawn = [], f"{c.resamples:,} resamples, seed {c.seed}"
-    if (method := c.interval_method) is not None:
-        by = (OF_SCORES if c.of_scores else METHODS).get(method, method)
-        draws = f"{DRAWS:,} draws, seed {c.seed}" if method == "jeffreys" else drawn
-        by += f" ({method}; {draws})" if method in RANDOM else f" ({method})"
-        if c.interval_method_of_differences:
-            by += f"; of differences: {c.interval_method_of_differences}"
-        sentences.append(f"Intervals: {100 * c.level:g} %, {by}.")
-    if any(p.p is not None for p in c.pairs):
-        by = kinds.test_text(c)
-        sentences.append(f"Test: {by}{f'; {drawn}' if _is_random(c) else ''}.")
-        many, unit = _independent(c)
-        if c.of_scores and c.test in ("t", "student", "bootstrap") and many < SEEN:
-            few = units_text(SEEN, unit)
-            sentences.append(f"Fewer than {few} may not show a large difference on 1 in 20.")
-    return [" ".join(sentences)] if sentences else []
-
-
-def note_words(c: CompareResult) -> list[str]:
-    odd = [row.no_interval.get(c.measure, "") for row in c.rows]
-    odd += [pair.no_interval for pair in c.pairs]
-    counted = Counter(filter(None, odd)).most_common(3) if c.interval_method is not None else []
-    texts = [f"{plural(n, 'interval')}: {why}" for why, n in counted]
-    if unstated := sum(row.unstated for row in c.rows):
-        texts.append(f"{plural(unstated, 'answer')} without a confidence")
-    if c.biased:
-        texts.append(f"{c.measure} is biased upwards, more so with fewer answers: no interval")
-    if lost := max(pair.undefined_swaps for pair in c.pairs):
-        texts.append(
-            f"{c.measure} is undefined in up to {lost:,} of {c.swaps or 0:,} swaps, which count as "
-            "at least as extreme as the observed difference"
-        )
-    if held := sum(pair.by_interval for pair in c.pairs):
-        texts.append(f"{plural(held, 'pair')}: p is that of the interval, not of {c.test} alone")
-    names = [row.run for row in c.rows]
-    return [sentence(note, names) for note in (*texts, *c.notes)]
