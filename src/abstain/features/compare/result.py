@@ -59,7 +59,7 @@ TESTS = {
     "bootstrap": "paired bootstrap",
     "mcnemar": "McNemar's exact test of right against not right",
     "t": "paired t-test, corrected for skewness (Hall 1992)",
-    "student": "paired t-test (Student's, which takes differences as not skewed)",
+    "student": "paired t-test (Student's)",
     "wilcoxon": "Wilcoxon's signed-rank test (of symmetric differences, not of means)",
     "sign": "exact sign test (of being ahead, not of means)",
 }

@@ -31,8 +31,8 @@ def plain_words(c: CompareResult) -> list[str]:
         + f"(p = {p_text(p)})".replace("= <", "< ")
         for pair, p in other
     ]
-    what = f"By the plain paired t-test (student) {plural(len(other), 'pair has', 'pairs have')}"
-    return [f"{what} another verdict: {first_few(texts)}."] if other else []
+    what = "By the plain paired t-test (student) instead"
+    return [f"{what}, {first_few(texts)}."] if other else []
 
 
 def is_random(c: CompareResult) -> bool:
