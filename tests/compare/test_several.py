@@ -17,7 +17,7 @@ from statsmodels.stats.multitest import multipletests
 
 import abstain as ab
 from abstain.errors import UsageError
-from abstain.features.compare.several import beaten, marked
+from abstain.features.compare.view import beaten, marked
 from tests.compare.asked import looks, told
 from tests.helpers import Here, words
 from tests.rankings.collections_by_hand import write_collection

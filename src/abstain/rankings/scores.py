@@ -180,16 +180,11 @@ class ScoreMatrix:
         every = plural(len(gone), self.unit, self._units)
         notes = [
             f"means of {name} leave out {n:,} of {every}, where it is undefined"
-            for name, n in zip(self.measures, (nowhere & ~gone).sum(axis=1).tolist(), strict=True)
+            for name, n in zip(self.measures, nowhere.sum(axis=1).tolist(), strict=True)
             if n
         ]
-        if gone.any():
-            known = int((self.undefined.any(axis=(0, 1)) & gone).sum())
-            note = f"left out: {int(gone.sum()):,} of {every}, where some system has no score"
-            if known:
-                there = "there" if known == gone.sum() else f"on {known:,} of them"
-                note += f"; the score is undefined {there}"
-            notes.append(note)
+        if lost := int((gone & ~nowhere.all(axis=0)).sum()):
+            notes.append(f"left out: {lost:,} of {every}, where some system has no score")
         return replace(
             self,
             topics=tuple(t for t, out in zip(self.topics, gone, strict=True) if not out),

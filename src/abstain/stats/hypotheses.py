@@ -368,10 +368,3 @@ def adjust(p: Array, correction: str) -> Array:
         of = holm if correction == "holm" else false_discovery_control
         adjusted[known] = of(adjusted[known])
     return adjusted
-
-
-def adjust_families(tables: Sequence[Array], correction: str, *, together: bool) -> list[Array]:
-    """The p-values of several measures (each of as many pairs), adjusted together or apart."""
-    if not together:
-        return [adjust(p, correction) for p in tables]
-    return np.split(adjust(np.concatenate(tables), correction), len(tables))

@@ -28,7 +28,7 @@ from abstain.measures import measure as measure_of
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.runs.evaluation import Evaluation
-from abstain.stats.hypotheses import adjust_families
+from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import check_method
 from abstain.stats.planning import check_plan
 
@@ -147,29 +147,26 @@ def _measure(name: str | Measure) -> Measure:
 
 
 def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
-    """The comparisons by several measures, whose runs all stand in the order of the first."""
+    """The comparison by the first measure; it holds those by the others, in its order of runs."""
     comparisons: list[Comparison] = []
     for number, make in enumerate(makers):
-        how = replace(options, measures=len(makers), progress=_share(options, number, len(makers)))
-        if comparisons:
-            first = comparisons[0]
-            how = replace(how, order=tuple(first.runs[i] for i in first.order))
-        comparisons.append(make(how))
-    return _results_of(comparisons)
-
-
-def _share(options: Options, number: int, of: int) -> Progress:
-    """The progress of one of several measures as a part of the whole."""
-    return lambda done, total: options.progress(number * total + done, of * total)
-
-
-def _results_of(comparisons: Sequence[Comparison]) -> CompareResult:
-    """The result of the first measure, which holds those of the others."""
-    options, together = comparisons[0].options, comparisons[0].options.family == "all"
-    p = [np.array([one.p for one in each.p_values]) for each in comparisons]
+        comparisons.append(make(_one_of(options, number, len(makers), *comparisons[:1])))
+    p = np.array([[pair.p for pair in each.p_values] for each in comparisons])
+    plain = np.array([each.plain() for each in comparisons])
+    families = (1, -1) if options.family == "all" else p.shape
     corrected, plain = (
-        adjust_families(tables, options.correction, together=together)
-        for tables in (p, [each.plain() for each in comparisons])
+        np.reshape([adjust(row, options.correction) for row in table.reshape(families)], p.shape)
+        for table in (p, plain)
     )
     first, *more = map(Comparison.result, comparisons, corrected, plain)
     return structs.replace(first, more=tuple(structs.replace(r, **OF_THE_WHOLE) for r in more))
+
+
+def _one_of(options: Options, number: int, of: int, first: Comparison | None = None) -> Options:
+    """The options of one of several measures."""
+    order = () if first is None else tuple(first.runs[i] for i in first.order)
+
+    def progress(done: int, total: int) -> None:
+        options.progress(number * total + done, of * total)
+
+    return replace(options, measures=of, order=order, progress=progress)

@@ -12,7 +12,6 @@ from abstain.outcomes import Counts
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, written
 from abstain.report.view import measure_summary
-from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.planning import Plan
 
 if TYPE_CHECKING:
@@ -52,34 +51,6 @@ def p_text(p: float | None) -> str:
     if p is None:
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-TESTS = {
-    "randomisation": "paired randomisation",
-    "bootstrap": "paired bootstrap",
-    "mcnemar": "McNemar's exact test of right against not right",
-    "t": "paired t-test, corrected for skewness (Hall 1992)",
-    "student": "paired t-test (Student's)",
-    "wilcoxon": "Wilcoxon's signed-rank test (of symmetric differences, not of means)",
-    "sign": "exact sign test (of being ahead, not of means)",
-}
-
-
-def test_text(c: CompareResult) -> str:
-    """The test that gave p."""
-    test = TESTS.get(c.test, c.test)
-    if c.test == "randomisation":
-        test += " (not of means alone)" if c.of_scores else ""
-        test += " of the studentised difference" if c.studentised else ""
-    exact = c.test in ("randomisation", "wilcoxon") and all(p.exact for p in c.pairs if p.p)
-    return test + (", exact" if exact else "")
-
-
-def corrected_text(c: CompareResult) -> str:
-    """How p is corrected, and over what."""
-    over = {"all": " over all measures", "measure": " for each measure alone"}[c.family]
-    text = CORRECTIONS.get(c.correction, c.correction)
-    return text + (over if c.together > 1 and c.correction != "none" else "")
 
 
 def units_text(count: int, unit: str) -> str:

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from string import ascii_letters
 from typing import Any
 
 from msgspec.structs import replace
 
-from abstain.errors import plural
+from abstain.errors import UsageError, option, plural
 from abstain.features.compare import result as kinds
-from abstain.features.compare import several
-from abstain.features.compare.result import CompareResult, Origin, Pair, p_text, units_text
-from abstain.features.compare.words import (
-    independent,
-    is_random,
-    method_words,
-    note_words,
-    plain_words,
-    plan_words,
-)
+from abstain.features.compare import words
+from abstain.features.compare.result import CompareResult, Origin, Pair, RunRow
+from abstain.features.compare.words import heading, of_each
 from abstain.report import view
 from abstain.report.charts import chart, coloured, dots_and_spans
 from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.leaderboard import dot_figure
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
-from abstain.report.view import first_few, listed
-from abstain.stats.planning import least_units
+from abstain.report.result import places
+from abstain.report.view import listed, measure_summary
 
 MOST_SLICES = 12
-MOST_QUESTIONS = 5
-SAME = 1e-12
-"""Contributions nearer than this are equal."""
 MOST_PAIRS = 60
 """Pairs that a chart holds."""
+
+MEASURE = Column("measure", means="what the two scores are by", plain=True)
+ABOVE, BELOW = "†", "‡"
 
 
 class View(view.View[CompareResult]):
@@ -42,7 +36,7 @@ class View(view.View[CompareResult]):
     def tables(self, *, marks: bool = False, **options: Any) -> list[Grid]:
         c = self.result
         if marks:
-            return [several.marked(c)]
+            return [marked(c)]
         shown = list(c.pairs) if c.against or len(c.rows) == 2 else c.neighbours()
         grids = [self._runs(), self._pairs(shown)]
         for part in c.parts:
@@ -51,25 +45,19 @@ class View(view.View[CompareResult]):
             if part.pairs[0].difference is not None and not c.more:
                 grids.append(self._moves(origin, "Where it comes from"))
             if origin.slices:
-                title = f"Slices by {several.heading(c, part)}" if c.more else "Slices"
+                title = f"Slices by {heading(c, part)}" if c.more else "Slices"
                 grids.append(View(part)._slices(origin, MOST_SLICES, title))
-        grids[-1].notes = self.sentences()
+        grids[-1].notes = words.sentences(self.result)
         return grids
 
     def whole(self, **options: Any) -> Grid:
         return self._pairs(list(self.result.pairs), full=True)
 
-    def sentences(self) -> list[str]:
-        c = self.result
-        says = (compared, verdict, plain_words, origin_words, unknown_words, judge_words)
-        every = (several.of_each(c, say) for say in (*says, plan_words, method_words, note_words))
-        return [*chain.from_iterable(every), *view.policy_words(c.policy, c.touched)]
-
     def _runs(self, *, bars: bool = False) -> Grid:
         """The runs with their intervals and groups; a page has bars of outcomes."""
         c, rows = self.result, self.result.rows
         if c.more:
-            return several.systems(c, whole=bars)
+            return systems(c, whole=bars)
         shown = {
             "bar": bars and rows[0].numbers,
             "interval": c.interval_method is not None,
@@ -94,7 +82,7 @@ class View(view.View[CompareResult]):
         p_values = ("p", "p_adjusted") if full else ("shown_p", "shown_p_adjusted")
         columns = columns_of(Pair, pairs, *names, *p_values[: 1 + many], level=100 * c.level)
         if c.more:
-            columns.insert(2, (several.MEASURE, [several.heading(c, part) for part, _ in by]))
+            columns.insert(2, (MEASURE, [heading(c, part) for part, _ in by]))
         if c.of_scores:
             counts = ("wins", "ties", "losses") if full else ("record",)
             effects = [p.effect for p in pairs]
@@ -120,9 +108,9 @@ class View(view.View[CompareResult]):
             shown += slices[:most]
             if most is not None and len(slices) > most:
                 title += f"; {most} of {len(slices)} parts by {attribute}"
-        words = {"run": pair.run, "against": pair.against, "measure": self.result.measure}
+        heads = {"run": pair.run, "against": pair.against, "measure": self.result.measure}
         names = ("attribute", "name", *kinds.OF_SLICES)
-        return replace(Grid.of_rows(kinds.SliceShare, shown, *names, **words), title=title)
+        return replace(Grid.of_rows(kinds.SliceShare, shown, *names, **heads), title=title)
 
     def charts(self) -> view.Charts:
         dots = self._dots(most=len(self.result.rows))
@@ -144,16 +132,16 @@ class View(view.View[CompareResult]):
 
     def page(self) -> Page:
         c = self.result
-        lead, *rest = several.of_each(c, verdict)
+        lead, *rest = of_each(c, words.verdict)
         if len(c.rows) > 2 and (best := c.rows[0]).score is not None:
-            of_best = f"{best.run} ({c.measure} {best.score:.4f}){distinct_from(c, best.run)}"
+            of_best = f"{best.run} ({c.measure} {best.score:.4f}){words.distinct_from(c, best.run)}"
             lead, rest = f"The best run is {of_best}.", [lead, *rest]
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {listed([k.measure for k in c.parts])}",
             lead,
             self._sections(rest),
-            how=[text for text in self.sentences() if text not in (lead, *rest)],
+            how=[text for text in words.sentences(self.result) if text not in (lead, *rest)],
         )
 
     def _sections(self, sentences: list[str]) -> Iterator[Section]:
@@ -195,143 +183,74 @@ def differences_figure(c: CompareResult, name: str) -> Iterator[Figure]:
     yield Figure(name, caption, spec, title=f"Differences in {c.measure}")
 
 
-def compared(c: CompareResult) -> list[str]:
-    on = units_text(c.questions_in_all, c.unit)
-    if c.questions < c.questions_in_all:
-        why = [f"{run} lacks {gone:,}" for run, gone in c.absent.items()]
-        name = c.measure.removeprefix("mean ")
-        undefined = [f"{name} is undefined for {run} on {n:,}" for run, n in c.undefined_on.items()]
-        everywhere = len(undefined) == len(c.rows) and len(set(c.undefined_on.values())) == 1
-        alike = [f"{name} is undefined on {n:,}" for n in set(c.undefined_on.values())]
-        why += alike if everywhere else undefined
-        on = f"the {c.questions:,} of {on} that all of them have ({first_few(why)})"
-    if c.clusters is not None:
-        on += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
-    text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on {on}."
-    return [text, *view.undefined_sentences((row.run, row.undefined) for row in c.rows)]
+def _score(c: CompareResult, part: CompareResult) -> tuple[Column, list[Cell]]:
+    means = measure_summary(part.measure.removeprefix("mean "))
+    return Column(heading(c, part), "score", means=means), [row.score for row in part.rows]
 
 
-def _at_level(c: CompareResult) -> str:
-    return f"at the {100 * c.alpha:g} % level"
+def systems(c: CompareResult, *, whole: bool = False) -> Grid:
+    """Runs by measures, with groups; on a page (`whole`) with intervals and outcomes too."""
+    columns = columns_of(RunRow, c.rows, "run", *["bar"][: whole and bool(c.rows[0].numbers)])
+    for part in c.parts:
+        columns.append(_score(c, part))
+        if whole and part.interval_method is not None:
+            level = {"level": 100 * c.level}
+            ends = columns_of(RunRow, part.rows, "interval", **level)
+            columns += [(replace(column, joined=True), cells) for column, cells in ends]
+        if part.grouped:
+            columns.append((replace(kinds.GROUP, joined=True), [row.group for row in part.rows]))
+    return Grid.of(columns)
 
 
-def verdict(c: CompareResult) -> list[str]:
-    """Which differences are real."""
-    tested = [p for p in c.pairs if p.differs is not None]
-    untested = [p.no_test for p in c.pairs if p.no_test]
-    sentences = []
-    if untested:
-        count = plural(len(untested), "pair has", "pairs have")
-        sentences.append(f"{count} no verdict: {first_few(untested)}.")
-    if not tested:
-        return sentences or ["Where a score is undefined there is no difference to test."]
-    alone = c.against is None and len(c.rows) == 2
-    return [*([_two(c)] if alone else _several(c, tested)), *sentences, *_floor(c, len(tested))]
+def beaten(part: CompareResult) -> Iterator[tuple[str, str]]:
+    """Each pair whose difference is significant: the better run and the other one."""
+    for pair in part.pairs:
+        if pair.differs and pair.difference:
+            better = (pair.difference > 0) == part.higher_is_better
+            yield (pair.run, pair.against) if better else (pair.against, pair.run)
 
 
-def _two(c: CompareResult) -> str:
-    (pair,) = c.pairs
-    corrected = "corrected " * (pair.p_adjusted != pair.p)
-    p = f"{corrected}p = {p_text(pair.p_adjusted)}".replace("= <", "< ")
-    difference = pair.difference or 0.0
-    if difference == 0:
-        return f"{pair.run} and {pair.against} have the same {c.measure} ({p})."
-    ahead = "ahead of" if (difference > 0) == c.higher_is_better else "behind"
-    kind = f"{'' if pair.differs else 'not '}a significant difference"
-    kind += " in right answers" if c.test == "mcnemar" else ""
-    by = f"{abs(difference):.4f} ({p})"
-    return f"{pair.run} is {ahead} {pair.against} by {by}: {kind} {_at_level(c)}."
+def marked(c: CompareResult) -> Grid:
+    """Runs by measures as a paper shows them: the best in bold, marks where a run is better."""
+    runs = [row.run for row in c.rows]
+    if len(runs) > len(ascii_letters) and c.against is None:
+        fewer = f"compare all with one: {option('against', 'RUN')}"
+        raise UsageError(
+            f"there are only {len(ascii_letters)} letters for {len(runs)} runs; {fewer}"
+        )
+    letter = dict(zip(runs, ascii_letters, strict=False))
+    columns: list[tuple[Column, list[Cell]]] = columns_of(RunRow, c.rows, "run")
+    if c.against is None:
+        columns.insert(0, (Column(), [*letter.values()]))
+    marks, bold = {}, set()
+    for part in c.parts:
+        at, pairs = len(columns), set(beaten(part))
+        columns.append(_score(c, part))
+        scores = [math.nan if row.score is None else row.score for row in part.rows]
+        place = places(scores, higher_is_better=part.higher_is_better)
+        bold |= {(row, at) for row, text in enumerate(place) if text.rstrip("=") == "1"}
+        for row, run in enumerate(runs):
+            if c.against is None:
+                marks[row, at] = "".join(letter[other] for other in runs if (run, other) in pairs)
+            else:
+                better, worse = (run, c.against) in pairs, (c.against, run) in pairs
+                marks[row, at] = ABOVE * better + BELOW * worse
+    return Grid.of(columns, marks=marks, bold=bold, caption=caption(c))
 
 
-def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
-    differ = [p for p in tested if p.differs]
-    sentences = [
-        f"Of {plural(len(tested), 'pair')}, {plural(len(differ), 'differs', 'differ')} "
-        f"{_at_level(c)} ({kinds.corrected_text(c)})."
-    ]
-    listed = {"Separated from all others": c.separated()}
-    if c.against:
-        above = [p.run for p in differ if (p.difference or 0) > 0]
-        below = [p.run for p in differ if (p.difference or 0) < 0]
-        listed = {f"Above {c.against}": above, f"Below {c.against}": below}
-    sentences += [f"{what}: {first_few(runs, most=5)}." for what, runs in listed.items() if runs]
-    if c.grouped:
-        sentences.append("Runs that share a letter (group) cannot be told apart.")
-    return sentences
-
-
-def _floor(c: CompareResult, tested: int) -> list[str]:
-    """That no p can be small enough, or hardly one after correction."""
-    many, unit = independent(c)
-    times = tested * (c.together if c.family == "all" else 1)
-    times = times if c.correction in ("holm", "bonferroni") else 1
-    floor, source = 2.0 ** (1 - min(many, 1000)), units_text(many, unit)
-    cure = f"at least {units_text(least_units(c.alpha / times), unit)} are needed"
-    by_resamples = (2 if c.test == "bootstrap" else 1) / (c.resamples + 1)
-    if is_random(c) and by_resamples > floor:
-        floor, source, cure = by_resamples, f"{c.resamples:,} resamples", "use more resamples"
-    if c.test in ("t", "student") or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
-        return []
-    after = (
-        f" ({min(1.0, floor * times):.3g} after {c.correction.title()}'s correction)"
-        if times > 1
-        else ""
-    )
-    none = f": no difference can be significant {_at_level(c)}; {cure}"
-    return [f"With {source} no p is below {floor:.3g}{after}{none * (floor * times > c.alpha)}."]
-
-
-def distinct_from(c: CompareResult, run: str) -> str:
-    """From how many other runs a run differs; empty where it was compared with none."""
-    verdicts = [p.differs for p in c.pairs if run in (p.run, p.against) and p.differs is not None]
-    if not verdicts:
-        return ""
-    return f", told apart from {sum(verdicts)} of {plural(len(verdicts), 'other')} {_at_level(c)}"
-
-
-def origin_words(c: CompareResult) -> list[str]:
-    o, difference = c.origin, signed(c.pairs[0].difference)
-    if o is None or not o.contributions:
-        return []
-    knowing = f"{signed(o.knowing)} comes from knowing more or fewer answers"
-    abstaining = f"{signed(o.abstaining)} from the choice of when to abstain"
-    sentences = [f"Of the difference of {difference}, {knowing} and {abstaining}."]
-    if o.knowing is None:
-        blanks = plural(o.without_candidate, "blank has", "blanks have")
-        sentences = [f"{blanks} no candidate (column candidate) to tell knowing from abstaining."]
-    first = list(o.contributions.items())[: MOST_QUESTIONS + 1]
-    if len(first) <= MOST_QUESTIONS or abs(first[0][1]) - abs(first[-1][1]) > SAME:
-        names = ", ".join(f"{name} ({signed(value)})" for name, value in first[:MOST_QUESTIONS])
-        sentences.append(f"The questions that contribute most: {names}.")
-    return sentences + [
-        f"Simpson's reversal by {attribute}: the other way in every slice that shows a difference."
-        for attribute in o.reversals
-    ]
-
-
-def signed(value: float | None) -> str:
-    return f"{round(value or 0.0, 4) + 0.0:+.4f}".replace("-", "−")
-
-
-def unknown_words(c: CompareResult) -> list[str]:
-    total = sum(row.unknown for row in c.rows)
-    responses = plural(total, "response is", "responses are")
-    text = f"{responses} unknown (unparseable, failed or missing)"
-    if not total or not all(row.bounds for row in c.rows):
-        return [f"{text}."] if total else []
-    above, below = (c.rows if c.higher_is_better else c.rows[::-1])[:: len(c.rows) - 1]
-    low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
-    reverse = len(c.rows) == 2 and (low is None or high is None or low <= high)
-    why = " and could reverse the order of the two runs" if reverse else ""
-    return [f"{text}{why}: worst and best bound the score over all their outcomes."]
-
-
-def judge_words(c: CompareResult) -> list[str]:
-    if not c.judge_sample:
-        return []
-    checked = plural(c.judge_sample, "checked response")
-    drawn = "at random" if c.judge_drawn == "random" else f"by {c.judge_drawn}"
-    text = f"Corrected scores remove the judge's errors, estimated from {checked} (drawn {drawn})."
-    if c.never_checked:
-        text += f" Never checked, so taken as right: {', '.join(c.never_checked)}."
-    return [text]
+def caption(c: CompareResult) -> str:
+    """What the marks stand for: test, correction, level."""
+    if c.against is None:
+        what = "Superscripts name the runs that a run is significantly better than"
+    else:
+        what = f"{ABOVE}: significantly better than {c.against}, {BELOW}: significantly worse"
+    every = [pair.differs for part in c.parts for pair in part.pairs]
+    how = f"{words.test_text(c)}; {words.corrected_text(c)}; {100 * c.alpha:g} % level"
+    texts = [f"{what} ({how}; {plural(len(every), 'comparison')})."]
+    if untested := every.count(None):
+        texts.append(f"{plural(untested, 'comparison has', 'comparisons have')} no verdict.")
+    low = [heading(c, part) for part in c.parts if not part.higher_is_better]
+    texts.append(f"Bold: the best by each measure{f' (low is good: {listed(low)})' * bool(low)}.")
+    if len({part.questions for part in c.parts}) == 1:
+        texts.append(f"{kinds.units_text(c.questions, c.unit)}.")
+    return " ".join(texts)
