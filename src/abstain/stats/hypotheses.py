@@ -363,7 +363,7 @@ def adjust(p: Array, correction: str) -> Array:
     adjusted = np.array(p, np.float64)
     known = ~np.isnan(adjusted)
     if correction == "bonferroni":
-        return np.minimum(adjusted * known.sum(), 1)
+        return np.asarray(np.minimum(adjusted * known.sum(), 1))
     if correction != "none":
         of = holm if correction == "holm" else false_discovery_control
         adjusted[known] = of(adjusted[known])
