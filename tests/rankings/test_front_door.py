@@ -9,6 +9,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli.options import LISTS
+from abstain.registry import HOME, part
 from tests.helpers import Here, words
 from tests.rankings.collections_by_hand import write_collection
 from tests.snapshots import says
@@ -69,7 +70,13 @@ SET: dict[str, tuple[list[str], Any]] = {
 """A value of each option of `LISTS`, typed and as Python's argument."""
 
 
-@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("command", ["compare", "meta"])
+def test_every_option_of_rank_that_reads_lists_is_there(command: str) -> None:
+    made: Any = part(f"{HOME}.{command}.command:{command}")
+    assert set(LISTS) <= {param.name for param in made.params}
+
+
+@pytest.mark.parametrize("name", [name for name in LISTS if name in SET])
 def test_every_option_of_reading_lists_holds(files: Here, name: str) -> None:
     if name == "ties":  # the ranks of these files say nothing
         for run in RUNS:
