@@ -122,6 +122,9 @@ def compare(
     confident = [m for m in chosen if m.definition.takes == "confidence"]
     if confident and refuses:
         raise UsageError(f"{needs_counts}; {confident[0]} is a measure of confidence")
+    for item in chosen if judge_error is not None else ():
+        if item.definition.takes == "decisions":
+            raise UsageError(f"{option('judge_error')} needs a measure of counts; {item} is none")
     if test == "mcnemar" and len(chosen) > 1:
         raise UsageError("McNemar's test is the same by any measure: name one")
     options = replace(options, method=check_method(options.method))
@@ -141,9 +144,9 @@ def compare(
 
 
 def _measure(name: str | Measure) -> Measure:
-    """A measure of counts or of confidence."""
+    """A measure of counts, of decisions or of confidence."""
     item = measure_of(name)
-    return item if item.definition.takes == "confidence" else count_measure(item)
+    return item if item.definition.takes in ("confidence", "decisions") else count_measure(item)
 
 
 def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
