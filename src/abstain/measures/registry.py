@@ -21,6 +21,7 @@ from abstain.measures.kinds import (
     REGISTRY,
     ColumnMeasure,
     ConfidenceMeasure,
+    DecisionMeasure,
     Measure,
     RankingMeasure,
     fold,
@@ -30,6 +31,7 @@ GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""
 FAMILIES = (
     "abstain.measures.of_counts",
+    "abstain.measures.decisions",
     "abstain.measures.weighted_answers",
     "abstain.measures.confidence",
     "abstain.measures.calibration_errors",
@@ -43,6 +45,7 @@ FAMILIES = (
 
 KINDS: dict[Takes, type[Measure]] = {
     "counts": Measure,
+    "decisions": DecisionMeasure,
     "confidence": ConfidenceMeasure,
     "ranking": RankingMeasure,
     "columns": ColumnMeasure,

@@ -163,6 +163,7 @@ class Rankings:
         """
         from abstain.rankings.scores import ScoreMatrix
 
+        cluster = cluster or self.reading.cluster
         chosen = self.measures(measures)
         for item in chosen:
             if item.definition.geometric:
