@@ -329,7 +329,13 @@ LISTS: dict[str, tuple[str, str]] = {
         "First remove from the lists all documents that nobody judged.",
     ),
     "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
-    "queries": ("--queries FILE", "A table of queries and their attributes."),
+    "queries": (
+        "--queries WHICH|FILE",
+        "The queries that all means are over: all (0 where a measure is undefined, as trec_eval, "
+        "ir_measures and ranx average) or relevant (without nil queries); by default each mean is "
+        "over those where its measure exists. Or a table of queries and their attributes. "
+        "Repeatable, for both.",
+    ),
     "all_queries": (
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
@@ -343,7 +349,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "ties": {"type": Words(("trec", "rank")), "default": "trec"},
     "relevance_level": {"type": float},
     "top": {"type": float},
-    "queries": {"type": FILE},
+    "queries": {"type": FILE, "multiple": True},
 }
 """The values that some of them take, where that is not any text."""
 

@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UsageError, plural, shown, some_of
+from abstain.errors import InputError, UsageError, option, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
 from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
 from abstain.rankings.collector import MARKS, Collected, Collector, Hits, ScatteredError, together
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
-from abstain.reading import EngineName, ListSettings, Missing, Reading, Ties
+from abstain.reading import EngineName, ListSettings, MeansOver, Missing, Reading, Ties
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -65,7 +65,10 @@ def read_rankings(
         ties: "trec" orders by score, equal ones by falling id; "rank" by the rank column.
         trec_eval: averages as trec_eval takes them.
         top: the grade that is a gain of 1 (default: the largest judged).
-        queries: a table of queries and their attributes, to slice by.
+        queries: a table of queries and their attributes, to slice by. Or which queries all means
+            are over: "all" (0 where a measure is undefined, as in trec_eval, ir_measures and ranx)
+            or "relevant" (those with a relevant document); by default each measure's mean is over
+            the queries where it exists. Both as a sequence: [table, "all"].
         all_queries: every query of that table counts; one without judgments is a nil query.
         relevance_level: the lowest relevant grade, for every measure that has a `rel`.
         judged_only: documents that nobody judged are taken out of the lists first.
@@ -77,12 +80,14 @@ def read_rankings(
     >>> rk.score("RR").rows[0].scores
     {'RR': 0.5}
     """
+    over, queries = queries_asked(queries)
     settings = ListSettings(
         nil=nil,
         nil_as_answer=nil_as_answer,
         limit=limit,
         missing=missing or ("skip" if trec_eval else "empty"),
         ties=ties,
+        queries=over,
         trec_eval=trec_eval,
         top=top,
         all_queries=all_queries,
@@ -115,6 +120,26 @@ def read_rankings(
     lists, origins = load(settings)
     reading = Reading.of(columns=columns, format=format, engine=engine, master=master)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
+
+
+def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
+    """Which queries means are over, and the table of queries: one of each, or neither.
+
+    >>> queries_asked("all"), queries_asked(["q.csv", "all"]), queries_asked(None)
+    (('all', None), ('all', 'q.csv'), ('each', None))
+    """
+    several = list(asked) if isinstance(asked, (list, tuple)) else [asked]
+    known = get_args(MeansOver)
+    is_word = [isinstance(each, str) and each in known for each in several]
+    words = [each for each, word in zip(several, is_word, strict=True) if word]
+    tables = [
+        each for each, word in zip(several, is_word, strict=True) if not word and each is not None
+    ]
+    if len(words) > 1 or len(tables) > 1:
+        which = " or ".join(known)
+        raise UsageError(f"{option('queries')} takes one of {which}, and one table of queries")
+    over: Any = words[0] if words else "each"
+    return over, tables[0] if tables else None
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:

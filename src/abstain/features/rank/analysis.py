@@ -53,8 +53,16 @@ class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     scores: Annotated[dict[str, float | None], SCORE]
     undefined: dict[str, str]
     """Why the scores that do not exist do not."""
-    left_out: dict[str, int] = {}
-    """How many queries a mean leaves out because the measure is undefined there."""
+    over: Annotated[
+        dict[str, int], Column("{key} queries", "count", means="how many queries this mean is over")
+    ]
+    """The others are left out because the measure is undefined there."""
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many queries a mean leaves out."""
+        missing = {name: self.queries - count for name, count in self.over.items()}
+        return {name: count for name, count in missing.items() if count}
 
     def score(self, name: str) -> float:
         """A score; where it does not exist a NaN that knows why."""
@@ -151,8 +159,9 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
 
     def _frame(self, table: str) -> pl.DataFrame:
         if table == "main":
-            return frame_of_rows(RankRow, self.rows, "rank", "run", "slice", "scores", *COUNTS)
-        names = ("run", "query", "slice", "scores", *FLAGS)
+            names = ["rank", "run", "slice", "scores", *COUNTS, "over"]
+            return frame_of_rows(RankRow, self.rows, *names)
+        names = ["run", "query", "slice", "scores", *FLAGS]
         return frame_of_rows(QueryRow, self.per_query, *names)
 
 
@@ -249,15 +258,14 @@ def _mean_row(
     counted = queries[rankings.counted[run, queries]]
     scores: dict[str, float | None] = {}
     undefined: dict[str, str] = {}
-    left_out: dict[str, int] = {}
+    over: dict[str, int] = {}
     for each in scored:
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
         scores[each.name] = _over_queries(each.item, known)
         if not len(known):
             undefined[each.name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
-        if len(known) < len(values):
-            left_out[each.name] = len(values) - len(known)
+        over[each.name] = len(known)
     return RankRow(
         run=lists.runs[run],
         slice=where,
@@ -268,7 +276,7 @@ def _mean_row(
         truncated=int(lists.by_run(lists.stopped)[run, counted].sum()),
         scores=scores,
         undefined=undefined,
-        left_out=left_out,
+        over=over,
     )
 
 
