@@ -32,9 +32,10 @@ MEASURE = Words("abstain.measures:definitions")
 
 
 def measures(help: str) -> Callable[[F], F]:
-    """`-m MEASURE`, repeatable."""
+    """`-m MEASURE`, repeatable; one text may name several: `P@5,10`."""
     usage = "-m --measure MEASURE"
-    return option(usage, f"{help} Repeatable.", to="measures", multiple=True, type=MEASURE)
+    several = "Repeatable; P@5,10 and 'RBP(p=0.5,0.8)' name several."
+    return option(usage, f"{help} {several}", to="measures", multiple=True, type=MEASURE)
 
 
 def measure(help: str, *, to: str = "measure", **attrs: Any) -> Callable[[F], F]:

@@ -13,7 +13,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, plural
-from abstain.measures import Measure, measure
+from abstain.measures import Measure, measure, swept
 from abstain.measures.kinds import RankingMeasure
 from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
 from abstain.registry import with_feature_methods
@@ -218,9 +218,8 @@ def ranking_measures(
     measures: Sequence[str | Measure] | str | Measure,
 ) -> tuple[RankingMeasure, ...]:
     """The measures asked for, each once; what is no measure of rankings is refused."""
-    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     chosen = []
-    for item in dict.fromkeys(known for text in listed for known in _measures_of(text)):
+    for item in dict.fromkeys(known for text in swept(measures) for known in _measures_of(text)):
         if not isinstance(item, RankingMeasure):
             kind = item.definition.takes
             raise UsageError(f"{item} is a measure of {kind}, expected one of rankings, such as AP")

@@ -12,6 +12,8 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, option, plural, some_of
+from abstain.features.rank.silence import Rate
+from abstain.features.rank.silence import silence as silence_of
 from abstain.features.rank.truncation import TruncationResult, asked_depths, ends_of
 from abstain.features.rank.truncation import truncation as truncation_of
 from abstain.measures import Measure
@@ -119,7 +121,7 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
     """Scores of rankings, with all that it takes to read them."""
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "queries")
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "queries", "silence")
 
     measures: tuple[str, ...]
     by: tuple[str, ...] = ()
@@ -143,6 +145,10 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     rows: tuple[RankRow, ...] = msgspec.field(name="results")
     per_query: tuple[QueryRow, ...] = ()
     """Each query's scores, where they are asked for."""
+    silence: tuple[Rate, ...] = ()
+    """How often it was right to return nothing, where that is asked for."""
+    level: float = 0.95
+    """That of the intervals of these rates."""
     truncation: TruncationResult | None = None
 
     def check(self) -> None:
@@ -161,6 +167,8 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
         if table == "main":
             names = ["rank", "run", "slice", "scores", *COUNTS, "over"]
             return frame_of_rows(RankRow, self.rows, *names)
+        if table == "silence":
+            return frame_of_rows(Rate, self.silence, *Rate.__struct_fields__)
         names = ["run", "query", "slice", "scores", *FLAGS]
         return frame_of_rows(QueryRow, self.per_query, *names)
 
@@ -173,9 +181,12 @@ def rank(
     per_query: bool = False,
     truncation: bool = False,
     same_lists: bool = False,
+    silence: bool = False,
+    level: float = 0.95,
 ) -> RankResult:
     """Score rankings: means by slice, each query's scores and a report on truncation if asked.
 
+    `silence` asks how often it was right to return nothing, with intervals of that level.
     With `same_lists` the report's original measures score the same lists as the primed ones.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
@@ -220,6 +231,8 @@ def rank(
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(query_rows),
+        silence=silence_of(rankings, level=level) if silence else (),
+        level=level,
         truncation=report,
     )
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.features.rank import truncation
 from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
+from abstain.features.rank.silence import silence_table, with_rates
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -31,18 +32,23 @@ class View(view.View[RankResult]):
 
     def tables(self, **options: Any) -> list[Grid]:
         report = self.result.truncation
-        more = [] if report is None else truncation.View(report).tables()
+        more = [self._silence()] if self.result.silence else []
+        more += [] if report is None else truncation.View(report).tables()
         return [self._with_counts(self._scores()), *more]
+
+    def _silence(self) -> Grid:
+        return silence_table(self.result.silence, self.result.level)
 
     def whole(self, **options: Any) -> Grid:
         result = self.result
         scores = self._scores(*(["over"] if self._differ and not result.per_query else []))
+        asked = "silence" if result.silence else "truncation" if result.truncation else ""
+        if asked and (result.by or result.per_query):
+            left_out = f"leave out {option('by')} and {option('per_query')}, or use JSON"
+            raise UsageError(f"with {option(asked)}, CSV has one row for each run: {left_out}")
+        scores = with_rates(scores, result.silence)
         if result.truncation is None:
             return scores
-        if result.by or result.per_query:
-            left_out = f"leave out {option('by')} and {option('per_query')}, or use JSON"
-            one = f"with {option('truncation')}, CSV has one row for each run"
-            raise UsageError(f"{one}: {left_out}")
         return truncation.View(result.truncation).beside(scores)
 
     def _scores(self, *more: str) -> Grid:
@@ -156,6 +162,10 @@ class View(view.View[RankResult]):
             grid, filters = self._queries(), (*result.by, "run")
             every = PageTable("queries", "Every query", "", grid, filters=filters)
             yield Section("queries", "Queries", tables=[every])
+        if result.silence:
+            rates, reading = self._silence(), "An empty list is right where nothing is relevant."
+            table = PageTable("rates", rates.title, reading, rates, filters=("run", "rate"))
+            yield Section("silence", "Returning nothing", sentences=rates.notes, tables=[table])
         if result.truncation is not None:
             section = truncation.View(result.truncation).page().sections[0]
             yield replace(section, name="truncation", title="Truncation")
