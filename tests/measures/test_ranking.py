@@ -52,8 +52,11 @@ def slow_measures() -> Iterator[tuple[str, Obvious]]:
             f"INST-residual(t={t})",
             lambda e, t=t: slow.inst_score(e, t, 1.0) - slow.inst_score(e, t),  # type: ignore[misc]
         )
+    for p in (0.5, 0.95):
+        yield f"Compat(p={p})", lambda e, p=p: slow.compatibility(e, p)  # type: ignore[misc]
     for k in (None, *KS):
         cut = "" if k is None else f"@{k}"
+        yield f"NDCG-exp{cut}", lambda e, k=k: slow.exponential_ndcg(e, k)  # type: ignore[misc]
         yield f"Judged{cut}", lambda e, k=k: slow.judged(e, k)  # type: ignore[misc]
         yield (
             f"NumUnjudged{cut}",
@@ -288,6 +291,8 @@ BY_HAND = {
     "Rprec": 2 / 3,
     "NDCG": (3 + 1 / 2) / (3 + 2 / math.log2(3) + 1 / 2),
     "NDCG@1": 1,
+    "NDCG-exp": (7 + 1 / 2) / (7 + 3 / math.log2(3) + 1 / 2),
+    "NDCG-exp@1": 1,
     "bpref": ((1 - 0) + (1 - 1 / 1)) / 3,
     "RBP(p=0.5)": 0.5 * (1 + 1 / 3 * 0.25),
     "RBP(p=0.5, rel=1)": 0.5 * (1 + 0.25),
