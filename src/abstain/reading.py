@@ -199,6 +199,7 @@ def refuse(reading: Reading, why: Mapping[str, str]) -> None:
 
 Missing: TypeAlias = Literal["empty", "error", "skip"]
 Ties: TypeAlias = Literal["trec", "rank"]
+Item: TypeAlias = Literal["document", "document+answer"]
 MeansOver: TypeAlias = Literal["each", "relevant", "all"]
 
 MOST_DOCUMENTS = 10**18
@@ -228,6 +229,8 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether every query of the table of queries counts, judged or not."""
     relevance_level: float | None = None
     """The lowest relevant grade, for every measure that takes one, unless its name sets another."""
+    item: Item = "document"
+    """What is listed and judged: a document, or a document with an answer string."""
     judged_only: bool = False
     """Whether unjudged documents are removed from the lists first."""
 
@@ -242,6 +245,7 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
         check_name("value of missing", self.missing, get_args(Missing))
         check_name("value of ties", self.ties, get_args(Ties))
+        check_name("value of item", self.item, get_args(Item))
         check_name("value of queries", self.queries, get_args(MeansOver))
         if self.trec_eval and self.queries == "relevant":
             both = f"{option('trec_eval', value=True)} and {option('queries', 'relevant')}"

@@ -329,6 +329,13 @@ LISTS: dict[str, tuple[str, str]] = {
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
     ),
+    "item": (
+        "--item WHAT",
+        "What is listed: document (the default) or document+answer, where the same document with "
+        "another answer string is another item. The string follows the other columns of a TREC "
+        "file, or is the column answer; the judgments may be patterns: query and regular "
+        "expression.",
+    ),
     "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
     "queries": (
         "--queries WHICH|FILE",
@@ -349,6 +356,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "missing": {"type": Words(("empty", "error", "skip"))},
     "ties": {"type": Words(("trec", "rank")), "default": "trec"},
     "relevance_level": {"type": float},
+    "item": {"type": Words(("document", "document+answer")), "default": "document"},
     "top": {"type": float},
     "queries": {"type": FILE, "multiple": True},
 }

@@ -20,7 +20,7 @@ from abstain.rankings.collector import MARKS, Collected, Collector, Hits, Scatte
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
-from abstain.reading import EngineName, ListSettings, MeansOver, Missing, Reading, Ties
+from abstain.reading import EngineName, Item, ListSettings, MeansOver, Missing, Reading, Ties
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -44,6 +44,7 @@ def read_rankings(
     all_queries: bool = False,
     relevance_level: float | None = None,
     judged_only: bool = False,
+    item: Item = "document",
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     engine: EngineName | None = None,
@@ -72,6 +73,9 @@ def read_rankings(
         all_queries: every query of that table counts; one without judgments is a nil query.
         relevance_level: the lowest relevant grade, for every measure that has a `rel`.
         judged_only: documents that nobody judged are taken out of the lists first.
+        item: "document+answer" for lists of documents with an answer string: the same document
+            with two answers is two items. The string is what follows the sixth column of a run and
+            the fourth of the judgments, or the column `answer`; or the judgments are patterns.
         columns: known name to actual name: {"query": "qid"}.
         format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
@@ -93,6 +97,7 @@ def read_rankings(
         all_queries=all_queries,
         relevance_level=relevance_level,
         judged_only=judged_only,
+        item=item,
     ).checked()
     columns, qrels = columns or {}, _without_ranx(qrels)
     table: Table | None = None
@@ -105,11 +110,16 @@ def read_rankings(
         table = open_queries(queries, columns)
         listed = read_queries(table)["query"].to_list()
         also += listed if all_queries else []
+    named = _named_runs(runs)
+    if item != "document":
+        from abstain.rankings.pairs import with_answers
+
+        qrels, named = with_answers(qrels, named, nil=nil, columns=columns, format=format)
+        columns, format = {}, None
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
     sources = [
-        opening(data, side="run", name=name, engine=engine, master=master)
-        for name, data in _named_runs(runs)
+        opening(data, side="run", name=name, engine=engine, master=master) for name, data in named
     ]
     if columns:
         from abstain.io.frames import check_mapping
