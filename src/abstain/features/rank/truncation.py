@@ -287,8 +287,8 @@ def agreement(first: Floats, second: Floats) -> float:
 
 # ------------------------------------------------------------------------------- how it looks
 
-NAMED, LABELLED = 20, 30
-"""Inverted pairs that a table names of each measure; runs whose points have names."""
+NAMED, LABELLED = 20, 60
+"""Inverted pairs that a table names, and runs that a chart joins; runs whose points have names."""
 
 
 class View(view.View[TruncationResult]):
@@ -388,38 +388,51 @@ class View(view.View[TruncationResult]):
         return specs
 
     def _lengths_chart(self) -> dict[str, Any]:
+        """Bars side by side, before and after, at every length (Figure 1)."""
         histogram = self.result.histogram
+        bins = zip(histogram.edges, histogram.edges[1:], strict=False)
+        names = ["–".join(map(str, dict.fromkeys((low, high - 1)))) for low, high in bins]
         rows = [
-            {"length": edge, "lists": count, "when": when}
+            {"length": name, "lists": count, "when": when}
             for when, counts in (("before", histogram.before), ("after", histogram.after))
-            for edge, count in zip(histogram.edges, (*counts, 0), strict=True)
+            for name, count in zip(names, counts, strict=True)
         ]
-        title = "documents in a list"
-        layer = charts.steps("length", "lists", colour="when", x_title=title, zero=True)
+        titles = {"x_title": "documents in a list", "x_type": "nominal", "sort": names}
+        layer = charts.bars("length", "lists", colour="when", zero=True, **titles)
+        layer["encoding"]["xOffset"] = {"field": "when", "sort": ["before", "after"]}
+        layer["encoding"]["x"]["axis"] = {"labelAngle": 0, "labelOverlap": True}
+        layer["encoding"]["color"]["sort"] = ["before", "after"]
         subtitle = self._before_and_after()
         return charts.chart("Lengths of lists", rows, [layer], subtitle=subtitle)
 
     def _scores_chart(self, pair: Pair) -> dict[str, Any]:
+        """A labelled point a run, by both measures (Figure 2)."""
+        ordered = sorted(pair.scores.items(), key=lambda item: item[1].original or 0.0)
         rows = [
-            {"run": run, "original": both.original, "primed": both.primed, "equal": both.original}
-            for run, both in pair.scores.items()
+            {"run": run, "original": both.original, "primed": both.primed, "side": at % 2}
+            for at, (run, both) in enumerate(ordered)
         ]
         titles = {"x_title": pair.original, "y_title": pair.primed}
-        diagonal = charts.lines("original", "equal", **titles)
+        diagonal = charts.lines("original", "original", **titles)
         diagonal["mark"] |= {"color": "#c9ced6", "strokeDash": [4, 4]}
         layers = [diagonal, charts.points("original", "primed", **titles)]
-        if len(rows) <= LABELLED:
+        for side, align in enumerate(("right", "left") if len(rows) <= LABELLED else ()):
             names = charts.points("original", "primed", **titles)
-            names["mark"] = {"type": "text", "align": "left", "dx": 6, "fontSize": 9}
+            names["mark"] = {"type": "text", "align": align, "dx": 12 * side - 6, "fontSize": 8}
             names["encoding"]["text"] = {"field": "run"}
-            layers.append(names)
+            layers.append({"transform": [{"filter": f"datum.side == {side}"}], **names})
         inverted = plural(len(pair.inverted), "inverted pair of runs", "inverted pairs of runs")
+        heading = f"{pair.original} and {pair.primed}"
         subtitle = f"{inverted}; dashed: equal scores"
-        return charts.chart(f"{pair.original} and {pair.primed}", rows, layers, subtitle=subtitle)
+        return charts.chart(heading, rows, layers, subtitle=subtitle, height=560)
 
     def _share_chart(self, pair: Pair) -> dict[str, Any]:
+        """A run's scores over the share of its lists that it ended; the best joined (Figure 3)."""
+        scores = {run: both.original or 0.0 for run, both in pair.scores.items()}
+        best = sorted(scores, key=lambda run: -scores[run])[:NAMED]
         rows = [
             {"run": run, "truncated": 100 * lengths.share, "score": score, "measure": name}
+            | {"best": run in best}
             for run, lengths in self.result.lengths.items()
             if lengths.share is not None
             for name, score in zip(
@@ -427,8 +440,15 @@ class View(view.View[TruncationResult]):
             )
         ]
         title = "lists ended by the system, %"
-        layer = charts.points("truncated", "score", colour="measure", x_title=title)
-        return charts.chart(f"{pair.original} and truncation", rows, [layer])
+        joined = charts.lines("truncated", "score", x_title=title)
+        joined["mark"] |= {"color": "#9aa5b3", "strokeWidth": 1}
+        joined["encoding"]["detail"] = {"field": "run"}
+        joined = {"transform": [{"filter": "datum.best"}], **joined}
+        both = charts.points("truncated", "score", colour="measure", x_title=title, zero=True)
+        both["encoding"]["color"]["sort"] = [pair.original, pair.primed]
+        layers = [joined, both]
+        subtitle = f"joined: both scores of the best {len(best)} by {pair.original}"
+        return charts.chart(f"{pair.original} and truncation", rows, layers, subtitle=subtitle)
 
     def title(self) -> str:
         return f"Truncation of {plural(len(self.result.lengths), 'run')}"
