@@ -51,7 +51,7 @@ def _rows(
         ):
             names, last = ("query",), "pattern"
         for line, fields in lines:
-            if len(fields) <= len(names) - (side == "run"):
+            if len(fields) < len(names) + (last == "pattern"):
                 what = f"expected {' '.join(names)} {last}"
                 raise InputError(f"{plural(len(fields), 'column')}, {what}", Place(data, line))
         texts = [[field.decode(errors="replace") for field in fields] for _, fields in lines]

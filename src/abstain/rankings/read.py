@@ -146,8 +146,8 @@ def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
         each for each, word in zip(several, is_word, strict=True) if not word and each is not None
     ]
     if len(words) > 1 or len(tables) > 1:
-        which = " or ".join(known)
-        raise UsageError(f"{option('queries')} takes one of {which}, and one table of queries")
+        which = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise UsageError(f"{option('queries')} takes {which} once, and one table of queries")
     over: Any = words[0] if words else "each"
     return over, tables[0] if tables else None
 
