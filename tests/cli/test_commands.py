@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import abstain as ab
 from abstain.cli import run as run_command
+from abstain.features.rank.truncation import TruncationResult
 from tests.helpers import GOLD, RUN, Here, abstain
 from tests.snapshots import says
 
@@ -316,14 +318,11 @@ def test_demo_prints_the_tables_of_quit_while_ahead_and_draws_its_figures(here: 
     figures = {path.stem for path in (here.folder / "out" / "figures").iterdir()}
     assert figures >= {"lengths", "original-primed-rbp", "share-truncated-ap"}
     saved = ab.load(here.folder / "out" / "results.json")
-    assert saved.pairs == ab.demo("rankings").pairs  # type: ignore[attr-defined]
-    lines = charts_of(saved)["share-truncated-ap"]["layer"][0]
+    assert isinstance(saved, TruncationResult)
+    assert saved.pairs == ab.demo("rankings").pairs
+    lines = saved.charts()["share-truncated-ap"]["layer"][0]
     assert lines["mark"]["type"] == "line"
     assert "nearest: rankings" in here("demo", "ranking").line
-
-
-def charts_of(result: ab.Result) -> dict[str, Any]:
-    return result.charts()
 
 
 # ------------------------------------------------------------------------------------ files

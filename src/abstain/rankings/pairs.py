@@ -16,6 +16,7 @@ from abstain.errors import InputError, Place, UsageError, plural
 from abstain.io import trec
 from abstain.io.files import open_file
 from abstain.io.frames import collect, open_table, rename, require, text_columns
+from abstain.io.tables import ROW
 from abstain.rankings.sources import is_trec, run_name
 from abstain.rankings.tables import columns_of
 
@@ -65,7 +66,7 @@ def _rows(
         require(table, NEEDED)
     lazy = nw.from_native(table.frame).lazy()
     texts_of = text_columns(lazy, [name for name in TEXTS if name in table.columns], table.name)
-    return collect(lazy.with_columns(*texts_of), table.name)
+    return collect(lazy.with_columns(*texts_of).drop(ROW, strict=False), table.name)
 
 
 def _joined(rows: pl.DataFrame, nil: str | None) -> pl.DataFrame:

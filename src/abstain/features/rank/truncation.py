@@ -444,7 +444,7 @@ class View(view.View[TruncationResult]):
         joined["mark"] |= {"color": "#9aa5b3", "strokeWidth": 1}
         joined["encoding"]["detail"] = {"field": "run"}
         joined = {"transform": [{"filter": "datum.best"}], **joined}
-        both = charts.points("truncated", "score", colour="measure", x_title=title, zero=True)
+        both = charts.points("truncated", "score", colour="measure", x_title=title)
         both["encoding"]["color"]["sort"] = [pair.original, pair.primed]
         layers = [joined, both]
         subtitle = f"joined: both scores of the best {len(best)} by {pair.original}"
