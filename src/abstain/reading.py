@@ -205,6 +205,23 @@ MeansOver: TypeAlias = Literal["each", "relevant", "all"]
 MOST_DOCUMENTS = 10**18
 
 
+def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
+    """Which queries means are over, and the table of queries: one of each, or neither.
+
+    >>> queries_asked("all"), queries_asked(["q.csv", "all"]), queries_asked(None)
+    (('all', None), ('all', 'q.csv'), ('each', None))
+    """
+    known = get_args(MeansOver)
+    words, tables = ["each"], [None]
+    for each in asked if isinstance(asked, (list, tuple)) else [asked]:
+        if each is not None:
+            (words if isinstance(each, str) and each in known else tables).append(each)
+    if max(len(words), len(tables)) > 2:
+        which = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise UsageError(f"{option('queries')} takes {which} once, and one table of queries")
+    return words[-1], tables[-1]  # type: ignore[return-value]
+
+
 class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How ranked lists are read; every result records all of it."""
 

@@ -8,19 +8,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from abstain.errors import InputError, UsageError, option, plural, shown, some_of
+from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
 from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
 from abstain.rankings.collector import MARKS, Collected, Collector, Hits, ScatteredError, together
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
-from abstain.reading import EngineName, Item, ListSettings, MeansOver, Missing, Reading, Ties
+from abstain.reading import (
+    EngineName,
+    Item,
+    ListSettings,
+    Missing,
+    Reading,
+    Ties,
+    queries_asked,
+)
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -130,26 +138,6 @@ def read_rankings(
     lists, origins = load(settings)
     reading = Reading.of(columns=columns, format=format, engine=engine, master=master)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
-
-
-def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
-    """Which queries means are over, and the table of queries: one of each, or neither.
-
-    >>> queries_asked("all"), queries_asked(["q.csv", "all"]), queries_asked(None)
-    (('all', None), ('all', 'q.csv'), ('each', None))
-    """
-    several = list(asked) if isinstance(asked, (list, tuple)) else [asked]
-    known = get_args(MeansOver)
-    is_word = [isinstance(each, str) and each in known for each in several]
-    words = [each for each, word in zip(several, is_word, strict=True) if word]
-    tables = [
-        each for each, word in zip(several, is_word, strict=True) if not word and each is not None
-    ]
-    if len(words) > 1 or len(tables) > 1:
-        which = f"{', '.join(known[:-1])} or {known[-1]}"
-        raise UsageError(f"{option('queries')} takes {which} once, and one table of queries")
-    over: Any = words[0] if words else "each"
-    return over, tables[0] if tables else None
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
-from abstain.features.rank import truncation
+from abstain.features.rank import truncation_view as truncation
 from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
 from abstain.features.rank.silence import silence_table, with_rates
 from abstain.measures import Measure
