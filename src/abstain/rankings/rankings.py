@@ -171,11 +171,11 @@ class Rankings:
 
         `cluster` is the attribute of the table of queries whose values make clusters.
         """
-        from abstain.rankings.scores import ScoreMatrix
-
         if self.settings.queries == "relevant" and self.lists.nil.any():
             part = self.only(queries=set(self.queries).difference(self.nil_queries))
             return replace(part, subset=self.subset).scores(measures, cluster=cluster)
+        from abstain.rankings.scores import ScoreMatrix
+
         chosen = self.measures(measures)
         for item in chosen:
             if item.definition.geometric:
