@@ -33,7 +33,7 @@ def by_query(result: ab.RankResult, name: str) -> dict[str, float | None]:
 
 
 def test_the_same_document_with_another_answer_is_another_item(files: Here) -> None:
-    found = ab.rank("judged", "a", ["RR", "AP", "NumRel"], per_query=True, **PAIRS)  # type: ignore[arg-type]
+    found = ab.rank("judged", "a", ["RR", "AP", "NumRel"], per_query=True, **PAIRS)
     assert by_query(found, "RR") == {"1": 1 / 2, "2": 0, "3": 1 / 2}
     assert by_query(found, "AP") == {"1": pytest.approx((1 / 2 + 2 / 3) / 2), "2": None, "3": 1 / 2}
     assert found.rows[0].scores["NumRel"] == 3
@@ -44,7 +44,7 @@ def test_the_same_document_with_another_answer_is_another_item(files: Here) -> N
 
 def test_patterns_judge_what_is_listed(files: Here) -> None:
     files.write("b", "1 Q0 d1 1 5 b Paris\n2 Q0 d4 1 1 b x\n3 Q0 d5 2 1 b 1789\n")
-    found = ab.rank("patterns", ["a", "b"], ["RR", "NumRel"], per_query=True, **PAIRS)  # type: ignore[arg-type]
+    found = ab.rank("patterns", ["a", "b"], ["RR", "NumRel"], per_query=True, **PAIRS)
     patterns = dict(line.split(" ", 1) for line in PATTERNS.splitlines())
     for run in ("a", "b"):
         lines = [line.split() for line in (files.folder / run).read_text().splitlines()]
@@ -63,7 +63,7 @@ def test_patterns_judge_what_is_listed(files: Here) -> None:
 
 
 def test_tables_have_a_column_of_answers(files: Here) -> None:
-    whole = ab.rank("judged", "a", ["AP'", "RR"], **PAIRS).rows  # type: ignore[arg-type]
+    whole = ab.rank("judged", "a", ["AP'", "RR"], **PAIRS).rows
     gold = [line.split(" ", 4) for line in JUDGED.splitlines()]
     gold = [[*fields, ""][:5] for fields in gold]
     rows = [" ".join(line.split()).split(" ", 6) for line in RUN.splitlines()]
@@ -74,7 +74,7 @@ def test_tables_have_a_column_of_answers(files: Here) -> None:
     numbers = run.with_columns(pl.col("score").cast(pl.Float64))
     frames = ab.rank(
         texts.with_columns(pl.col("rel").cast(pl.Int64)), numbers, ["AP'", "RR"], **PAIRS
-    )  # type: ignore[arg-type]
+    )
     assert frames.rows == whole
     texts.write_csv("gold.csv")
     run.write_csv("run.csv")
