@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import abstain as ab
+from abstain.outcomes import Decisions
 from abstain.stats.intervals import exact, exact_f1
 from tests.helpers import Here
 from tests.rankings.collections_by_hand import frames
@@ -65,10 +66,21 @@ def slow_rates(qrels: Any, run: Any, limit: int | None) -> dict[str, tuple[int, 
     return {
         "over-refusal": (wrong, wrong + answered),
         "under-refusal": (missed, missed + right),
-        "precision": (right, right + wrong),
-        "recall": (right, right + missed),
-        "F1": (2 * right, 2 * right + wrong + missed),
+        "abstention-precision": (right, right + wrong),
+        "abstention-recall": (right, right + missed),
+        "abstention-F1": (2 * right, 2 * right + wrong + missed),
     }
+
+
+def decided(rates: dict[str, tuple[int, int]]) -> Decisions:
+    """The same as decisions on questions: each relevant query that was answered counts as right."""
+    (wrong, relevant), (missed, nil) = rates["over-refusal"], rates["under-refusal"]
+    return Decisions(
+        right=relevant - wrong,
+        wrongly_declined=wrong,
+        wrongly_answered=missed,
+        rightly_declined=nil - missed,
+    )
 
 
 documents = st.permutations(["a", "b", "NIL"]).flatmap(
@@ -91,8 +103,9 @@ def test_the_rates_are_those_of_a_slow_loop(qrels: Any, data: Any) -> None:
             assert (each.value, each.low, each.high) == (None, None, None)
             continue
         assert each.value == float(Fraction(each.count, each.of))
+        assert each.value == pytest.approx(ab.measure(each.rate)(decided(expected)))
         ends = clopper_pearson(each.count, each.of, 0.9)
-        if each.rate == "F1":  # 2J / (1 + J) of J = tp / (tp + fp + fn)
+        if each.rate == "abstention-F1":  # 2J / (1 + J) of J = tp / (tp + fp + fn)
             hits = each.count // 2
             shares = clopper_pearson(hits, each.of - hits, 0.9)
             ends = 2 * shares[0] / (1 + shares[0]), 2 * shares[1] / (1 + shares[1])
@@ -121,10 +134,10 @@ def test_the_command_shows_the_rates(files: Here) -> None:
     says(files(*ASKED).out, "over-refusal", "0.6667")
     rates = {each["rate"]: each for each in files(*ASKED, "-f", "json").data["silence"]}
     assert (rates["over-refusal"]["count"], rates["over-refusal"]["of"]) == (2, 3)
-    assert rates["F1"]["value"] == pytest.approx(2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))
+    assert rates["abstention-F1"]["value"] == pytest.approx(2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2))
     (row,) = pl.read_csv(io.StringIO(files(*ASKED, "-f", "csv").out)).iter_rows(named=True)
-    assert row["recall"] == 1 / 2
-    assert row["recall low"] == pytest.approx(clopper_pearson(1, 2, 0.95)[0])
+    assert row["abstention-recall"] == 1 / 2
+    assert row["abstention-recall low"] == pytest.approx(clopper_pearson(1, 2, 0.95)[0])
     assert "with --silence, CSV" in files.refuses(*ASKED, "--by", "nil", "-f", "csv")
     assert ab.rank("qrels", "run", nil="NIL", silence=True).to_frame("silence").height == 5
 

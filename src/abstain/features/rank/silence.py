@@ -10,12 +10,12 @@ from abstain.rankings.rankings import Rankings
 from abstain.report.grid import Column, Grid
 from abstain.report.result import Facts, number
 
-RATES = {
+RATES = {  # called as the measures of decisions
     "over-refusal": "empty of the queries with something relevant",
     "under-refusal": "not empty of the nil queries",
-    "precision": "nil of the queries with an empty list",
-    "recall": "empty of the nil queries",
-    "F1": "the harmonic mean of precision and recall",
+    "abstention-precision": "nil of the queries with an empty list",
+    "abstention-recall": "empty of the nil queries",
+    "abstention-F1": "their harmonic mean",
 }
 END = "an end of the interval"
 
@@ -52,13 +52,13 @@ def silence(rankings: Rankings, *, level: float = 0.95) -> tuple[Rate, ...]:
     parts = {
         "over-refusal": (over, over + answered),
         "under-refusal": (missed, both + missed),
-        "precision": (both, both + over),
-        "recall": (both, both + missed),
-        "F1": (2 * both, 2 * both + over + missed),
+        "abstention-precision": (both, both + over),
+        "abstention-recall": (both, both + missed),
+        "abstention-F1": (2 * both, 2 * both + over + missed),
     }
     rows = []
     for name, (count, of) in parts.items():
-        low, high = (exact_f1 if name == "F1" else exact)(count, of, level=level)
+        low, high = (exact_f1 if name == "abstention-F1" else exact)(count, of, level=level)
         value = np.divide(count, of, out=np.full(len(of), np.nan), where=of > 0)
         columns = (each.tolist() for each in (count, of, value, low, high))
         rows.append([*zip(lists.runs, *columns, strict=True)])
