@@ -33,8 +33,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """The allowed values of fields that are enumerations."""
 
-Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
-"""What kind of input is read: a gold and runs, judged rows, counts, scores."""
+Kind: TypeAlias = Literal["gold", "judged", "counts", "scores", "rankings"]
+"""What kind of input is read: a gold and runs, judged rows, counts, scores, rankings."""
 
 
 class ReadingOptions(TypedDict, total=False):

@@ -276,7 +276,6 @@ def test_scores_by_row_are_those_by_column() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (long_scores(), {}, ()),
         (long_scores(), {"measure": "PA"}, ("'PA'",)),
         (pl.DataFrame(WIDE), {"measure": "AP"}, ("'AP'",)),
         (pl.DataFrame(WIDE), {"cluster": "doc"}, ("'doc'",)),

@@ -176,6 +176,7 @@ class Rankings:
             return replace(part, subset=self.subset).scores(measures, cluster=cluster)
         from abstain.rankings.scores import ScoreMatrix
 
+        cluster = cluster or self.reading.cluster
         chosen = self.measures(measures)
         for item in chosen:
             if item.definition.geometric:

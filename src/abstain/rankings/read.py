@@ -57,6 +57,7 @@ def read_rankings(
     format: str | None = None,
     engine: EngineName | None = None,
     master: str | None = None,
+    cluster: str | None = None,
 ) -> Rankings:
     """Read relevance judgments and runs.
 
@@ -87,6 +88,7 @@ def read_rankings(
         columns: known name to actual name: {"query": "qid"}.
         format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
+        cluster: the attribute of queries whose values make clusters, for tests.
 
     >>> rk = read_rankings({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}})
     >>> rk.score("RR").rows[0].scores
@@ -136,7 +138,8 @@ def read_rankings(
         check_mapping(columns, tables if table is None else [*tables, table])
     load = partial(ranked_lists, gold, sources, also=also)
     lists, origins = load(settings)
-    reading = Reading.of(columns=columns, format=format, engine=engine, master=master)
+    how: Any = {"format": format, "engine": engine, "master": master, "cluster": cluster}
+    reading = Reading.of(columns=columns, **how)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
 
 

@@ -215,7 +215,7 @@ def _source(
     listed = swept(measures)
     if isinstance(asked, ScoreMatrix):
         some = asked.only(measures=[str(name) for name in listed]) if listed else asked
-        matrix = some.complete()
+        matrix = some.complete(by_measure=True)
         scores = dict(zip(matrix.measures, matrix.values, strict=True))
         directions = [1 if higher else -1 for higher in matrix.higher_is_better]
         notes = matrix.notes[len(asked.notes) :]
