@@ -97,7 +97,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation:View"),
+            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
         },
     ),
     Feature(

@@ -34,9 +34,10 @@ MEASURE = Words("abstain.measures:definitions")
 
 
 def measures(help: str) -> Callable[[F], F]:
-    """`-m MEASURE`, repeatable."""
+    """`-m MEASURE`, repeatable; one text may name several: `P@5,10`."""
     usage = "-m --measure MEASURE"
-    return option(usage, f"{help} Repeatable.", to="measures", multiple=True, type=MEASURE)
+    several = "Repeatable; P@5,10 and 'RBP(p=0.5,0.8)' name several."
+    return option(usage, f"{help} {several}", to="measures", multiple=True, type=MEASURE)
 
 
 def measure(help: str, *, to: str = "measure", **attrs: Any) -> Callable[[F], F]:
@@ -375,8 +376,21 @@ LISTS: dict[str, tuple[str, str]] = {
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
     ),
+    "item": (
+        "--item WHAT",
+        "What is listed: document (the default) or document+answer, where the same document with "
+        "another answer string is another item. The string follows the other columns of a TREC "
+        "file, or is the column answer; the judgments may be patterns: query and regular "
+        "expression.",
+    ),
     "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
-    "queries": ("--queries FILE", "A table of queries and their attributes."),
+    "queries": (
+        "--queries WHICH|FILE",
+        "The queries that all means are over: all (0 where a measure is undefined, as trec_eval, "
+        "ir_measures and ranx average) or relevant (without nil queries); by default each mean is "
+        "over those where its measure exists. Or a table of queries and their attributes. "
+        "Repeatable, for both.",
+    ),
     "all_queries": (
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
@@ -389,8 +403,9 @@ VALUES: dict[str, dict[str, Any]] = {
     "missing": {"type": Words(("empty", "error", "skip"))},
     "ties": {"type": Words(("trec", "rank")), "default": "trec"},
     "relevance_level": {"type": float},
+    "item": {"type": Words(("document", "document+answer")), "default": "document"},
     "top": {"type": float},
-    "queries": {"type": FILE},
+    "queries": {"type": FILE, "multiple": True},
 }
 """The values that some of them take, where that is not any text."""
 

@@ -29,7 +29,15 @@ from abstain.rankings.collector import (
 from abstain.rankings.judgments import NIL, UNJUDGED, Codes, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
-from abstain.reading import EngineName, ListSettings, Missing, Reading, Ties
+from abstain.reading import (
+    EngineName,
+    Item,
+    ListSettings,
+    Missing,
+    Reading,
+    Ties,
+    queries_asked,
+)
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -53,6 +61,7 @@ def read_rankings(
     all_queries: bool = False,
     relevance_level: float | None = None,
     judged_only: bool = False,
+    item: Item = "document",
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     engine: EngineName | None = None,
@@ -75,10 +84,16 @@ def read_rankings(
         ties: "trec" orders by score, equal ones by falling id; "rank" by the rank column.
         trec_eval: averages as trec_eval takes them.
         top: the grade that is a gain of 1 (default: the largest judged).
-        queries: a table of queries and their attributes, to slice by.
+        queries: a table of queries and their attributes, to slice by. Or which queries all means
+            are over: "all" (0 where a measure is undefined, as in trec_eval, ir_measures and ranx)
+            or "relevant" (those with a relevant document); by default each measure's mean is over
+            the queries where it exists. Both as a sequence: [table, "all"].
         all_queries: every query of that table counts; one without judgments is a nil query.
         relevance_level: the lowest relevant grade, for every measure that has a `rel`.
         judged_only: documents that nobody judged are taken out of the lists first.
+        item: "document+answer" for lists of documents with an answer string: the same document
+            with two answers is two items. The string is what follows the sixth column of a run and
+            the fourth of the judgments, or the column `answer`; or the judgments are patterns.
         columns: known name to actual name: {"query": "qid"}.
         format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
@@ -88,17 +103,20 @@ def read_rankings(
     >>> rk.score("RR").rows[0].scores
     {'RR': 0.5}
     """
+    over, queries = queries_asked(queries)
     settings = ListSettings(
         nil=nil,
         nil_as_answer=nil_as_answer,
         limit=limit,
         missing=missing or ("skip" if trec_eval else "empty"),
         ties=ties,
+        queries=over,
         trec_eval=trec_eval,
         top=top,
         all_queries=all_queries,
         relevance_level=relevance_level,
         judged_only=judged_only,
+        item=item,
     ).checked()
     columns, qrels = columns or {}, _without_ranx(qrels)
     table: Table | None = None
@@ -111,11 +129,16 @@ def read_rankings(
         table = open_queries(queries, columns)
         listed = read_queries(table)["query"].to_list()
         also += listed if all_queries else []
+    named = _named_runs(runs)
+    if item != "document":
+        from abstain.rankings.pairs import with_answers
+
+        qrels, named = with_answers(qrels, named, nil=nil, columns=columns, format=format)
+        columns, format = {}, None
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
     sources = [
-        opening(data, side="run", name=name, engine=engine, master=master)
-        for name, data in _named_runs(runs)
+        opening(data, side="run", name=name, engine=engine, master=master) for name, data in named
     ]
     if columns:
         from abstain.io.frames import check_mapping

@@ -20,7 +20,7 @@ from abstain.features.meta.parts import (
 )
 from abstain.features.meta.result import PARTS, MetaResult, Part, Requirement
 from abstain.io.frames import require
-from abstain.measures import Measure, count_measure
+from abstain.measures import Measure, count_measure, swept
 from abstain.outcomes import EXCLUDED
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
@@ -212,7 +212,7 @@ def _source(
         return asked, {}
     if isinstance(asked, Rankings):
         asked, measures = asked.scores(measures), ()
-    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    listed = swept(measures)
     if isinstance(asked, ScoreMatrix):
         some = asked.only(measures=[str(name) for name in listed]) if listed else asked
         matrix = some.complete(by_measure=True)
