@@ -149,7 +149,7 @@ def _lists_of(
     one_run = rankings.lists.only([at], range(len(rankings.queries)))
     lists = of_run(one_run, table, measure, origin_of(table))
     counted = rankings.counted[at]
-    if not rankings.settings.trec_eval:
+    if rankings.settings.queries != "all":
         counted = counted & ~np.isnan(lists.values).any(axis=1)
     some = np.flatnonzero(counted)
     if len(some) < len(counted):
