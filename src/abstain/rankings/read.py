@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
