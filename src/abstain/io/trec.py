@@ -21,9 +21,6 @@ QRELS_COLUMNS = ("query", "0", "doc", "rel")
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(rb"[+-]?\d{1,18}")
 
-MOST = 1 << 53
-"""Whole numbers from here on are not all doubles."""
-
 BLANK = ord(" ")
 TO_BLANKS = bytes.maketrans(b"\t\v\f\r", b"   \n")
 
@@ -43,12 +40,9 @@ def run_batches(
         if not text:
             return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        if frame is None:
+        if frame is None or (not by_rank and frame[order].is_nan().any()):
             return None
-        numbers = frame[order].to_numpy()
-        large = (numbers >= MOST) | (numbers <= -MOST)
-        unordered = large if by_rank else np.isnan(numbers)
-        return None if unordered.any() else frame.with_columns(marks)
+        return frame.with_columns(marks)
 
     for frame in ahead(chunks_of(opened), rows):
         if frame is None:
@@ -156,8 +150,6 @@ def _problem(fields: list[bytes], columns: Sequence[str], number: str) -> str | 
             expected = "a number"
         elif name == number != "score" and not WHOLE_NUMBER.fullmatch(field):
             expected = "a whole number of at most 18 digits"
-        elif name == number == "rank" and abs(int(field)) >= MOST:
-            expected = "below 2^53"
         if expected:
             return f"the {name} must be {expected} (got {shown(text)})"
     return None
