@@ -32,7 +32,6 @@ MEASURE = Words("abstain.measures:definitions")
 
 
 def measures(help: str) -> Callable[[F], F]:
-    """`-m MEASURE`, repeatable."""
     usage = "-m --measure MEASURE"
     return option(usage, f"{help} Repeatable.", to="measures", multiple=True, type=MEASURE)
 
@@ -44,12 +43,10 @@ def measure(help: str, *, to: str = "measure", **attrs: Any) -> Callable[[F], F]
 
 
 def by(help: str) -> Callable[[F], F]:
-    """`--by ATTR`, repeatable."""
     return option("--by ATTR", f"{help} Repeatable.", multiple=True)
 
 
 def level(help: str = "The level of intervals.", default: float | None = 0.95) -> Callable[[F], F]:
-    """`--level 0.95`."""
     return option("--level L", help, type=float, default=default)
 
 
@@ -61,7 +58,6 @@ force = partial(option, "--force", section=SHOWING)
 def output(
     help: str, metavar: str = "FILE", *, writes: bool = True, **attrs: Any
 ) -> Callable[[F], F]:
-    """`-o FILE`."""
     usage = f"-o --output {metavar}"
     return option(usage, help, type=NEW_FILE, writes=writes, section=SHOWING, **attrs)
 
@@ -293,59 +289,60 @@ class RankedInput(Struct, frozen=True):
 OF_RANKINGS = ("format", "columns", "engine", "master")
 """The fields of `Reading` that say how rankings are read."""
 
-LISTS: dict[str, tuple[str, str]] = {
-    "nil": (
+_reads = partial(option, section=READING)
+
+LISTS: dict[str, Callable[[Any], Any]] = {
+    "nil": _reads(
         "--nil ID",
         "The document id that ends a list, such as NIL or -1. It is never relevant.",
     ),
-    "limit": (
+    "limit": _reads(
         "--limit N",
         "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
+        type=click.IntRange(min=1),
     ),
-    "nil_as_answer": (
+    "nil_as_answer": _reads(
         "--nil-as-answer",
         "As in TREC 2001: the id of --nil is a document, relevant only if no other document is.",
     ),
-    "missing": (
+    "missing": _reads(
         "--missing WHAT",
         "What to do with a query that a run lacks: empty (score an empty list, the default), error "
         "or skip.",
+        type=Words(("empty", "error", "skip")),
     ),
-    "ties": (
+    "ties": _reads(
         "--ties HOW",
         "trec: by score, ties by document id in descending order; rank: by the rank column.",
+        type=Words(("trec", "rank")),
+        default="trec",
     ),
-    "trec_eval": (
+    "trec_eval": _reads(
         "--trec-eval",
         "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
     ),
-    "relevance_level": (
+    "relevance_level": _reads(
         "-l --relevance-level GRADE",
         "The lowest grade that counts as relevant, for every measure with a parameter rel, unless "
         "the name of the measure sets it: 'P(rel=2)@10'.",
+        type=float,
     ),
-    "judged_only": (
+    "judged_only": _reads(
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
     ),
-    "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
-    "queries": ("--queries FILE", "A table of queries and their attributes."),
-    "all_queries": (
+    "top": _reads(
+        "--top GRADE",
+        "The grade that counts as a gain of 1 (default: the largest).",
+        type=float,
+    ),
+    "queries": _reads("--queries FILE", "A table of queries and their attributes.", type=FILE),
+    "all_queries": _reads(
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
     ),
 }
-"""How lists are read, as options: the usage of each and its help."""
-
-VALUES: dict[str, dict[str, Any]] = {
-    "limit": {"type": click.IntRange(min=1)},
-    "missing": {"type": Words(("empty", "error", "skip"))},
-    "ties": {"type": Words(("trec", "rank")), "default": "trec"},
-    "relevance_level": {"type": float},
-    "top": {"type": float},
-    "queries": {"type": FILE},
-}
-"""The values that some of them take, where that is not any text."""
+"""How lists are read, as options."""
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
@@ -365,8 +362,7 @@ def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) ->
         why = _all_but(OF_RANKINGS, "rankings hold documents, not answers")
         made = function
         for name in reversed(lists):
-            usage, text = LISTS[name]
-            made = option(usage, text, section=READING, **VALUES.get(name, {}))(made)
+            made = LISTS[name](made)
         made = _with_options(made, "inputs", inputs, why, RANKED, help)
         made = argument("runs", nargs=-1, required=required, metavar="RUN", help=runs)(made)
         return argument("qrels", metavar="QRELS", help=qrels)(made)
