@@ -147,7 +147,6 @@ class Opened:
 
     @cached_property
     def head(self) -> bytes:
-        """The first plain bytes."""
         with read_errors(self.name), self.stream() as file:
             return file.read(HEAD)
 

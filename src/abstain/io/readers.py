@@ -87,8 +87,6 @@ def sniff_log(opened: Opened) -> str | None:
 
 @dataclass(slots=True)
 class LogRows:
-    """The rows of one log."""
-
     opened: Opened
     format: str
     rows: list[dict[str, Any]] = field(default_factory=list)

@@ -267,7 +267,6 @@ def _like_ids(column: pl.Series) -> bool:
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
-    """The columns of scores."""
     every = {c: _numbers(frame[c], table, frame[ROW]) for c in frame.columns if c not in aside}
     if scores := {column: numbers for column, numbers in every.items() if numbers is not None}:
         return scores

@@ -150,9 +150,7 @@ lines: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "
 steps: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "step-after"})
 """A line that stays until the next point."""
 points: Draw = partial(_layer, {"type": "point", "tooltip": True, "filled": True})
-"""A point a row."""
 bars: Draw = partial(_layer, {"type": "bar", "tooltip": True})
-"""A bar a row."""
 
 
 def heat_map(

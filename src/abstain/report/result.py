@@ -42,7 +42,6 @@ SCHEMA = 1
 """The version of the JSON form. Fields may be added; none is removed or changes its meaning."""
 
 RESULT_KINDS = sorted(RESULTS)
-"""Every kind of result."""
 
 
 def written() -> dict[Any, Any]:
