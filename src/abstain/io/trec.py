@@ -34,22 +34,21 @@ def run_batches(
     better in both cases. Every row has been checked; columns after the sixth are ignored.
     """
     order, kind = ("rank", pl.Int64()) if by_rank else ("score", pl.Float64())
+    score = -pl.col("rank").cast(pl.Float64) if by_rank else pl.col("score")
 
     def rows(chunk: bytes) -> pl.DataFrame | None:
         text = single_spaced(chunk)
         if not text:
             return pl.DataFrame()
         frame = _parse(text, RUN_COLUMNS, {order: kind}, ("query", "doc", order, "run"))
-        if frame is None or (not by_rank and frame[order].is_nan().any()):
+        if frame is None:
             return None
-        return frame.with_columns(marks)
+        frame = frame.select("query", "doc", score.alias("score"), "run")
+        return None if frame["score"].is_nan().any() else frame.with_columns(marks)
 
     for frame in ahead(chunks_of(opened), rows):
         if frame is None:
             raise _explain(opened, RUN_COLUMNS, order)
-        if by_rank and frame.height:
-            ranks = frame["rank"].cast(pl.Float64).alias("score")
-            frame = frame.drop("rank").insert_column(2, -ranks)
         if frame.height:
             yield frame
 

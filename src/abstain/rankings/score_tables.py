@@ -172,8 +172,6 @@ def _read_table(
 ) -> ScoreMatrix:
     """The scores of a table, in whichever of its two shapes they are."""
     frame = collect(into_lazy(table.frame), table.name)
-    if frame.is_empty():
-        raise InputError("has no rows, expected one topic per row", table.name)
     for column, dtype in frame.schema.items():
         if dtype.is_nested():
             raise InputError(f"column {shown(column)} holds {dtype}, expected scores", table.name)
