@@ -11,6 +11,7 @@ import numpy as np
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison, judge_errors
+from abstain.features.compare.result import Corrected
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
@@ -26,6 +27,8 @@ AT_ONCE = 1 << 16
 BLOCK = 1 << 21
 LEAST_RARER = 10
 """Responses with the rarer outcome that a bootstrap of a proportion needs of a run."""
+MOST_CORRECTED = 100
+"""Pairs whose differences are corrected for a judge's errors."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -61,7 +64,9 @@ class OutcomeComparison(comparison.OfQuestions):
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
         self.shows_spread = self.questions > 1 and self.clusters != 1
         known = chosen.definition
-        self.is_proportion_of_answers = known.studentised and known.proportion is not None
+        # whether an answer was due is no chance of the run's: its test is that of all measures
+        of_answers = known.studentised and not self.decides
+        self.is_proportion_of_answers = of_answers and known.proportion is not None
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
         self.drawing: Any = {"level": options.level, **self.seeded}
 
@@ -224,6 +229,13 @@ class OutcomeComparison(comparison.OfQuestions):
         if self.is_proportion_of_answers:
             tables = proportions.tables(self.chosen, joint)
             return proportions.p_values(tables, progress=self.step, **self.seeded)
+        known = self.chosen.definition
+        if self.decides and known.proportion is not None and not known.studentised:
+            self.step(len(wanted))  # swaps that keep the trials of each run are McNemar's test
+            tables = proportions.tables(self.chosen, joint)
+            return [
+                PValue(hypotheses.mcnemar(int(t[1, 0]), int(t[0, 1])), exact=True) for t in tables
+            ]
         return randomise(self.chosen, joint, progress=self.step, **self.seeded)
 
     def _bootstrapped(self, number: int) -> PValue:
@@ -256,7 +268,33 @@ class OutcomeComparison(comparison.OfQuestions):
             )
             row["corrected"] = {self.measure: finite(score)}
             row["corrected_intervals"] = {self.measure: ends(span)}
+            row["noisy"] = judge_errors.adds_noise(
+                self.chosen,
+                self.cells.merge(self.counts.table[run]),
+                self.confusion,
+                drawn=self.drawn,
+                seed=self.options.seed,
+            )
         return row
+
+    def corrected(self) -> tuple[Corrected, ...]:
+        """The differences of the pairs without the judge's errors; of very many pairs none."""
+        if self.confusion is None or len(self.wanted) > MOST_CORRECTED:
+            return ()
+        found = []
+        for (run, other), joint in zip(self.wanted, self.joint, strict=True):
+            gap, span = judge_errors.correct_for_judge(
+                self.chosen,
+                joint.ravel().astype(np.float64),
+                self.confusion,
+                drawn=self.drawn,
+                clusters=self.clustered_joint(run, other),
+                level=self.options.level,
+                seed=self.options.seed,
+            )
+            names = {"run": self.runs[run], "against": self.runs[other]}
+            found.append(Corrected(**names, difference=finite(gap), interval=ends(span)))
+        return tuple(found)
 
     def facts(self) -> dict[str, Any]:
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
@@ -270,5 +308,6 @@ class OutcomeComparison(comparison.OfQuestions):
             facts["origin"] = origin_of(self.chosen, one, two, ids, slices, decided)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
+            facts["corrected"] = self.corrected()
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)
         return facts
