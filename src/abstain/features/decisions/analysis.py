@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 OVER, UNDER = map(measure, DEFAULT_MEASURES[:2])
 MOST_TESTED = 10
 """Runs of which every pair is tested."""
-NEARLY = 0.95
-"""The share of all questions from which on a run declines, or answers, nearly all."""
 COMPARED = ("run", "against", "difference", "interval", "p", "no_test", "questions")
 UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
 
@@ -177,9 +175,6 @@ def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, b
     beats_coin = o + u + math.hypot(high - o, most - u) < 1
     if declined in (0, 1):
         return ("refuses everything" if declined else "answers everything"), False
-    if not beats_coin and not 1 - NEARLY < declined < NEARLY:
-        nearly: Leaning = "answers nearly everything"
-        return ("refuses nearly everything" if declined > NEARLY / 2 else nearly), False
     if o - u - math.hypot(o - low, most - u) > 0:
         return "errs towards declining", beats_coin
     if o - u + math.hypot(high - o, u - least) < 0:
