@@ -22,7 +22,6 @@ PERSISTENCE = 0.9
 DECIMALS = 12
 """Scores that agree so far, as shares of the largest, are equal."""
 MOST_COLUMNS = 2_000
-"""Columns of letters that are shown."""
 
 
 def same(scores: Array | Sequence[float], value: float) -> Marks:

@@ -259,7 +259,6 @@ class Teams:
         return Page(f"{self.result.title}: {name}", f"{lead}.", sections=sections, digits=3)
 
     def _runs(self, runs: Sequence[str], held: Sequence[str]) -> PageTable:
-        """Rank, score, interval and outcomes of each run."""
         names = ["#", "run", self.result.measure, "low", "high", "right", "wrong", "unanswered"]
         apart = {run.name: run.status for run in self.result.unranked}
         grid = self.board.in_order(names)

@@ -118,7 +118,6 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     @property
     def chosen(self) -> Mix:
-        """The mix that was asked for."""
         return [row for row in self.rows if row.thresholds][-1]
 
     def _frame(self, table: str) -> pl.DataFrame:
@@ -191,7 +190,6 @@ class View(view.View[CascadeResult]):
         )
 
     def charts(self) -> view.Charts:
-        """Score over cost."""
         result = self.result
         front, alone = "any thresholds, in hindsight", "one stage alone"
         axes = {"x_title": "cost of a question", "y_title": result.measure, "colour": "what"}

@@ -157,13 +157,11 @@ class View(view.View[DecisionsResult]):
 
 
 def _name(row: Row) -> str:
-    """A run, with its slice where it is one."""
     slices = [f"{name} {value or '–'}" for name, value in row.slice.items()]
     return ", ".join([row.run, *slices])
 
 
 def _together(names: list[str], leaning: str) -> str:
-    """Runs and what they have in common."""
     verb, _, rest = leaning.partition(" ")
     return f"{view.first_few(names)} {verb if len(names) == 1 else VERBS[verb]} {rest}"
 

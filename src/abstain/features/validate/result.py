@@ -34,7 +34,6 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     TABLES: ClassVar[tuple[str, ...]] = ("main", "details", "warnings")
 
     def check(self) -> None:
-        """Runs are valid where nothing is wrong."""
         if self.valid == bool(self.problems):
             raise ValueError(
                 "contradicts itself: 'valid' must be true if there are no problems, else false"
