@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import plural, some_of
-from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.result import Stability
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.words import distinct_from, verdict
@@ -184,6 +184,15 @@ def _pairs(c: Overview) -> Iterator[str]:
         f"question right than its main question ({100 * abs(more) / len(c.runs):.2f} % of the "
         f"{plural(len(c.runs), 'run')})."
     )
+    if ROLE in c.slices:
+        means = over_runs(c.slice_scores[ROLE])["mean"].tolist()
+        mean = dict(zip(c.slices[ROLE].names, means, strict=True))
+        change = mean.get("auxiliary", np.nan) - mean.get("main", np.nan)
+        if not np.isnan(change):
+            yield (
+                f"Over all runs the mean {c.measure} is {mean['main']:.2f} on main questions and "
+                f"{mean['auxiliary']:.2f} on auxiliary ones, a change of {change:+.2f}."
+            )
 
 
 def campaign_figures(c: Overview) -> dict[str, Figure]:
