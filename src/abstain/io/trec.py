@@ -188,7 +188,7 @@ def single_spaced(chunk: bytes) -> bytes:
     # most text has no #, and to look for one byte is ten times faster than for two
     comments = b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk)
     blank = np.frombuffer(chunk, np.uint8) <= BLANK
-    ragged = blank[0] or chunk.endswith(b" ") or (blank[1:] & blank[:-1]).any()
+    ragged = blank[:1].any() or chunk.endswith(b" ") or (blank[1:] & blank[:-1]).any()
     if not (comments or ragged):
         return chunk
     lines = (b" ".join(line.split()) for line in chunk.split(b"\n"))
