@@ -21,6 +21,7 @@ from abstain.features.editions.analysis import editions as editions
 from abstain.features.editions.result import EditionsResult as EditionsResult
 from abstain.features.explain.card import explain as explain
 from abstain.features.meta.result import MetaResult as MetaResult
+from abstain.features.plugins.analysis import plugins as plugins
 from abstain.features.rank.analysis import RankResult as RankResult
 from abstain.features.rank.truncation import TruncationResult as TruncationResult
 from abstain.features.refusals.analysis import RefusalsResult as RefusalsResult

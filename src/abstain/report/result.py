@@ -20,7 +20,7 @@ from abstain import __version__
 from abstain.errors import AbstainError, InputError, UsageError, check_name, reason_of, shown
 from abstain.outcomes import Undefined
 from abstain.reading import ListSettings, Reading, Selection
-from abstain.registry import RESULTS, part, view_of
+from abstain.registry import RESULTS, part, result_parts, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -258,7 +258,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     what = "the JSON of a saved result"
     try:
         head = msgspec.json.decode(text, type=_Head)
-        if head.kind not in RESULT_KINDS:
+        if result_parts(head.kind) is None:
             known = ", ".join(RESULT_KINDS)
             raise InputError(f"is a result of kind {shown(head.kind)}, expected {known}", name)
         if head.schema > SCHEMA:
@@ -286,5 +286,7 @@ class _Head(msgspec.Struct):
 
 def result_class(kind: str) -> type[Result]:
     """The struct of a kind of result."""
-    struct: type[Result] = part(RESULTS[kind][0])
+    parts = result_parts(kind)
+    assert parts is not None
+    struct: type[Result] = part(parts[0])
     return struct
