@@ -211,6 +211,13 @@ FEATURES = (
         functions={"explain": "card:explain"},
     ),
     Feature(
+        name="tasks",
+        help="Write tasks for a harness that asks models.",
+        guide="integrations/lm-eval.md",
+        command="command:tasks",
+        functions={"tasks": "analysis:tasks"},
+    ),
+    Feature(
         name="plugins",
         help="List what other packages add.",
         guide="extending.md",

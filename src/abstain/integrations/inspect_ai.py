@@ -1,0 +1,124 @@
+"""Inspect: metrics and scorers by the entry point `abstain`, such as `abstain/c_at_1`.
+
+    inspect score log.eval --scorer abstain/match --metric abstain/c_at_1 --action append
+
+Metrics take every epoch (in reduced scores, N is 0 already), and the epochs of a sample are a
+cluster of their standard errors. C is right and I wrong; N is a blank, and so is an answer without
+a text. P is wrong unless `partial="right"`, a number is right from `right_at` on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from inspect_ai import scorer as host
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+from inspect_ai.solver import TaskState
+
+from abstain.measures import measure
+from abstain.outcomes import OUTCOMES, CountsArray, Outcome
+from abstain.runs.refusals import refuses
+from abstain.stats.delta_method import cells_of, one_run, standard_error
+
+WIDTH = len(OUTCOMES) + 1
+RIGHT, WRONG, BLANK = map(list(Outcome).index, ("right", "wrong", "unanswered_empty"))
+
+
+def outcome(score: Score, *, partial: str = "wrong", right_at: float = 1.0) -> int:
+    """The place in `OUTCOMES` of a score."""
+    text = str(score.value).strip()
+    if text == host.NOANSWER:
+        return BLANK
+    if text == host.PARTIAL:
+        return RIGHT if partial == "right" else WRONG
+    if host.value_to_float()(score.value) >= right_at:
+        return RIGHT
+    silent = score.reason == "no_response" or (score.answer == "" and not score.explanation)
+    return BLANK if silent else WRONG
+
+
+def _declare(name: str, text: str, **defaults: float) -> Callable[..., Metric]:
+    """A metric of Inspect: a measure of counts, with its standard error."""
+
+    def factory(partial: str = "wrong", right_at: float = 1.0, **parameters: float) -> Metric:
+        values = ", ".join(f"{k}={v!r}" for k, v in {**defaults, **parameters}.items())
+        item = measure(f"{text}({values})" if values else text)
+
+        def compute(scores: list[SampleScore]) -> Value:
+            codes = [outcome(s.score, partial=partial, right_at=right_at) for s in scores]
+            ids = [str(s.sample_id) for s in scores]
+            unit = np.unique(ids, return_inverse=True)[1]
+            table = np.zeros((int(unit.max(initial=-1)) + 1, WIDTH), np.int64)
+            np.add.at(table, (unit, codes), 1)
+            cells, functional = cells_of(item), one_run(item)
+            value, error = float(item(CountsArray(table.sum(axis=0)))), float("nan")
+            if len(table) > 1 and value == value:
+                groups = cells.merge(table) if len(table) < len(codes) else None
+                error = float(standard_error(functional, cells.merge(table.sum(axis=0)), groups))
+            return {name: value, f"{name}_stderr": error}
+
+        return compute
+
+    factory.__name__ = factory.__qualname__ = name
+    declared: Callable[..., Metric] = metric(name=name, scores="unreduced")(factory)
+    return declared
+
+
+c_at_1 = _declare("c_at_1", "c@1")
+f = _declare("f", "F")
+s = _declare("s", "S", t=0.5)
+credit = _declare("credit", "credit", t=0.5)
+coverage = _declare("coverage", "coverage")
+precision = _declare("precision", "precision")
+METRICS = [c_at_1(), coverage(), precision()]
+
+
+def _or_refusal(graded: Scorer, languages: str) -> Scorer:
+    """A scorer whose wrong scores are N where the response declines or has no text."""
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        return declining(await graded(state, target), state.output.completion, languages)
+
+    return score
+
+
+def declining(score: Score | None, text: str, languages: str) -> Score | None:
+    """A score, or N with the rule by which the text declines, if it was not right."""
+    if score is None or outcome(score) == RIGHT:
+        return score
+    rule = refuses(text, languages) if text.strip() else "no text"
+    if rule is None:
+        return score
+    reason = "refusal" if text.strip() else "no_response"
+    metadata = {**(score.metadata or {}), "rule": rule, "graded": score.value}
+    changes: dict[str, Any] = {"value": host.NOANSWER, "reason": reason, "metadata": metadata}
+    return score.model_copy(update=changes)
+
+
+@scorer(metrics=METRICS)
+def match(languages: str = "all", **options: Any) -> Scorer:
+    """Inspect's `match`, with N for a refusal by the rules of these languages."""
+    return _or_refusal(host.match(**options), languages)
+
+
+@scorer(metrics=METRICS)
+def choice(languages: str = "all") -> Scorer:
+    """Inspect's `choice`, with N for a refusal by the rules of these languages."""
+    return _or_refusal(host.choice(), languages)
+
+
+@scorer(metrics=METRICS)
+def as_scored(name: str = "", languages: str = "all") -> Scorer:
+    """The score that a log has already, with N for a refusal: no model grades anything again."""
+
+    async def score(state: TaskState, target: Target) -> Score | None:
+        scores = state.scores or {}
+        if name not in scores and (name or len(scores) != 1):
+            known = ", ".join(scores) or "none"
+            raise ValueError(f"as_scored needs the name of a score, such as -S name=… ({known})")
+        graded = scores[name or next(iter(scores))]
+        return declining(graded, state.output.completion, languages)
+
+    return score
