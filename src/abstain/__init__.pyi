@@ -16,6 +16,7 @@ from abstain.features.convert.analysis import convert as convert
 from abstain.features.curve.result import CurveResult as CurveResult
 from abstain.features.curve.result import HistogramResult as HistogramResult
 from abstain.features.cut.result import CutResult as CutResult
+from abstain.features.decisions.result import DecisionsResult as DecisionsResult
 from abstain.features.demo.analysis import demo as demo
 from abstain.features.editions.analysis import editions as editions
 from abstain.features.editions.result import EditionsResult as EditionsResult
@@ -39,6 +40,8 @@ from abstain.measures import list_measures as list_measures
 from abstain.measures import measure as measure
 from abstain.outcomes import Counts as Counts
 from abstain.outcomes import CountsArray as CountsArray
+from abstain.outcomes import Decisions as Decisions
+from abstain.outcomes import DecisionsArray as DecisionsArray
 from abstain.outcomes import Outcome as Outcome
 from abstain.outcomes import Policy as Policy
 from abstain.outcomes import Undefined as Undefined
@@ -65,6 +68,7 @@ validate = validate_files
 # Shortcuts take the arguments of `read` or `read_rankings` and of the method that they ask.
 def score(gold: Any, runs: Any, *args: Any, **options: Any) -> ScoreResult: ...
 def several(gold: Any, runs: Any, *args: Any, **options: Any) -> SeveralResult: ...
+def decisions(gold: Any, runs: Any, *args: Any, **options: Any) -> DecisionsResult: ...
 def curve(gold: Any, runs: Any, *args: Any, **options: Any) -> CurveResult: ...
 def histogram(gold: Any, runs: Any, *args: Any, **options: Any) -> HistogramResult: ...
 def compare(gold: Any, runs: Any, *args: Any, **options: Any) -> CompareResult: ...

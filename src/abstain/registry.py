@@ -66,6 +66,15 @@ FEATURES = (
         },
     ),
     Feature(
+        name="decisions",
+        help="Show whether runs answered where an answer was due.",
+        guide="decisions.md",
+        command="command:decisions",
+        methods={"Evaluation.decisions": "analysis:decisions"},
+        shortcuts={"decisions": "Evaluation.decisions"},
+        results={"decisions": ("result:DecisionsResult", "view:View")},
+    ),
+    Feature(
         name="validate",
         help="Check runs before they are scored.",
         guide="campaign.md",

@@ -21,6 +21,7 @@ from abstain.measures.kinds import (
     REGISTRY,
     ColumnMeasure,
     ConfidenceMeasure,
+    DecisionMeasure,
     Measure,
     RankingMeasure,
     fold,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     "abstain.measures.of_counts",
+    "abstain.measures.decisions",
     "abstain.measures.weighted_answers",
     "abstain.measures.confidence",
     "abstain.measures.calibration_errors",
@@ -44,6 +46,7 @@ FAMILIES = (
 
 KINDS: dict[Takes, type[Measure]] = {
     "counts": Measure,
+    "decisions": DecisionMeasure,
     "confidence": ConfidenceMeasure,
     "ranking": RankingMeasure,
     "columns": ColumnMeasure,

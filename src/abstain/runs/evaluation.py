@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UndecidedError, check_name, option, plural
+from abstain.errors import InputError, UndecidedError, UsageError, check_name, option, plural
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
@@ -26,6 +26,7 @@ from abstain.outcomes import (
     OUTCOMES,
     SIDES,
     CountsArray,
+    DecisionsArray,
     Effect,
     Policy,
     Unanswerable,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from abstain.features.compare.analysis import compare as _compare
     from abstain.features.curve.analysis import curve as _curve
     from abstain.features.curve.analysis import histogram as _histogram
+    from abstain.features.decisions.analysis import decisions as _decisions
     from abstain.features.meta.analysis import meta as _meta
     from abstain.features.score.analysis import score as _score
     from abstain.features.score.several import several as _several
@@ -69,6 +71,14 @@ DECLINING: dict[Unanswerable, str] = {
     "wrong": "declining an unanswerable question counts as wrong",
 }
 """The note for each setting."""
+
+UNMARKED = (
+    "no question is marked as unanswerable, so nobody knows where declining was due: mark them "
+    "with a column 'answerable' (yes or no), or with an empty 'correct' in a gold"
+)
+
+Tables: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
+"""Run and slice to a table of counts, a row for each cluster."""
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
@@ -134,6 +144,42 @@ class RunData:
         counts = self.source.count_kinds(by)
         table = counts.table.reshape(-1, len(SIDES), KINDS)
         return Sides(counts.runs, counts.slices, table)
+
+    def decided(self, by: Sequence[str] = ()) -> DecisionsArray:
+        """Decisions under the policy, in the rows of `counted`; raises where none is marked."""
+        if self.kind == "counts":
+            raise UsageError("counts do not say which questions can be answered")
+        if not self.source.count_kinds(()).table[:, KINDS:].any():
+            raise InputError(UNMARKED)
+        kinds = self.source.count_kinds(by)
+        refuse_undecided(blanks_by_reason(kinds.table), kinds.runs, self.policy)
+        return DecisionsArray(self.policy.apply(kinds.table, decisions=True))
+
+    def by_cluster(self, by: Sequence[str], *, decisions: bool = False) -> Tables | None:
+        """Counts of each cluster by run and slice; no value makes a cluster of one.
+
+        None where questions are independent.
+        """
+        if self.cluster is None or self.kind == "counts":
+            return None
+        grouped = tuple(dict.fromkeys((*by, self.cluster)))
+        fine = self.source.count_kinds(grouped)
+        at = grouped.index(self.cluster)
+        result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
+        for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
+            alone = values[at] is None
+            rows = np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0) if alone else row[None]
+            result.setdefault((run, values[: len(by)]), []).append(rows)
+        return {
+            key: self.policy.apply(np.concatenate(rows), decisions=decisions).astype(np.float64)
+            for key, rows in result.items()
+        }
+
+    @property
+    def decision_codes(self) -> Codes:
+        """Runs × questions: indices into `DECISIONS`, or `EXCLUDED`."""
+        self.decided()
+        return self.policy.decisions(EXCLUDED).astype(np.uint8)[self.kinds]
 
     @property
     def kinds(self) -> Codes:
@@ -338,6 +384,7 @@ class Evaluation:
     if TYPE_CHECKING:  # features answer these: `registry`
         score = _score
         several = _several
+        decisions = _decisions
         compare = _compare
         curve = _curve
         histogram = _histogram

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
-from abstain.outcomes import CountsArray
+from abstain.outcomes import CountsArray, DecisionsArray
 
 Limits: TypeAlias = tuple[Array, Array]
 STEP = 1e-5
@@ -44,6 +44,8 @@ class Cells(Struct, frozen=True):
     """The cell of each of the six counts."""
     columns: tuple[int, ...]
     """The count that stands for each cell."""
+    many: type[CountsArray] = CountsArray
+    """What the measure takes."""
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -61,7 +63,7 @@ class Cells(Struct, frozen=True):
         table = np.zeros((6, *cells.shape[:-1]))
         for cell, column in enumerate(self.columns):
             table[column] = cells[..., cell]
-        return CountsArray(np.moveaxis(table, 0, -1))
+        return self.many(np.moveaxis(table, 0, -1))
 
 
 THREE = Cells((0, 1, 2, 2, 2, 2), (0, 1, 4))
@@ -70,8 +72,14 @@ FIVE = Cells((0, 1, 2, 3, 4, 4), (0, 1, 2, 3, 4))
 """Right, wrong, and blanks by their candidate: right, wrong, none."""
 
 
+OF_DECISIONS = Cells(FIVE.of_count, FIVE.columns, DecisionsArray)
+"""Right, wrong, wrongly declined, wrongly answered, rightly declined."""
+
+
 def cells_of(measure: Measure) -> Cells:
     """The cells that a measure distinguishes."""
+    if measure.definition.takes == "decisions":
+        return OF_DECISIONS
     return FIVE if measure.definition.needs_candidates else THREE
 
 

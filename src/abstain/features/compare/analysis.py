@@ -101,7 +101,10 @@ def compare(
     confident = chosen.definition.takes == "confidence"
     if confident and (by or judge_error is not None):
         raise UsageError(f"{needs_counts}; {chosen} is a measure of confidence")
-    chosen = chosen if confident else count_measure(chosen)
+    decides = chosen.definition.takes == "decisions"
+    if decides and judge_error is not None:
+        raise UsageError(f"{option('judge_error')} needs a measure of counts; {chosen} is none")
+    chosen = chosen if confident or decides else count_measure(chosen)
     options = replace(options, method=check_method(options.method))
     policy = asked.reading.rules(missing="excluded")
     common = comparison.common_questions(asked, policy, attributes=by, confident=confident)

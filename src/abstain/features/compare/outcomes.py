@@ -14,6 +14,7 @@ from abstain.features.compare import comparison, judge_errors
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
+from abstain.outcomes import KINDS
 from abstain.report.result import ends, finite
 from abstain.stats import hypotheses, intervals, proportions
 from abstain.stats.delta_method import cells_of, difference, effective, one_run, standard_error
@@ -50,9 +51,13 @@ class OutcomeComparison(comparison.OfQuestions):
         self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
             self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
-        self.codes, self.cells = common.evaluation.data.codes, cells_of(chosen)
+        data, self.cells = common.evaluation.data, cells_of(chosen)
+        self.codes, self.tables = data.codes, self.counts
+        self.decides = chosen.definition.takes == "decisions"
+        if self.decides:
+            self.codes, self.tables = data.decision_codes, data.decided()
         self.difference = difference(chosen)
-        self.scores = [chosen(self.counts[run]) for run in range(len(self.runs))]
+        self.scores = [chosen(self.tables[run]) for run in range(len(self.runs))]
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
         self.shows_spread = self.questions > 1 and self.clusters != 1
         known = chosen.definition
@@ -137,7 +142,7 @@ class OutcomeComparison(comparison.OfQuestions):
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
             return ""
-        seen, has = f"{self.runs[run]} has only", int(summed(self.counts, known.divides_by)[run])
+        seen, has = f"{self.runs[run]} has only", int(summed(self.tables, known.divides_by)[run])
         counted = f"{seen} {has:,} responses that count"
         if test != "bootstrap":
             return comparison.too_few(f"a test by {self.measure}", counted, has, known.least)
@@ -145,7 +150,7 @@ class OutcomeComparison(comparison.OfQuestions):
         why = comparison.too_few(name, counted, has, max(known.least, comparison.LEAST_RESAMPLED))
         if why or known.proportion is None:
             return why
-        right = int(summed(self.counts, known.proportion.successes)[run])
+        right = int(summed(self.tables, known.proportion.successes)[run])
         rarer = min(right, has - right)
         seen = f"{seen} {rarer:,} responses with the rarer outcome"
         return comparison.too_few(name, seen, rarer, LEAST_RARER)
@@ -153,7 +158,7 @@ class OutcomeComparison(comparison.OfQuestions):
     def interval(self, run: int) -> Interval:
         return intervals.interval(
             self.chosen,
-            self.counts[run],
+            self.tables[run],
             clusters=self._by_cluster(self.codes[run], 6),
             method=self.options.method,
             **self.drawing,
@@ -234,7 +239,7 @@ class OutcomeComparison(comparison.OfQuestions):
 
     def row(self, run: int) -> dict[str, Any]:
         row: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
-        if self.unknown.any():
+        if self.unknown.any() and not self.decides:
             unknown = int(self.unknown[run])
             low, high = judge_errors.bounds_of(self.chosen, self.known[run], unknown)
             row |= {"unknown": unknown, "all_ways": judge_errors.all_ways(self.chosen, unknown)}
@@ -258,8 +263,11 @@ class OutcomeComparison(comparison.OfQuestions):
         if len(self.runs) == 2:
             data, (run, other) = self.common.evaluation.data, self.wanted[0]
             ids, slices = data.with_attributes(())["question"], [*map(data.slices, self.by)]
-            codes = self.codes[other], self.codes[run]
-            facts["origin"] = origin_of(self.chosen, *codes, ids, slices)
+            pair = [other, run]
+            marked = data.source.count_kinds(()).table[:, KINDS:].any()
+            decided = data.decision_codes[pair] if marked else None
+            one, two = self.codes[pair]
+            facts["origin"] = origin_of(self.chosen, one, two, ids, slices, decided)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)

@@ -197,6 +197,8 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     knowing: float | None
     abstaining: float | None
     """None where there is no difference, or where most questions that differ lack a candidate."""
+    decisions: dict[str, float | None] = {}
+    """Where the data mark what can be answered: what comes from refusing, answering, knowing."""
     without_candidate: int
     """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
     slices: tuple[SliceShare, ...]

@@ -286,6 +286,14 @@ def distinct_from(c: CompareResult, run: str) -> str:
     return f", told apart from {sum(verdicts)} of {plural(len(verdicts), 'other')} {_at_level(c)}"
 
 
+OF_DECISIONS = {
+    "knowing": "comes from right instead of wrong answers",
+    "answering": "from answering instead of declining what can be answered",
+    "refusing": "from what was done where no answer was due",
+}
+"""The parts of a difference, where the data mark what can be answered."""
+
+
 def origin_words(c: CompareResult) -> list[str]:
     o, difference = c.origin, signed(c.pairs[0].difference)
     if o is None or not o.contributions:
@@ -293,7 +301,10 @@ def origin_words(c: CompareResult) -> list[str]:
     knowing = f"{signed(o.knowing)} comes from knowing more or fewer answers"
     abstaining = f"{signed(o.abstaining)} from the choice of when to abstain"
     sentences = [f"Of the difference of {difference}, {knowing} and {abstaining}."]
-    if o.knowing is None:
+    if o.decisions:
+        parts = [f"{signed(o.decisions[name])} {words}" for name, words in OF_DECISIONS.items()]
+        sentences = [f"Of the difference of {difference}, {view.listed(parts)}."]
+    elif o.knowing is None:
         blanks = plural(o.without_candidate, "blank has", "blanks have")
         sentences = [f"{blanks} no candidate (column candidate) to tell knowing from abstaining."]
     first = list(o.contributions.items())[: MOST_QUESTIONS + 1]
