@@ -4,7 +4,8 @@
 
 Metrics take every epoch (in reduced scores, N is 0 already), and the epochs of a sample are a
 cluster of their standard errors. C is right and I wrong; N is a blank, and so is an answer without
-a text. P is wrong unless `partial="right"`, a number is right from `right_at` on.
+a text. P is wrong unless `partial="right"`, a number is right from `right_at` on. The metadata of a
+sample may say that it cannot be answered (`answerable`: no): there, N is right.
 """
 
 from __future__ import annotations
@@ -18,16 +19,22 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from abstain.measures import measure
-from abstain.outcomes import OUTCOMES, CountsArray, Outcome
+from abstain.runs.answerable import MEANS_ANSWERABLE
+from abstain.runs.judge import NO, YES
 from abstain.runs.refusals import refuses
+from abstain.runs.usual_names import plain
 from abstain.stats.delta_method import cells_of, one_run, standard_error
 
-WIDTH = len(OUTCOMES) + 1
-RIGHT, WRONG, BLANK = map(list(Outcome).index, ("right", "wrong", "unanswered_empty"))
+WIDTH = 6
+RIGHT, WRONG, BLANK = range(3)
+COUNTED = np.array([[0, 1, 4], [0, 1, 0]])
+"""The places in `OUTCOMES` of right, wrong and blank, where a sample can be answered or cannot."""
+DECIDED = np.array([[0, 1, 2], [4, 3, 4]])
+"""The same in `DECISIONS`."""
 
 
-def outcome(score: Score, *, partial: str = "wrong", right_at: float = 1.0) -> int:
-    """The place in `OUTCOMES` of a score."""
+def verdict(score: Score, *, partial: str = "wrong", right_at: float = 1.0) -> int:
+    """Right, wrong or blank by the value of a score."""
     text = str(score.value).strip()
     if text == host.NOANSWER:
         return BLANK
@@ -39,24 +46,37 @@ def outcome(score: Score, *, partial: str = "wrong", right_at: float = 1.0) -> i
     return BLANK if silent else WRONG
 
 
+def cannot_be_answered(sample: SampleScore) -> bool | None:
+    """What a sample's metadata say; None where they say nothing."""
+    for name, value in (sample.sample_metadata or {}).items():
+        means, text = MEANS_ANSWERABLE.get(plain(name)), str(value).strip().lower()
+        if means is not None and text in (*YES, *NO):
+            return (text in YES) != means
+    return None
+
+
 def _declare(name: str, text: str, **defaults: float) -> Callable[..., Metric]:
-    """A metric of Inspect: a measure of counts, with its standard error."""
+    """A metric of Inspect: a measure, with its standard error."""
 
     def factory(partial: str = "wrong", right_at: float = 1.0, **parameters: float) -> Metric:
         values = ", ".join(f"{k}={v!r}" for k, v in {**defaults, **parameters}.items())
         item = measure(f"{text}({values})" if values else text)
+        cells, functional = cells_of(item), one_run(item)
+        decides = item.definition.takes == "decisions"
 
         def compute(scores: list[SampleScore]) -> Value:
-            codes = [outcome(s.score, partial=partial, right_at=right_at) for s in scores]
-            ids = [str(s.sample_id) for s in scores]
-            unit = np.unique(ids, return_inverse=True)[1]
-            table = np.zeros((int(unit.max(initial=-1)) + 1, WIDTH), np.int64)
+            kinds = [verdict(s.score, partial=partial, right_at=right_at) for s in scores]
+            sides = [cannot_be_answered(s) for s in scores]
+            unit = np.unique([str(s.sample_id) for s in scores], return_inverse=True)[1]
+            codes = (DECIDED if decides else COUNTED)[np.array(sides, bool) * 1, kinds]
+            table = np.zeros((int(unit.max(initial=-1)) + 1, WIDTH))
             np.add.at(table, (unit, codes), 1)
-            cells, functional = cells_of(item), one_run(item)
-            value, error = float(item(CountsArray(table.sum(axis=0)))), float("nan")
+            whole, error = table.sum(axis=0), float("nan")
+            unmarked = decides and True not in sides
+            value = float("nan") if unmarked else float(item(cells.many(whole[None]))[0])
             if len(table) > 1 and value == value:
                 groups = cells.merge(table) if len(table) < len(codes) else None
-                error = float(standard_error(functional, cells.merge(table.sum(axis=0)), groups))
+                error = float(standard_error(functional, cells.merge(whole), groups))
             return {name: value, f"{name}_stderr": error}
 
         return compute
@@ -72,6 +92,9 @@ s = _declare("s", "S", t=0.5)
 credit = _declare("credit", "credit", t=0.5)
 coverage = _declare("coverage", "coverage")
 precision = _declare("precision", "precision")
+over_refusal = _declare("over_refusal", "over-refusal")
+under_refusal = _declare("under_refusal", "under-refusal")
+grounded_refusal_f1 = _declare("grounded_refusal_f1", "grounded-refusal-F1")
 METRICS = [c_at_1(), coverage(), precision()]
 
 
@@ -86,7 +109,7 @@ def _or_refusal(graded: Scorer, languages: str) -> Scorer:
 
 def declining(score: Score | None, text: str, languages: str) -> Score | None:
     """A score, or N with the rule by which the text declines, if it was not right."""
-    if score is None or outcome(score) == RIGHT:
+    if score is None or verdict(score) == RIGHT:
         return score
     rule = refuses(text, languages) if text.strip() else "no text"
     if rule is None:

@@ -44,7 +44,8 @@ def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: An
 def _blanks(labels: Any, blank: Any) -> BoolArray:
     """Which labels stand for no answer: missing ones, and those that are the label of a blank."""
     missing = labels != labels  # NaN
-    missing = missing | np.equal(labels, None) if labels.dtype == object else missing
+    if labels.dtype == object:
+        missing = missing | np.array([label is None for label in labels])
     return np.asarray(missing if blank is None else missing | (labels == blank), np.bool_)
 
 

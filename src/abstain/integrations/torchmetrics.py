@@ -32,8 +32,11 @@ class AbstentionMetric(Metric):
     ) -> None:
         super().__init__(**options)
         self.measure, self.blank, self.threshold = count_measure(measure), blank, threshold
-        self.higher_is_better = self.measure.higher_is_better
         self.add_state("counts", torch.zeros(6, dtype=torch.long), dist_reduce_fx="sum")
+
+    @property
+    def higher_is_better(self) -> bool:
+        return self.measure.higher_is_better
 
     def update(self, preds: torch.Tensor, target: torch.Tensor) -> None:
         """Count a batch: right, wrong and, of blanks, the candidates where there are some."""

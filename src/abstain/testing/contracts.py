@@ -9,7 +9,7 @@ import contextlib
 import pickle
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from abstain.io.tables import Table
 from abstain.measures import Measure, measure
 from abstain.measures.answers import Answers
 from abstain.measures.checks import check
-from abstain.outcomes import KIND_OF_WORD, Counts, CountsArray
+from abstain.outcomes import KIND_OF_WORD, CountsArray
 
 Picks: TypeAlias = Mapping[str, str] | None
 CLOSE, REACH = 1e-9, 1e-5
@@ -58,8 +58,14 @@ def check_measure(measure_or_text: str | Measure, *, seed: int = 0) -> None:
         raise AssertionError(str(error)) from None
     _hold(measure(str(item)) == item, item, "is another measure by its text")
     _hold(pickle.loads(pickle.dumps(item)) == item, item, "is another measure when pickled")
-    kinds = {"counts": _counts, "confidence": _answers, "ranking": _rankings}
-    kinds.get(item.definition.takes, lambda *_: None)(item, np.random.default_rng(seed))
+    kinds: dict[str, Callable[[Any, np.random.Generator], None]] = {
+        "counts": _counts,
+        "decisions": _counts,
+        "confidence": _answers,
+        "ranking": _rankings,
+    }
+    if item.definition.takes in kinds:
+        kinds[item.definition.takes](item, np.random.default_rng(seed))
 
 
 def _hold(holds: Any, item: Measure, what: str, cases: Any = None) -> None:
@@ -71,35 +77,32 @@ def _hold(holds: Any, item: Measure, what: str, cases: Any = None) -> None:
         raise AssertionError(f"measure '{item}' {what}{case}")
 
 
-def _counts(item: Measure, rng: np.random.Generator) -> None:
+def _counts(item: Any, rng: np.random.Generator) -> None:
+    d, many, better = item.definition, item.MANY, 1 if item.higher_is_better else -1
     table = rng.integers(0, LARGEST, (DRAWS, 6)) * (rng.random((DRAWS, 6)) < 0.8)
-    table[:, 5] *= not item.definition.needs_candidates
-    cases = CountsArray(table[table.sum(axis=1) > 0])
-    scores, better = item(cases), 1 if item.higher_is_better else -1
-    one = [item(cases[at]) for at in range(len(cases))]
-    reasons = [item.why_undefined(cases[at]) for at in range(len(cases))]
-    low, high = item.bounds
-    there = ~np.isnan(scores)
-    _hold(there == np.equal(reasons, None), item, "is undefined without a reason", cases)
-    _hold(_same(scores, np.array(one)), item, "differs for many at once", cases)
+    table[:, 5] *= d.takes == "counts" and not d.needs_candidates
+    cases = many(table[table.sum(axis=1) > 0])
+    scores = item(cases)
+    singles = [cases[at] for at in range(len(cases))]
+    _hold(_same(scores, np.array([item(one) for one in singles])), item, "differs in arrays", cases)
+    there, (low, high) = ~np.isnan(scores), item.bounds
+    defined = np.array([item.why_undefined(one) is None for one in singles])
+    _hold(there == defined, item, "is undefined without a reason", cases)
     inside = ~there | ((scores >= low - CLOSE) & (scores <= high + CLOSE))
     _hold(inside, item, f"is outside its bounds of {low:g} to {high:g}", cases)
-    _hold(_same(scores, item(CountsArray(cases.table * 7))), item, "counts questions", cases)
-    alone = item(Counts(**dict.fromkeys(["right"], 1)))
-    _hold(isinstance(alone, float), item, "is no number for a single question")
-    if not item.definition.monotone:
-        wrong = CountsArray(cases.table[cases.wrong > 0])
-        made_right = CountsArray(wrong.table + np.array([1, -1, 0, 0, 0, 0]))
-        gain = better * (item(made_right) - item(wrong))
+    _hold(_same(scores, item(many(cases.table * 7))), item, "counts questions", cases)
+    if not d.monotone:
+        wrong = many(cases.table[cases.wrong > 0])
+        gain = better * (item(many(wrong.table + np.array([1, -1, 0, 0, 0, 0]))) - item(wrong))
         _hold(~(gain < -CLOSE), item, "falls when a wrong answer becomes right", wrong)
-    if item.definition.kappa is not None:
+    if d.kappa is not None:
         credited = (cases.right + item.kappa(cases) * cases.unanswered) / cases.n
         _hold(_same(scores, credited, REACH) | ~there, item, "is not c + κ·u", cases)
-    if item.definition.break_even is not None:
+    if d.break_even is not None:
         _pays(item, CountsArray(rng.integers(1, LARGEST, (DRAWS, 6)) * [1, 1, 0, 0, 1, 0]), better)
 
 
-def _pays(item: Measure, cases: CountsArray, better: int) -> None:
+def _pays(item: Any, cases: CountsArray, better: int) -> None:
     """Answering a sliver of the blanks pays above p*, and costs below it."""
     even, sliver = np.asarray(item.break_even(cases)), SLIVER * cases.n
     for side in (-0.01, 0.01):
