@@ -1,6 +1,6 @@
 """Inspect: metrics and scorers by the entry point `abstain`, such as `abstain/c_at_1`.
 
-    inspect score log.eval --scorer abstain/match --metric abstain/c_at_1 --action append
+    inspect score log.eval --scorer abstain/match_or_refusal --metric abstain/c_at_1 --action append
 
 Metrics take every epoch (in reduced scores, N is 0 already), and the epochs of a sample are a
 cluster of their standard errors. C is right and I wrong; N is a blank, and so is an answer without
@@ -121,13 +121,13 @@ def declining(score: Score | None, text: str, languages: str) -> Score | None:
 
 
 @scorer(metrics=METRICS)
-def match(languages: str = "all", **options: Any) -> Scorer:
+def match_or_refusal(languages: str = "all", **options: Any) -> Scorer:
     """Inspect's `match`, with N for a refusal by the rules of these languages."""
     return _or_refusal(host.match(**options), languages)
 
 
 @scorer(metrics=METRICS)
-def choice(languages: str = "all") -> Scorer:
+def choice_or_refusal(languages: str = "all") -> Scorer:
     """Inspect's `choice`, with N for a refusal by the rules of these languages."""
     return _or_refusal(host.choice(), languages)
 
