@@ -125,7 +125,7 @@ def test_metrics_are_what_abstain_says_of_the_log(tmp_path: Path, form: str, epo
     shutil.copy(path, copy := tmp_path / f"old.{form}")
     every = [word for name in MEASURES for word in ("--metric", f"abstain/{name}")]
     inspect(
-        tmp_path, str(copy), "--scorer", "abstain/match_or_refusal", *every, "--action", "overwrite",
+        tmp_path, str(copy), "--scorer", f"abstain/{NAME}", *every, "--action", "overwrite",
         "--overwrite",
     )  # fmt: skip
     there, here = metrics_of(copy, NAME), scores_of(copy, NAME, [*MEASURES])
@@ -184,7 +184,7 @@ def test_an_old_log_is_scored_again_without_a_model(tmp_path: Path, form: str) -
 def test_logs_of_an_earlier_inspect(tmp_path: Path, name: str) -> None:
     shutil.copy(LOGS / name, tmp_path)
     inspect(
-        tmp_path, name, "--scorer", "abstain/match_or_refusal", "--metric", "abstain/c_at_1", "--action",
+        tmp_path, name, "--scorer", f"abstain/{NAME}", "--metric", "abstain/c_at_1", "--action",
         "append", "--output-file", f"new-{name}",
     )  # fmt: skip
     assert open_file(str(tmp_path / f"new-{name}")).head
