@@ -6,7 +6,8 @@ Independent questions: n from 25 to 1,000, shares from the middle down to one ex
 below it, S near its bounds. Clusters: equal ones, and unequal ones of 1 to 30 questions. For each
 measure the minimum, the 5 % quantile and the median of the coverage over all cells, of the default
 and of the methods beside it, with the mean width in the middle of the range; the worst cells of the
-default stand below. Last the exact coverage of accuracy, without any simulation, at every share.
+default stand below. Then the rates of `decisions` where ten questions or forty cannot be
+answered. Last the exact coverage of accuracy, without any simulation, at every share.
 `naive` is the standard error of a mean of independent questions. `--bootstrap` adds the slow
 methods on a part of the grid.
 """
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from abstain.measures import measure
+from abstain.measures import definitions, measure
 from abstain.stats.delta_method import Functional, beta, delta, influence, logit, one_run
 from abstain.stats.delta_method import effective_clusters as worth
 from abstain.stats.intervals import cell_interval
@@ -199,6 +200,44 @@ def exact_accuracy() -> None:
             )
 
 
+def decisions(samples: int, generator: np.random.Generator) -> None:
+    """Rates of decisions where few questions cannot be answered, alone and in clusters of five.
+
+    In a cluster one question cannot be answered; what is declined is correlated.
+    """
+    rates = list(itertools.product((0.02, 0.1, 0.3), (0.05, 0.1, 0.3, 0.5)))
+    for rho, (can, cannot) in itertools.product((0.0, 0.3), ((30, 10), (90, 10), (160, 40))):
+        if rho and 4 * cannot != can:
+            continue
+        lowest: dict[str, list[float]] = {}
+        for over, under in rates:
+            groups = cannot if rho else 1
+            shape, strength = (samples, groups), (1 - rho) / max(rho, 1e-9)
+            chances = [
+                generator.beta(p * strength, (1 - p) * strength, shape)
+                if rho
+                else np.full(shape, p)
+                for p in (over, under)
+            ]
+            sizes = can // groups, cannot // groups
+            d, a = (generator.binomial(n, p) for n, p in zip(sizes, chances, strict=True))
+            r = generator.binomial(sizes[0] - d, 0.7)
+            table = np.stack([r, sizes[0] - d - r, d, a, sizes[1] - a], axis=-1).astype(float)
+            truth = np.array([0.7 * can * (1 - over), 0.3 * can * (1 - over), can * over])
+            truth = np.append(truth, [cannot * under, cannot * (1 - under)])
+            for name in definitions("decisions"):
+                f = one_run(measure(name))
+                true, cells = float(f.value(truth)), table.sum(axis=1)
+                usable = ~np.isnan(f.value(cells))
+                low, high = beta(f, cells[usable], table[usable] if rho else None, level=0.95)
+                holds = (low <= true + 1e-12) & (high >= true - 1e-12)
+                lowest.setdefault(name, []).append(100 * float(holds.mean()))
+        of = f"{cannot} clusters of 5, rho={rho}" if rho else "alone"
+        print(f"decisions: {can} questions can be answered, {cannot} cannot; {of}")
+        for name, values in lowest.items():
+            print(f"  {name:20} minimum {min(values):5.1f} %, median {np.median(values):5.1f} %")
+
+
 def slow_coverage(name: str, s: Setting, table: Array) -> dict[str, float]:
     """The same for methods that draw at random, one sample at a time."""
     f = one_run(measure(name))
@@ -239,6 +278,7 @@ def main() -> None:
         print(f"{title}: {len(lines)} cells")
         summary(lines)
         worst(lines)
+    decisions(given.samples, generator)
     print("accuracy, exactly")
     exact_accuracy()
     if given.bootstrap:

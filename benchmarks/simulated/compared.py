@@ -15,7 +15,7 @@ from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import measure
-from abstain.outcomes import CountsArray
+from abstain.outcomes import CountsArray, DecisionsArray
 from abstain.rankings.scores import ScoreMatrix
 from abstain.stats.intervals import DEFAULT, Interval
 from simulated.drawing import TRIALS, Array, Codes, Groups
@@ -44,6 +44,15 @@ class Drawn:
     def overall(self) -> CountsArray:
         """Counts of each run."""
         return CountsArray(np.stack([(self.codes == k).sum(axis=1) for k in range(6)], axis=-1))
+
+    @property
+    def decision_codes(self) -> Codes:
+        """The same numbers as decisions."""
+        return self.codes
+
+    def decided(self) -> DecisionsArray:
+        """Decisions of each run."""
+        return DecisionsArray(self.overall().table)
 
     def clusters(self) -> Groups | None:
         """The cluster of each question."""

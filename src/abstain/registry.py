@@ -38,6 +38,8 @@ class Feature(Struct, frozen=True, kw_only=True):
     command: str
     methods: dict[str, str] = {}
     """Methods to attach to classes: `Evaluation.score` to the function that implements it."""
+    asked_by_function: dict[str, str] = {}
+    """As `methods`, but with a shortcut alone, so that the class keeps few names."""
     shortcuts: dict[str, str] = {}
     """Public functions that read and call a method in one line: name to method."""
     functions: dict[str, str] = {}
@@ -132,10 +134,8 @@ FEATURES = (
         help="Show how runs score at every threshold of their confidence.",
         guide="confidence.md",
         command="command:curve",
-        methods={
-            "Evaluation.curve": "analysis:curve",
-            "Evaluation.histogram": "analysis:histogram",
-        },
+        methods={"Evaluation.curve": "analysis:curve"},
+        asked_by_function={"Evaluation.histogram": "analysis:histogram"},
         shortcuts={"curve": "Evaluation.curve", "histogram": "Evaluation.histogram"},
         results={
             "curve": ("result:CurveResult", "view:View"),
@@ -257,6 +257,8 @@ class Parts(Struct, frozen=True):
 
     commands: dict[str, Feature]
     methods: dict[str, str]
+    asked: dict[str, str]
+    """What shortcuts call: the methods, and what only they call."""
     shortcuts: dict[str, str]
     functions: dict[str, str]
     results: dict[str, tuple[str, str]]
@@ -264,16 +266,19 @@ class Parts(Struct, frozen=True):
     @classmethod
     def of(cls, features: Iterable[Feature]) -> Parts:
         every = tuple(features)
+        methods = {name: f.at(path) for f in every for name, path in f.methods.items()}
+        more = {n: f.at(path) for f in every for n, path in f.asked_by_function.items()}
         return cls(
             {f.name: f for f in every},
-            {name: f.at(path) for f in every for name, path in f.methods.items()},
+            methods,
+            methods | more,
             {name: method for f in every for name, method in f.shortcuts.items()},
             {name: f.at(path) for f in every for name, path in f.functions.items()},
             {tag: (f.at(s), f.at(v)) for f in every for tag, (s, v) in f.results.items()},
         )
 
     def names(self) -> set[str]:
-        return {*self.commands, *self.methods, *self.shortcuts, *self.functions, *self.results}
+        return {*self.commands, *self.asked, *self.shortcuts, *self.functions, *self.results}
 
 
 BUILT_IN = Parts.of(FEATURES)
@@ -371,6 +376,10 @@ def with_feature_methods(kind: C) -> C:
     return kind
 
 
+CLASSES = {
+    "Evaluation": "abstain.runs.evaluation:Evaluation",
+    "Rankings": "abstain.rankings.rankings:Rankings",
+}
 READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
 """The function that reads the object whose method a shortcut calls, by its class."""
 
@@ -379,12 +388,13 @@ READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read
 def shortcut(name: str) -> Callable[..., Any]:
     """A function that reads and calls a method: `score(gold, runs)` is `read(gold, runs).score()`.
 
-    It takes the arguments of both. For several analyses of the same runs, call `read` once.
+    It takes the arguments of both. For several analyses of the same runs, call `read` once: what
+    it returns may stand in place of what to read.
     """
     parts = BUILT_IN if name in SHORTCUTS else added()
     path = parts.shortcuts[name]
-    method = part(parts.methods[path])
-    read = part(READERS[path.partition(".")[0]])
+    method, owner = part(parts.asked[path]), path.partition(".")[0]
+    read = part(READERS[owner])
     asked, reading = signature(method), signature(read).parameters
     inputs = [one for one in reading.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
     options = [one for one in reading.values() if one.kind is Parameter.KEYWORD_ONLY]
@@ -392,6 +402,8 @@ def shortcut(name: str) -> Callable[..., Any]:
 
     @wraps(method)
     def call(*args: Any, **named: Any) -> Any:
+        if args and isinstance(args[0], part(CLASSES[owner])):
+            return method(*args, **named)
         for key in named:
             if key not in whole.parameters:
                 raise UnknownNameError("argument", key, whole.parameters)

@@ -106,6 +106,7 @@ PIPED = {
         f"{MANY} --references",
         "--several",
     ),
+    "decisions": ("--column answerable=test", "--column answerable=test --by topic"),
     "compare": ("--resamples 100", "--resamples 100 --by topic", "--resamples 100 --correction bh"),
     "curve": ("", *(f"--show {name}" for name in SHOWN), "--bins 20 -m F", "--histogram 64"),
     "tune": ("--folds 2", "--folds 2 --by topic", "--folds 2 --risk 0.3"),

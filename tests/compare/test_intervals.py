@@ -194,9 +194,10 @@ def test_which_measures_are_proportions() -> None:
     """Every count measure whose formula is one sum of outcomes over another, and no other."""
     assert set(PROPORTIONS) == {
         *("accuracy", "precision", "answer-all-bound", "coverage", "forced-accuracy"),
-        *("correctly-discarded", "abstention-recall", "over-abstention", "under-abstention"),
+        *("correctly-discarded", "discard-recall", "over-abstention", "under-abstention"),
         *("qa-accuracy", "qa-rej-accuracy", "qa-performance"),
         *("validation-precision", "validation-recall", "selective-risk", "wrong-rate"),
+        "hallucination-rate",
     }
 
 
@@ -210,7 +211,7 @@ def test_proportions_are_what_they_say(name: str) -> None:
 @pytest.mark.parametrize(("method", "peer"), [("wilson", "wilson"), ("clopper-pearson", "exact")])
 @pytest.mark.parametrize(
     ("name", "successes", "trials"),
-    [("over-abstention", 3, 10), ("under-abstention", 5, 11), ("abstention-recall", 6, 11)],
+    [("over-abstention", 3, 10), ("under-abstention", 5, 11), ("discard-recall", 6, 11)],
 )
 def test_what_abstention_costs_is_a_proportion(
     name: str, successes: int, trials: int, method: str, peer: str

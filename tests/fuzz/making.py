@@ -149,9 +149,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "correction": ("holm", "bh", "none"),
     "against": ("a", "b", "*"),
     "run": ("a", "b", "*"),
-    "show": ("risk", "measure", "reliability", "decision", "roc", "parts", "blanks"),
+    "show": ("risk", "measure", "reliability", "decision", "roc", "parts"),
     "decision": ("confidence", "given"),
-    "should-abstain": ATTRIBUTES,
     "part": ("stability", "sensitivity", "power", "agreement"),
     "draws": ("paired", "shared"),
     "tune-on": ("topic=t1", "topic=zzz", "topic", "*=x"),
@@ -418,6 +417,7 @@ def _campaign(rng: random.Random, files: Files) -> list[str]:
 
 COMMANDS: dict[str, Maker] = {
     "score": _any_of(_judged, _counts),
+    "decisions": _any_of(_judged),
     "validate": _gold_and_runs,
     "compare": _compare,
     "curve": _any_of(_judged, sure=True),

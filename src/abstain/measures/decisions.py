@@ -35,6 +35,8 @@ UNDECIDED = (
     f"{ZERO}; AbstentionBench leaves out responses that its judge could not decide, here they "
     "follow the policy"
 )
+FIXED = {"studentised": False}
+"""Runs on the same questions divide by the same number: swaps alone keep the level of a test."""
 BOTH_RATES = "the rates of answerable and of unanswerable questions count alike, however many"
 
 
@@ -61,6 +63,7 @@ rate(
     source=f"{XSTEST}; without candidates, unlike over-abstention",
     aliases=("over-refusal-rate", "false-refusal-rate"),
     higher_is_better=False,
+    **FIXED,
     gaming="Answer everything: it gives 0. Read it beside under-refusal.",
 )
 rate(
@@ -72,6 +75,7 @@ rate(
     source=f"1 − recall of {ABSTENTION_BENCH}; without candidates, unlike under-abstention",
     aliases=("under-refusal-rate",),
     higher_is_better=False,
+    **FIXED,
     gaming="Refuse everything: it gives 0. Read it beside over-refusal.",
 )
 rate(
@@ -94,6 +98,7 @@ rate(
     NO_UNANSWERABLE,
     source=ABSTENTION_BENCH,
     convention=UNDECIDED,
+    **FIXED,
     gaming="Refuse everything: it gives 1.",
     note="1 − under-refusal. By candidates instead of marked questions it is discard-recall.",
 )

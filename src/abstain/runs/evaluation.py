@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from abstain.features.campaign.analysis import campaign as _campaign
     from abstain.features.compare.analysis import compare as _compare
     from abstain.features.curve.analysis import curve as _curve
-    from abstain.features.curve.analysis import histogram as _histogram
     from abstain.features.decisions.analysis import decisions as _decisions
     from abstain.features.meta.analysis import meta as _meta
     from abstain.features.score.analysis import score as _score
@@ -219,14 +218,6 @@ class RunData:
         assert sure is not None
         return sure
 
-    @property
-    def nothing_right(self) -> BoolArray | None:
-        """Mask of the questions without a right answer; None if there are none or no gold."""
-        if self.source.gold is None:
-            return None
-        nothing = self.source.questions(None)["nothing_right"].to_numpy()
-        return nothing if nothing.any() else None
-
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
         if (published := self.source.published(by)) is not None:
@@ -387,7 +378,6 @@ class Evaluation:
         decisions = _decisions
         compare = _compare
         curve = _curve
-        histogram = _histogram
         tune = _tune
         meta = _meta
         campaign = _campaign

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError
+from abstain.errors import InputError, UsageError, plural
 from abstain.features.decisions.result import (
     DEFAULT_MEASURES,
     DecisionsResult,
@@ -115,7 +115,6 @@ def decisions(
                 leaning=leaning,
                 beats_coin=beats_coin,
                 undecided=undecided(of_decisions, sides[at], policy),
-                not_declined=not_declined(sides[at], policy),
             )
         )
     notes = _notes(evaluation, sides, of_clusters[1])
@@ -213,26 +212,24 @@ def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> U
     return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
 
 
-def not_declined(sides: IntArray, policy: Policy) -> dict[str, int]:
-    """Blanks that count as declined although their system did not choose them, by reason."""
-    blanks = by_reason(sides.reshape(-1)).sum(axis=0)
-    return {
-        why.value: int(n)
-        for why, n in zip(Why, blanks, strict=True)
-        if n and why not in DECLINING and policy.effects[why] is Effect.UNANSWERED
-    }
-
-
 def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
-    notes = []
+    notes, effects = [], evaluation.policy.effects
+    blanks = dict(zip(Why, by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1)), strict=True))
+    unchosen = [
+        f"{n:,} {why}"
+        for why, n in blanks.items()
+        if n and why not in DECLINING and effects[why] is Effect.UNANSWERED
+    ]
+    if unchosen:
+        notes.append(f"{', '.join(unchosen)}: left unanswered, which counts as declined")
     if clusters is not None:
         sizes = [table.sum(axis=-1) for table in clusters.values()]
         few = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
         notes += [few] if few else []
     if evaluation.data.kind == "judged" and (right := int(sides[:, 1, RIGHT].sum())):
         notes.append(
-            f"{right:,} responses to questions that cannot be answered are graded right: they "
-            "count as declined"
+            f"{plural(right, 'response')} to questions that cannot be answered graded right: "
+            "counted as declined"
         )
     return notes
 

@@ -9,7 +9,6 @@ import msgspec
 import polars as pl
 from msgspec import Meta
 
-from abstain.errors import UnknownNameError
 from abstain.outcomes import Decisions
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
@@ -95,8 +94,6 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     beats_coin: bool | None = None
     """Whether it surely declines what cannot be answered more often than what can."""
     undecided: Undecided | None = None
-    not_declined: dict[str, int] = {}
-    """Blanks that count as declined although their system did not choose them, by reason."""
 
     @property
     def decided(self) -> Decisions:
@@ -167,13 +164,6 @@ class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         for row in self.rows:
             _ = row.decided
 
-    def __getitem__(self, run: str) -> Row:
-        """A run, in the first of its slices."""
-        rows = {row.run: row for row in reversed(self.rows)}
-        if run not in rows:
-            raise UnknownNameError("run", run, list(rows))
-        return rows[run]
-
     @property
     def rates(self) -> list[Rate]:
         return [rate for row in self.rows for rate in row.rates]
@@ -182,8 +172,8 @@ class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         """A row a run, slice and measure; or a run and slice; or a pair."""
         words = {"level": 100 * self.level}
         if table == "pairs":
-            names = ("measure", "run", "against", "difference", "interval", "p", "p_adjusted")
-            return frame_of_rows(Pair, self.pairs, *names, "differs", **words)
+            tests = ("difference", "interval", "p", "p_adjusted", "differs")
+            return frame_of_rows(Pair, self.pairs, "measure", "run", "against", *tests, **words)
         if table == "decisions":
             return frame_of_rows(Row, self.rows, "run", "slice", "cells")
         names = ("run", "slice", "measure", "value", "interval", "coin", "refuse", "answer")
