@@ -60,7 +60,10 @@ $(VENV)-spark/installed: pyproject.toml
 # The hosts of our plug-ins (Inspect, lm-evaluation-harness without a model's backend, so without
 # torch): 200 MB in an environment of their own; `make test` skips their tests and says so.
 test-integrations: $(VENV)-hosts/installed
-	$(VENV)-hosts/bin/python -m pytest -n 2 -o filterwarnings=ignore tests/integrations
+	$(HOSTS) tests/integrations
+	$(HOSTS) tests/test_docs.py -k integrations
+
+HOSTS := $(VENV)-hosts/bin/python -m pytest -n 2 -o filterwarnings=ignore
 
 $(VENV)-hosts/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-hosts
