@@ -75,6 +75,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "curve": lambda _: runs().curve(decision=True),
     "histogram": lambda _: ab.histogram(runs(), bins=64),
     "tune": lambda _: runs().tune(folds=2),
+    "cascade": lambda _: ab.cascade(runs(), stages=runs().runs[:2], folds=2),
     "cut": lambda _: lists().cut(),
     "several": lambda _: several(),
     "meta": lambda _: runs().meta(subsets=20, resamples=50),

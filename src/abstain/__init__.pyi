@@ -11,6 +11,8 @@ from abstain.features.audit.result import AuditResult as AuditResult
 from abstain.features.baseline.analysis import baseline as baseline
 from abstain.features.campaign.analysis import campaign_of_files as campaign_of_files
 from abstain.features.campaign.result import CampaignResult as CampaignResult
+from abstain.features.cascade.analysis import cascade as cascade
+from abstain.features.cascade.result import CascadeResult as CascadeResult
 from abstain.features.compare.result import CompareResult as CompareResult
 from abstain.features.convert.analysis import convert as convert
 from abstain.features.curve.result import CurveResult as CurveResult

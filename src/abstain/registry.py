@@ -152,6 +152,14 @@ FEATURES = (
         results={"tune": ("result:TuneResult", "result:View")},
     ),
     Feature(
+        name="cascade",
+        help="Ask a small model first, a larger one where it is not sure.",
+        guide="cascade.md",
+        command="command:cascade",
+        functions={"cascade": "analysis:cascade"},
+        results={"cascade": ("result:CascadeResult", "result:View")},
+    ),
+    Feature(
         name="compare",
         help="Test whether runs differ.",
         guide="compare.md",

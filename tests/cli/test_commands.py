@@ -287,7 +287,7 @@ def test_card_of_c_at_1_works_its_example(here: Here) -> None:
 
 def test_every_measure_has_a_card_and_a_line(here: Here) -> None:
     data = here("measures", "-f", "json").data["measures"]
-    assert sum(item["takes"] == "counts" for item in data) == 26
+    assert sum(item["takes"] == "counts" for item in data) == 27
     assert sum(item["takes"] == "ranking" for item in data) == 49
     listed = here("measures").out
     for item in data:

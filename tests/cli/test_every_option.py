@@ -38,6 +38,7 @@ READING = [name for name in COMMANDS if name not in OTHERS]
 
 MORE = {
     "tune": ["--folds", "2"],
+    "cascade": ["--stages", "a,b", "--folds", "2"],
     "meta": ["--part", "stability", "--subsets", "2"],
     "campaign": ["-o", "overview", "--force"],
 }
@@ -135,6 +136,9 @@ def found(command: str, text: str) -> dict[str, float]:
             return {run: float(value) for run, value in data["scores"]["c@1"].items()}
         case "curve":
             return {row["run"]: row["as_submitted"] for row in data["results"]}
+        case "cascade":
+            alone = {row["rule"]: row["score"] for row in data["rows"]}
+            return {run: alone[run] for run in data["stages"]}
         case "tune":
             return {row["run"]: row["as_submitted"]["score"] for row in data["results"]}
         case "validate":
@@ -280,6 +284,7 @@ WITHOUT = {
     ("pick", "validate"): "",
     ("pick", "curve"): "",
     ("pick", "tune"): "",
+    ("pick", "cascade"): "",
 }
 """Options that mean nothing to a command: it says so, naming them; empty: it is not asked."""
 

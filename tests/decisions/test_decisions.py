@@ -365,6 +365,30 @@ def test_pairs_are_those_of_compare_corrected_together() -> None:
     assert [pair.differs for pair in pairs] == [p <= 0.05 for p in expected]
 
 
+@pytest.mark.parametrize("name", ["over-refusal", "under-refusal", "decision-accuracy"])
+def test_p_is_that_of_the_questions_that_only_one_run_decides_so(name: str) -> None:
+    """Swaps of whole decisions leave what is divided by: an exact binomial test."""
+    stats = pytest.importorskip("scipy.stats")
+    rates = {"bold": (0.1, 0.2), "shy": (0.5, 0.8)}
+    for seed in range(6):
+        evaluation = ab.read(*simulated(rates, can=40, cannot=20, seed=seed))
+        codes = evaluation.data.decision_codes
+        cells = {"over-refusal": [2], "under-refusal": [3], "decision-accuracy": [0, 1, 4]}[name]
+        one, two = np.isin(codes, cells)
+        first, second = int((one & ~two).sum()), int((two & ~one).sum())
+        p = evaluation.compare(name).pairs[0].p
+        expected = stats.binomtest(first, first + second).pvalue
+        assert p is not None
+        assert p == pytest.approx(expected) or (p > expected and p > 0.01), "or of its interval"
+
+
+def test_a_precision_of_declining_is_no_precision_of_answers() -> None:
+    """Whether a question can be answered is the same for both runs: no chance decides it."""
+    read = ab.read(*simulated({"bold": (0.3, 0.6), "shy": (0.3, 0.9)}, cannot=30))
+    assert read.compare("abstention-precision").interval_method_of_differences is None
+    assert read.compare("precision").interval_method_of_differences == "mover"
+
+
 @pytest.mark.parametrize("name", ["accuracy", "c@1", "over-refusal", "grounded-refusal-F1"])
 def test_a_difference_comes_from_knowing_answering_and_refusing(name: str) -> None:
     gold, runs = simulated({"bold": (0.1, 0.2), "shy": (0.4, 0.9)}, can=90, cannot=40, seed=7)

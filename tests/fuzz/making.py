@@ -153,6 +153,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "decision": ("confidence", "given"),
     "part": ("stability", "sensitivity", "power", "agreement"),
     "draws": ("paired", "shared"),
+    "stages": ("a,b", "b,a", "a", "a,b,a", "*"),
+    "cost": ("1,20", "0.4,8", "1,2,3", "1", "x,1", "0,1"),
     "tune-on": ("topic=t1", "topic=zzz", "topic", "*=x"),
     "on": ("topic=t1", "role=main"),
     "rule": (
@@ -331,6 +333,11 @@ def _tune(rng: random.Random, files: Files) -> list[str]:
     return [*_any_of(_judged, sure=True)(rng, files), "--folds", "2"]
 
 
+def _cascade(rng: random.Random, files: Files) -> list[str]:
+    args = _any_of(_judged, sure=True)(rng, files)
+    return args if rng.random() < 0.2 else [*args, "--stages", rng.choice(("a,b", "b,a"))]
+
+
 def _ranking(rng: random.Random, files: Files) -> list[str]:
     qrels, run = ranked(rng)
     _put(files, ("queries.csv", b"query,type\nq1,x\nq2,y\n1,x\n"))
@@ -422,6 +429,7 @@ COMMANDS: dict[str, Maker] = {
     "compare": _compare,
     "curve": _any_of(_judged, sure=True),
     "tune": _tune,
+    "cascade": _cascade,
     "meta": _meta,
     "rank": _ranking,
     "trec_eval": _trec_eval,

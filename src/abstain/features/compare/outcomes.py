@@ -61,7 +61,9 @@ class OutcomeComparison(comparison.OfQuestions):
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
         self.shows_spread = self.questions > 1 and self.clusters != 1
         known = chosen.definition
-        self.is_proportion_of_answers = known.studentised and known.proportion is not None
+        # whether an answer was due is no chance of the run's: its test is that of all measures
+        of_answers = known.studentised and not self.decides
+        self.is_proportion_of_answers = of_answers and known.proportion is not None
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
         self.drawing: Any = {"level": options.level, **self.seeded}
 
@@ -224,6 +226,13 @@ class OutcomeComparison(comparison.OfQuestions):
         if self.is_proportion_of_answers:
             tables = proportions.tables(self.chosen, joint)
             return proportions.p_values(tables, progress=self.step, **self.seeded)
+        known = self.chosen.definition
+        if self.decides and known.proportion is not None and not known.studentised:
+            self.step(len(wanted))  # swaps that keep the trials of each run are McNemar's test
+            tables = proportions.tables(self.chosen, joint)
+            return [
+                PValue(hypotheses.mcnemar(int(t[1, 0]), int(t[0, 1])), exact=True) for t in tables
+            ]
         return randomise(self.chosen, joint, progress=self.step, **self.seeded)
 
     def _bootstrapped(self, number: int) -> PValue:

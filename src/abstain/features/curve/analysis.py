@@ -137,7 +137,7 @@ def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ..
     chosen = list(dict.fromkeys(measure(item) for item in measures))
     for item in chosen:
         if item.definition.takes not in ("counts", "confidence"):
-            what = f"{item} is a measure of rankings"
+            what = f"{item} is a measure of {item.definition.takes}"
             raise UsageError(f"{what}, expected one of counts or confidence")
     of_counts = [m for m in chosen if m.definition.takes == "counts"]
     others = [m for m in chosen if m not in of_counts]

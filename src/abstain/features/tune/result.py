@@ -141,6 +141,20 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     judged_on: str | None = None
     """The gold that is judged on, where it is another."""
 
+    def words(self, questions: int, on: int, cluster: str | None, seed: int, what: str) -> str:
+        """Which questions were tuned on and which were judged."""
+        if self.tuned_on:
+            values = " and ".join(f"{name} '{value}'" for name, value in self.tuned_on.items())
+            others = f" of {self.judged_on}" if self.judged_on else ""
+            rest = plural(questions - on, "question")
+            return f"Tuned on {plural(on, 'question')} with {values}, judged on {rest}{others}."
+        times = f", {self.repeats} times" if (self.repeats or 1) > 1 else ""
+        whole = f" that keep clusters ({cluster}) whole" if cluster else ""
+        return (
+            f"{plural(questions, 'question')} in {self.folds} folds{whole}{times} (seed {seed}): "
+            f"each fold is judged with {what} tuned on the other folds."
+        )
+
 
 class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):
     """Thresholds of runs, with all that it takes to trust them."""
@@ -280,19 +294,9 @@ class View(view.View[TuneResult]):
                 f"{what} ≤ {aim.risk:g} with a probability of at least {aim.level:g} over the "
                 f"{over} tuned on{' and the next' if aim.next_questions else ''}"
             )
-        if split.tuned_on:
-            on = result.runs[0].parts[0].tuned_on
-            values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
-            others = f" of {split.judged_on}" if split.judged_on else ""
-            how = f"Tuned on {plural(on, 'question')} with {values}, judged on "
-            return f"{how}{plural(result.questions - on, 'question')}{others}. Aim: {sought}."
-        times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
-        whole = f" that keep clusters ({result.cluster}) whole" if result.cluster else ""
-        return (
-            f"{plural(result.questions, 'question')} in {split.folds} folds{whole}{times} (seed "
-            f"{result.seed}): each fold is judged with a threshold tuned on the other folds. "
-            f"Aim: {sought}."
-        )
+        on = result.runs[0].parts[0].tuned_on
+        how = split.words(result.questions, on, result.cluster, result.seed, "a threshold")
+        return f"{how} Aim: {sought}."
 
     def _gained(self, tuned: Tuned) -> str:
         """What a threshold gains, with its interval, and the optimism that was avoided."""
