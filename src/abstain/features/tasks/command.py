@@ -20,7 +20,7 @@ def tasks(tool: str, output: Path) -> None:
 
     \b
     abstain tasks lm-eval -o tasks
-    lm_eval --include_path tasks --tasks qa4mre_idk --log_samples --output_path out …
+    lm_eval --include_path tasks --tasks qa4mre_idk …
     abstain score --judged out --by task --interval
     """
     for path in written(tool, output):
