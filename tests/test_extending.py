@@ -239,7 +239,7 @@ def test_two_plug_ins_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unknown_attribute_is_still_one() -> None:
     read = ab.read_judged({"question": ["q"], "outcome": ["right"]})
     with pytest.raises(AttributeError, match="nothing"):
-        _ = read.nothing
+        _ = read.nothing  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="nothing"):
         _ = ab.nothing  # type: ignore[attr-defined]
     assert registry.feature_named("nothing") is None
