@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 import abstain as ab
@@ -60,20 +61,30 @@ def run(python: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment that sees ours, with the package installed by pip."""
-    place = tmp_path_factory.mktemp("environment")
+def made(place: Path) -> Path:
+    """The Python of a new environment that sees ours."""
     done = run(Path(sys.executable), place, "-m", "venv", "--without-pip", str(place / "venv"))
     assert done.returncode == 0, done.stderr
     (packages,) = (place / "venv").glob("lib/python*/site-packages")
     ours = [str(ROOT / "src"), *site.getsitepackages()]
     (packages / "ours.pth").write_text("\n".join(ours))
-    python = place / "venv" / "bin" / "python"
+    return place / "venv" / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the package of the manual, installed by pip."""
+    place = tmp_path_factory.mktemp("environment")
+    python = made(place)
     asked = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
-    made = str(package(place / "quiz-kit"))
+    source = str(package(place / "quiz-kit"))
     done = run(
-        Path(sys.executable), place, "-m", "pip", "--python", str(python), "install", *asked, made
+        Path(sys.executable), place, "-m", "pip", "--python", str(python), "install", *asked, source
     )
     if done.returncode:
         pytest.skip(f"pip cannot build a package here: {done.stderr.strip().splitlines()[-1]}")
@@ -145,11 +156,13 @@ print(code, *sorted(sys.modules), file=sys.stderr)
     [["--help"], ["score", "gold.csv", "a.csv"], ["explain", "c@1"], ["score", "--help"]],
     ids=" ".join,
 )
-def test_what_is_not_used_is_not_imported(environment: Path, here: Path, words: list[str]) -> None:
+def test_what_is_not_used_is_not_imported(
+    environment: Path, bare: Path, here: Path, words: list[str]
+) -> None:
     """The same modules with and without a package that adds something; none of them is its."""
     code = COUNTED.format(words=words)
     with_it = run(environment, here, "-c", code)
-    without = run(Path(sys.executable), here, "-c", code)
+    without = run(bare, here, "-c", code)
     assert with_it.stderr.split() == without.stderr.split()
     assert with_it.stderr.startswith("0 ")
     if words != ["--help"]:
@@ -237,7 +250,7 @@ def test_two_plug_ins_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_attribute_is_still_one() -> None:
-    read = ab.read_judged({"question": ["q"], "outcome": ["right"]})
+    read = ab.read_judged(pl.DataFrame({"question": ["q"], "outcome": ["right"]}))
     with pytest.raises(AttributeError, match="nothing"):
         _ = read.nothing  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="nothing"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_blobs, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
@@ -144,11 +144,15 @@ def test_the_threshold_is_that_of_tune() -> None:
 
 
 def test_a_risk_is_kept() -> None:
-    model = RejectClassifier(risk=0.25, level=0.8).fit(X, Y)
-    silent = model.predict(X) == model.reject_label_
-    assert 0 < silent.mean() < 1
-    bounded = RejectClassifier(risk=0.25, level=0.8, next=100).fit(X, Y)
-    assert bounded.threshold_ >= model.threshold_
+    x, y = make_blobs(600, centers=2, cluster_std=3.0, random_state=0)
+    model = RejectClassifier(risk=0.2, level=0.9).fit(x, y)
+    silent = model.predict(x) == model.reject_label_
+    assert 0.1 < silent.mean() < 0.9
+    assert (model.predict(x) == y)[~silent].mean() > 0.8
+    bounded = RejectClassifier(risk=0.2, level=0.9, next=100).fit(x, y)
+    assert bounded.threshold_ > model.threshold_
+    nothing = RejectClassifier(risk=0.01, level=0.9).fit(x, y)
+    assert {*nothing.predict(x).tolist()} == {-1}, "no threshold keeps it"
 
 
 @pytest.mark.parametrize(

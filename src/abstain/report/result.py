@@ -146,10 +146,11 @@ def read_as(
     """The fields in which a result records its input: settings of reading, subset, notes."""
     part = [] if asked.subset is None else [str(asked.subset)]
     reading = asked.reading
-    alone = () if clusters else without_clusters(getattr(asked, "cluster", reading.cluster))
+    held = vars(asked)  # what the class lacks would be looked up among plug-ins
+    alone = () if clusters else without_clusters(held.get("cluster", reading.cluster))
     return {
         "reading": reading,
-        "settings": getattr(asked, "settings", None),
+        "settings": held.get("settings"),
         "subset": asked.subset,
         "notes": (*part, *asked.notes, *notes, *alone),
     }
