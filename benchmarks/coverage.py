@@ -3,7 +3,8 @@
     python benchmarks/coverage.py [--samples N] [--seed N] [--bootstrap]
 
 Independent questions: n from 25 to 1,000, shares from the middle down to one expected event and
-below it, S near its bounds. Clusters: equal ones, and unequal ones of 1 to 30 questions. For each
+below it, S near its bounds. Clusters: equal ones, and unequal ones of 1 to 30 questions; clusters
+with correlations up to 0.8 in which errors or right answers are rare, down to 1 %. For each
 measure the minimum, the 5 % quantile and the median of the coverage over all cells, of the default
 and of the methods beside it, with the mean width in the middle of the range; the worst cells of the
 default stand below. Then the rates of `decisions` where ten questions or forty cannot be
@@ -37,6 +38,11 @@ EQUAL = ((20, 5, 0.1), (40, 10, 0.2), (80, 5, 0.3))
 """Clusters, questions in each, and the correlation of outcomes within one."""
 UNEQUAL = ((8, 0.5), (20, 0.2), (50, 0.5), (100, 0.5))
 """Clusters of 1 to 30 questions, and the correlation."""
+RARE = (
+    *((4,) * 30, (5,) * 60, (3,) * 100, (10,) * 25, (2,) * 40, (8,) * 200),
+    tuple(1 + i * 29 // 49 for i in range(50)),
+)
+"""Clusters in which errors are rare: often there is none, so the data cannot show a correlation."""
 MIDDLE = ((0.5, 0.2), (0.3, 0.4), (0.5, 0.0))
 METHODS = ("beta", "logit", "delta", "naive")
 SHOWN = 8
@@ -98,6 +104,13 @@ def clusters() -> Iterator[Setting]:
         kinds.append((tuple(1 + i * 29 // (groups - 1) for i in range(groups)), rho))
     for (c, u), (sizes, rho) in itertools.product(shares, kinds):
         yield Setting(c, u, sizes, rho)
+
+
+def rare() -> Iterator[Setting]:
+    """Clusters with 10 % of errors, 3 % and 1 %, or as few right answers, and high correlation."""
+    for sizes, rho, few in itertools.product(RARE, (0.1, 0.5, 0.8), (0.01, 0.03, 0.1)):
+        yield Setting(1 - few, 0.0, sizes, rho)
+        yield Setting(few, 0.5 - few, sizes, rho)
 
 
 def simulate(s: Setting, samples: int, generator: np.random.Generator) -> Array:
@@ -167,7 +180,7 @@ def summary(lines: list[Line]) -> None:
     """For each measure and method the minimum, the 5 % quantile and the median."""
     for name in MEASURES:
         own = [line for line in lines if line[0] == name]
-        middle = [x for x in own if (x[1].right, x[1].blank) in MIDDLE]
+        middle = [x for x in own if (x[1].right, x[1].blank) in MIDDLE] or own
         old = np.mean([shares["logit"][1] for *_, shares in middle])
         for method in METHODS:
             values = 100 * np.array([shares[method][0] for *_, shares in own])
@@ -273,6 +286,10 @@ def main() -> None:
         print(f"{title}: {len(lines)} cells")
         summary(lines)
         worst(lines)
+    lines = measured(list(rare()), max(given.samples // 4, 1), generator)
+    print(f"clusters in which errors or right answers are rare: {len(lines)} cells")
+    summary(lines)
+    worst(lines)
     for title, few in (("clusters worth 20 or more", False), ("fewer: a warning", True)):
         lines = [x for x in together if (worth(np.array(x[1].sizes, float)) < 20) == few]
         print(f"{title}: {len(lines)} cells")

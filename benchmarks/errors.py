@@ -15,8 +15,9 @@ Parts: counts (precision), counted (other measures of counts), decisions (to ans
 clustered, families (ten runs), scores (by topic), student (t alone, for comparison), meta (all
 pairs together) and meta of scores, editions (of a campaign). Then verdicts by intervals and
 promises: cut (is one advised to cut?), gates (which run passes?), risk (bounds on clustered
-questions), differences (intervals of precision), gain (of `tune`), judges (whose checked sample is
-drawn at random, by truth or by verdict).
+questions), surest (bounds where the surest answers are the worst), differences (intervals of
+precision), gain (of `tune`), targets (does a model heed what an error costs?), judges (whose
+checked sample is drawn at random, by truth or by verdict).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from simulated import (
     by_topic,
     promises,
     tests,
+    told,
 )
 
 PARTS = {
@@ -49,8 +51,10 @@ PARTS = {
     "cut": (by_cut.cut, 4),
     "gates": (by_gate.gates, 2),
     "risk": (promises.risk, 4),
+    "surest": (promises.surest, 4),
     "differences": (promises.differences, 1),
     "gain": (promises.gain, 4),
+    "targets": (told.targets, 10),
     "judges": (promises.judges, 1),
 }
 """Each with how many times fewer samples it takes."""

@@ -86,6 +86,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "audit": audit,
     "editions": lambda _: ab.editions({"2012": runs().campaign(), "2013": runs().campaign()}),
     "refusals": refusals,
+    "targets": lambda _: ab.targets(GOLD, RUNS, targets={"bold": 0, "shy": 0.5, "lazy": 0.9}),
 }
 
 

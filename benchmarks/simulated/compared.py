@@ -17,7 +17,8 @@ from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import measure
 from abstain.outcomes import CountsArray, DecisionsArray
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.intervals import DEFAULT, Interval
+from abstain.stats.hypotheses import adjust
+from abstain.stats.intervals import DEFAULT
 from simulated.drawing import TRIALS, Array, Codes, Groups
 
 FAMILY_TRIALS = 1999
@@ -98,6 +99,5 @@ def _options(runs: int, method: str, how: dict[str, Any]) -> Options:
 
 
 def _least(work: Comparison) -> float:
-    none = [Interval.none("", "")] * len(work.wanted)
-    pairs = work.pairs(none, np.full(len(work.wanted), np.nan))
-    return min((p.p_adjusted for p in pairs if p.p_adjusted is not None), default=math.nan)
+    adjusted = adjust(np.array([one.p for one in work.p_values]), work.options.correction)
+    return min(adjusted[~np.isnan(adjusted)].tolist(), default=math.nan)

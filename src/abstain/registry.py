@@ -110,7 +110,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation:View"),
+            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
         },
     ),
     Feature(
@@ -150,6 +150,14 @@ FEATURES = (
         methods={"Evaluation.tune": "analysis:tune"},
         functions={"tune": "analysis:tune_files"},
         results={"tune": ("result:TuneResult", "result:View")},
+    ),
+    Feature(
+        name="targets",
+        help="Show whether a model heeds what an error costs.",
+        guide="targets.md",
+        command="command:targets",
+        functions={"targets": "analysis:targets"},
+        results={"targets": ("result:TargetsResult", "result:View")},
     ),
     Feature(
         name="cascade",

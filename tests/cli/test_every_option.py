@@ -38,6 +38,7 @@ READING = [name for name in COMMANDS if name not in OTHERS]
 
 MORE = {
     "tune": ["--folds", "2"],
+    "targets": ["--target", "a=0", "--target", "b=0.5"],
     "cascade": ["--stages", "a,b", "--folds", "2"],
     "meta": ["--part", "stability", "--subsets", "2"],
     "campaign": ["-o", "overview", "--force"],

@@ -110,6 +110,7 @@ PIPED = {
     "compare": ("--resamples 100", "--resamples 100 --by topic", "--resamples 100 --correction bh"),
     "curve": ("", *(f"--show {name}" for name in SHOWN), "--bins 20 -m F", "--histogram 64"),
     "tune": ("--folds 2", "--folds 2 --by topic", "--folds 2 --risk 0.3"),
+    "targets": ("--target bold=0 --target shy=0.5",),
     "cascade": ("--stages shy,bold", "--stages bold,shy --risk 0.5 --folds 2"),
     "meta": (f"{MANY} --subsets 4",),
     "campaign": ("-o out --force",),

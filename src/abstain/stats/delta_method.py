@@ -157,10 +157,13 @@ def delta(f: Functional, cells: Array, clusters: Array | None, *, level: float) 
     return np.maximum(value - reach, f.bounds[0]), np.minimum(value + reach, f.bounds[1])
 
 
-def effective(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Array:
+def effective(
+    f: Functional, cells: Array, clusters: Array | None, *, level: float, careful: bool = True
+) -> Array:
     """The effective sample size of clustered questions (Korn & Graubard 1998).
 
-    n over the design effect, times the squared ratio of the normal to the t quantile.
+    n over the design effect, times the squared ratio of the normal to the t quantile. Few clusters
+    that vary cannot show the effect: where `careful`, n is drawn to the number of clusters.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -173,11 +176,13 @@ def effective(f: Functional, cells: Array, clusters: Array | None, *, level: flo
     carrying = _ratio((sums**2).sum(axis=-1) ** 2, (sums**4).sum(axis=-1), 0)
     of_cells = _effect_of_cells(cells, clusters)
     shrunk = (carrying * effect + BORROWED * of_cells) / (carrying + BORROWED)
-    tail = (1 + level) / 2
-    by_size = np.maximum(effective_clusters(clusters.sum(axis=-1)) - 1, 1)
-    degrees = np.minimum(degrees_of_freedom(sums), by_size)
+    groups, tail = effective_clusters(clusters.sum(axis=-1)), (1 + level) / 2
+    degrees = np.minimum(degrees_of_freedom(sums), np.maximum(groups - 1, 1))
     quantiles = (ndtri(tail) / stdtrit(degrees, tail)) ** 2
-    return np.asarray(n / np.maximum(np.maximum(effect, shrunk), LEAST_EFFECT) * quantiles)
+    divisor = np.maximum(np.maximum(effect, shrunk), LEAST_EFFECT) / quantiles
+    if careful:
+        divisor += np.maximum(n / groups - divisor, 0) / (1 + carrying**2)
+    return np.asarray(n / divisor)
 
 
 def _ratio(above: Array, below: Array, otherwise: float) -> Array:
@@ -233,7 +238,7 @@ def logit(f: Functional, cells: Array, clusters: Array | None, *, level: float) 
     bottom, top = f.bounds
     width = top - bottom
     value = f.value(cells)
-    size = _independent(f, cells, effective(f, cells, clusters, level=level))
+    size = _independent(f, cells, effective(f, cells, clusters, level=level, careful=False))
     successes = np.clip((value - bottom) / width, 0, 1) * size + PSEUDO_COUNT
     total = size + 2 * PSEUDO_COUNT
     reach = ndtri((1 + level) / 2) * np.sqrt(1 / successes + 1 / (total - successes))

@@ -12,7 +12,7 @@ import numpy as np
 
 from abstain.errors import UsageError, check_name, option
 from abstain.measures import Measure, definitions
-from abstain.measures.definition import Array
+from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import Counts, Decisions
 from abstain.stats import delta_method
 
@@ -275,3 +275,22 @@ PROPORTIONS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "jeffreys": partial(delta_method.beta_limits, added=(0.5, 0.5)),
 }
 """Intervals of x successes in n trials, which need not be whole."""
+
+
+def exact(x: IntArray, n: IntArray, *, level: float) -> tuple[Array, Array]:
+    """Clopper and Pearson's intervals of x successes in n trials; NaN without a trial.
+
+    They hold their level for any n.
+    """
+    low, high = PROPORTIONS["clopper-pearson"](x, np.maximum(n, 1), level=check_level(level))
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def exact_f1(twice: IntArray, of: IntArray, *, level: float) -> tuple[Array, Array]:
+    """Exact intervals of F1 = 2·tp / (2·tp + fp + fn): of `twice` 2·tp in `of`.
+
+    F1 = 2·J / (1 + J) rises with J = tp / (tp + fp + fn), which is a proportion.
+    """
+    limits = exact(twice // 2, of - twice // 2, level=level)
+    low, high = (2 * each / (1 + each) for each in limits)
+    return low, high

@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 
 from abstain.errors import AbstainError, UsageError, plural, shown, some_of
-from abstain.features.compare.view import signed
+from abstain.features.compare.words import signed
 from abstain.measures import Measure
 from abstain.measures import measure as measure_named
 from abstain.outcomes import Counts, Decisions

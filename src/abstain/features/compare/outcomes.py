@@ -11,6 +11,7 @@ import numpy as np
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison, judge_errors
+from abstain.features.compare.result import Corrected
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
@@ -26,6 +27,8 @@ AT_ONCE = 1 << 16
 BLOCK = 1 << 21
 LEAST_RARER = 10
 """Responses with the rarer outcome that a bootstrap of a proportion needs of a run."""
+MOST_CORRECTED = 100
+"""Pairs whose differences are corrected for a judge's errors."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -265,7 +268,33 @@ class OutcomeComparison(comparison.OfQuestions):
             )
             row["corrected"] = {self.measure: finite(score)}
             row["corrected_intervals"] = {self.measure: ends(span)}
+            row["noisy"] = judge_errors.adds_noise(
+                self.chosen,
+                self.cells.merge(self.counts.table[run]),
+                self.confusion,
+                drawn=self.drawn,
+                seed=self.options.seed,
+            )
         return row
+
+    def corrected(self) -> tuple[Corrected, ...]:
+        """The differences of the pairs without the judge's errors; of very many pairs none."""
+        if self.confusion is None or len(self.wanted) > MOST_CORRECTED:
+            return ()
+        found = []
+        for (run, other), joint in zip(self.wanted, self.joint, strict=True):
+            gap, span = judge_errors.correct_for_judge(
+                self.chosen,
+                joint.ravel().astype(np.float64),
+                self.confusion,
+                drawn=self.drawn,
+                clusters=self.clustered_joint(run, other),
+                level=self.options.level,
+                seed=self.options.seed,
+            )
+            names = {"run": self.runs[run], "against": self.runs[other]}
+            found.append(Corrected(**names, difference=finite(gap), interval=ends(span)))
+        return tuple(found)
 
     def facts(self) -> dict[str, Any]:
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
@@ -279,5 +308,6 @@ class OutcomeComparison(comparison.OfQuestions):
             facts["origin"] = origin_of(self.chosen, one, two, ids, slices, decided)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
+            facts["corrected"] = self.corrected()
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)
         return facts

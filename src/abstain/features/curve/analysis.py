@@ -29,7 +29,7 @@ from abstain.features.curve.result import (
     Where,
     check_bins,
 )
-from abstain.measures import Measure, count_measure, measure
+from abstain.measures import Measure, count_measure, measure, swept
 from abstain.measures.answers import Groups
 from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import (
@@ -134,7 +134,7 @@ def curve(
 
 def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ...], Measure]:
     """Measures of confidence, and the one measure of counts to follow along the curve."""
-    chosen = list(dict.fromkeys(measure(item) for item in measures))
+    chosen = list(dict.fromkeys(measure(item) for item in swept(measures)))
     for item in chosen:
         if item.definition.takes not in ("counts", "confidence"):
             what = f"{item} is a measure of {item.definition.takes}"

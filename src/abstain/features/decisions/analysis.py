@@ -24,7 +24,7 @@ from abstain.features.decisions.result import (
     Row,
     Undecided,
 )
-from abstain.measures import Measure, measure
+from abstain.measures import Measure, measure, swept
 from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import (
     CANDIDATES,
@@ -76,8 +76,7 @@ def decisions(
         seed: Of the tests.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-    listed = [measures] if isinstance(measures, (str, Measure)) else measures
-    chosen = tuple(dict.fromkeys(map(measure, listed or DEFAULT_MEASURES)))
+    chosen = tuple(dict.fromkeys(map(measure, swept(measures) or DEFAULT_MEASURES)))
     for item in chosen:
         if (takes := item.definition.takes) not in ("counts", "decisions"):
             raise UsageError(f"{item} is a measure of {takes}, expected one of decisions or counts")

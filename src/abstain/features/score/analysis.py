@@ -16,7 +16,7 @@ from abstain.errors import InputError, UsageError, option
 from abstain.features.score.result import Reference, Row, ScoreResult
 from abstain.io.frames import collect
 from abstain.io.tables import cells
-from abstain.measures import Measure, count_measure, measure
+from abstain.measures import Measure, count_measure, measure, swept
 from abstain.measures.registry import set_named
 from abstain.outcomes import EXCLUDED, WRONG, Counts, CountsArray, DecisionsArray, reasons_named
 from abstain.report.result import Ends, defined, number, ranked, read_as
@@ -106,8 +106,7 @@ def _without_sets(
 
 def chosen_measures(values: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
     """The measures that are asked for, each once."""
-    listed = [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
-    chosen = tuple(dict.fromkeys(map(measure, listed)))
+    chosen = tuple(dict.fromkeys(map(measure, swept(values))))
     if not chosen:
         raise UsageError("name at least one measure")
     return chosen

@@ -259,7 +259,7 @@ class View(view.View[TuneResult]):
             f"{view.threshold_text(threshold)}, per {by}" if by else view.threshold_cell(threshold)
         )
         standings: list[tuple[str, Cell, Standing]] = [
-            ("answer everything", "", tuned.answer_everything),
+            (_everything(tuned), "", tuned.answer_everything),
             ("as submitted", "", tuned.as_submitted),
             ("with a threshold", cell, tuned.judged),
             ("best single threshold" if by else "best in hindsight", "", tuned.best_in_hindsight),
@@ -306,10 +306,11 @@ class View(view.View[TuneResult]):
         if low is not None and high is not None:
             chance = "; this may be chance" if low <= 0 <= high else ""
             within = f" (95 % interval {_points(low, 1)} to {_points(high, 1)}{chance})"
+        what = "gains" if tuned.gain >= 0 else "loses"
         return (
-            f"the threshold gains {_points(tuned.gain)} points of {self.result.measure} over "
-            f"answering everything{within}. Optimism avoided: {_points(tuned.optimism_avoided)} "
-            "points."
+            f"the threshold {what} {_points(abs(tuned.gain)).lstrip('+')} points of "
+            f"{self.result.measure} against {_everything(tuned, 'ing')}{within}. "
+            f"Optimism avoided: {_points(tuned.optimism_avoided)} points."
         )
 
     def _kept(self, tuned: Tuned, risk: float) -> str:
@@ -325,7 +326,7 @@ class View(view.View[TuneResult]):
             chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
             against = f"; {kept.refuted} contradict the bound ({test}, 5 % level{chance})"
         return (
-            f"risk {tuned.judged.risk:.4f} on the judged questions (answering everything: "
+            f"risk {tuned.judged.risk:.4f} on the judged questions ({_everything(tuned, 'ing')}: "
             f"{tuned.answer_everything.risk or 0:.4f}). Optimism avoided: "
             f"{_points(tuned.risk_optimism_avoided or 0.0)} points. At most {risk:g} on "
             f"{'the judged' if next_questions else 'all'} questions in {held} of "
@@ -349,6 +350,12 @@ class View(view.View[TuneResult]):
             if tuned.threshold is None:
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
         return warnings
+
+
+def _everything(tuned: Tuned, ending: str = "") -> str:
+    """Giving all answers there are: blanks without a candidate stay blank."""
+    verb = "answer" if (tuned.answer_everything.coverage or 0) == 1 else "giv" if ending else "give"
+    return f"{verb}{ending} {'everything' if verb == 'answer' else 'every answer there is'}"
 
 
 def _points(value: float, digits: int = 2) -> str:
