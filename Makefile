@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BENCH := startup score campaign meta compare coverage errors swapped_answers confident_coverage rejected curve rank cut_at_random cut_elsewhere cut_promises report beyond
+BENCH := startup score campaign meta compare coverage errors swapped_answers confident_coverage curve cascade rank cut_at_random cut_elsewhere cut_promises report beyond rejected
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not anew in each of the hundreds of processes that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
