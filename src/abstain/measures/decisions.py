@@ -112,9 +112,7 @@ rate(
     aliases=("abstention-F",),
     convention=UNDECIDED,
     undefined=(NOTHING_TO_DECLINE,),
-    studentised=True,
     divides_by="N + A + D",
-    least=40,
     gaming="Refuse everything: it gives 2q/(1 + q) where a share q of the questions cannot be "
     "answered, 0.67 where that is half.",
     note="Answers to questions that can be answered have no influence. By candidates instead of "
@@ -135,9 +133,7 @@ def abstention_f1(d: CountsLike) -> Numeric:
     convention="undefined where one of the two F1 has no denominator, which Trust-Align counts as "
     "0; there a question can be answered where the documents hold one of its answers",
     undefined=(NOTHING_TO_DECLINE, NOTHING_TO_ANSWER),
-    studentised=True,
     divides_by="N + A + D",
-    least=40,
     gaming="None is known: refusing everything and answering everything leave one of the two F1 "
     "at 0.",
     note="Only the decision counts: a wrong answer is as good as a right one where one was due.",

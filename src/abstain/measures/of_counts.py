@@ -180,9 +180,7 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     latex=r"c + u\,\frac{w}{c+w}",
     source=f"{PENAS_RODRIGO}, §3.5, formula 6",
     undefined=(NOTHING_ANSWERED,),
-    studentised=True,
     divides_by="R + W",
-    least=40,
     kappa=lambda c, w, u: w / (c + w),
     kappa_text="w/(c + w)",
     break_even=None,
@@ -347,9 +345,7 @@ share(
     source=f"{ABSTENTION}, judged against the candidates",
     aliases=("discard-F1",),
     undefined=(NOTHING_TO_ABSTAIN,),
-    studentised=True,
     divides_by="UW + UE + UR + W",
-    least=40,
     note="Right answers have no influence: only the decision to abstain is judged. "
     + BY_MARKS.format("abstention-F1"),
 )
@@ -436,9 +432,7 @@ share(
     latex=r"\frac{2R}{2R+W+U_R}",
     source=AVE_2006,
     undefined=(NOTHING_TO_VALIDATE,),
-    studentised=True,
     divides_by="R + W + UR",
-    least=40,
     note="Rejected wrong candidates have no influence: only finding the right ones counts.",
 )
 def validation_f(k: CountsLike) -> Numeric:

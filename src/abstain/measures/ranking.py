@@ -243,7 +243,6 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     formula="d",
     example="NumRet = 3",
     latex="d",
-    aliases=("num_ret",),
     trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
 def num_ret(rankings: RankedLists) -> Floats:
@@ -257,7 +256,6 @@ def num_ret(rankings: RankedLists) -> Floats:
     example="NumRel = 3",
     latex="R",
     note="It does not depend on the run.",
-    aliases=("num_rel",),
     parameters=(REL,),
     trec=(TrecName("num_rel", 3, sets=COUNTED),),
 )
@@ -272,7 +270,6 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     example="NumRelRet = 2",
     latex=r"\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     gaming=LONGER_IS_FREE,
-    aliases=("num_rel_ret",),
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
     note="",
@@ -324,7 +321,6 @@ def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
     formula="Σ_i [i judged, r_i < rel]",
     example="NumNonRelRet = 1",
     latex=r"\sum_i[r_i< \mathrm{rel}]",
-    aliases=("num_nonrel_judged_ret",),
     parameters=(REL,),
     higher_is_better=False,
     trec=(TrecName("num_nonrel_judged_ret", 33),),
@@ -339,7 +335,6 @@ def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
     formula="1 for each query",
     example="NumQ = 1",
     latex="1",
-    aliases=("num_q",),
     trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )
 def num_q(rankings: RankedLists) -> Floats:

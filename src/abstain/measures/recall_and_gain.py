@@ -41,7 +41,6 @@ GEOMETRIC = "Never score near 0: the query that a run is worst at counts for mor
     formula="max P@i over the ranks i at which recall is at least the point",
     example="IPrec@0.5 = max(2/3) = 0.6667",
     latex=r"\max_{i:\,\mathrm{R@}i\ge \rho}\mathrm{P@}i",
-    aliases=("iprec_at_recall",),
     parameters=(REL, RECALL),
     trec=(TrecName("iprec_at_recall", 10, "recalls", ("recall",), POINTS, sets=OFFICIAL),),
 )
@@ -59,7 +58,6 @@ def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float =
     formula="mean of IPrec at recall 0, 0.1, …, 1",
     example="11pt = (4 · 1 + 4 · 2/3) / 11 = 0.6061",
     latex=r"\frac1{11}\sum_{\rho=0,0.1,\dots,1}\mathrm{IPrec@}\rho",
-    aliases=("11pt_avg",),
     trec=(TrecName("11pt_avg", 18, "numbers", ("points",), POINTS),),
 )
 def eleven_points(
@@ -162,7 +160,6 @@ def exponential_ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats
     source="Robertson 2006, On GMAP: and Other Transformations; as in trec_eval",
     gaming=GEOMETRIC,
     geometric=True,
-    aliases=("gm_map",),
     parameters=(REL,),
     trec=(TrecName("gm_map", 6, per_query=False, sets=OFFICIAL),),
 )
@@ -178,7 +175,6 @@ def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
     gaming=GEOMETRIC,
     geometric=True,
-    aliases=("gm_bpref",),
     parameters=(REL,),
     trec=(TrecName("gm_bpref", 15, per_query=False),),
 )
@@ -251,7 +247,6 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
     formula="mean of NDCG at the ranks of documents with a gain (missing ones: at the end)",
     example="NDCG-rel = (1 + 1.5/2.1309 + 1.5/2.1309) / 3 = 0.8026",
     latex=r"\frac1{R}\sum_{r}\mathrm{NDCG@}i_r",
-    aliases=("ndcg_rel",),
     trec=(TrecName("ndcg_rel", 22, "gains"),),
 )
 def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:

@@ -87,17 +87,16 @@ def _told(
     told: dict[str, Told] = {}
     responses = []
     for item in opened:
-        if COLUMN not in item.table.columns:
-            told |= {run: Told(THE_MODEL, targets[run]) for run in runs_of(item) if run in targets}
-            lacking = [run for run in runs_of(item) if run not in targets]
-            if lacking:
-                raise UsageError(
-                    f"nothing says which t {some_of(lacking)} was told: a column '{COLUMN}', or "
-                    f"{option('targets', {lacking[0]: 'T'})}"
-                )
-            responses.append(item)
-            continue
-        one, runs = _split(item)
+        one = item
+        if COLUMN in item.table.columns:
+            one, runs = _split(item)
+        elif lacking := [run for run in runs_of(item) if run not in targets]:
+            raise UsageError(
+                f"nothing says which t {some_of(lacking)} was told: a column '{COLUMN}', or "
+                f"{option('targets', {lacking[0]: 'T'})}"
+            )
+        else:
+            runs = {run: Told(THE_MODEL, targets[run]) for run in runs_of(item)}
         told |= runs
         responses.append(one)
     for run in targets:
@@ -143,8 +142,7 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
     confidence = data.confidence if data.states_confidence else None
     codes = dict(zip(evaluation.runs, data.codes, strict=True))
     models = _models(evaluation, told)
-    bases: dict[str, Array] = {}
-    """The confidence of the run at t = 0, where it has some."""
+    bases: dict[str, Array] = {}  # the confidence of the run at t = 0, where it has some
     for model, runs in models.items():
         first = evaluation.runs.index(runs[0])
         sure = None if confidence is None or told[runs[0]].t > 0 else confidence[first]
@@ -164,11 +162,8 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
             own.append(row)
         rows += own
         heedings.append(_heeding(own, codes[runs[0]], codes[runs[-1]], counts))
-    few = (
-        few_clusters(np.bincount(counts.clusters).astype(float))
-        if counts.clusters is not None
-        else ""
-    )
+    of_clusters = counts.clusters
+    few = "" if of_clusters is None else few_clusters(np.bincount(of_clusters).astype(float))
     return TargetsResult(
         **read_as(evaluation, *filter(None, [few])),
         policy=evaluation.policy.to_dict(),
