@@ -33,7 +33,6 @@ FIGURE = re.compile(r"(.+?)_(-?[\d.]+)")
 
 class Figure(NamedTuple):
     name: str
-    """Its printed name."""
     trec: TrecName
     definition: Definition
     arguments: dict[str, Any]

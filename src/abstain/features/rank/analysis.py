@@ -54,7 +54,6 @@ class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     ]
     scores: Annotated[dict[str, float | None], SCORE]
     undefined: dict[str, str]
-    """Why the scores that do not exist do not."""
     over: Annotated[
         dict[str, int], Column("{key} queries", "count", means="how many queries this mean is over")
     ]
@@ -99,12 +98,9 @@ class Lists(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     run: str
     lists: int
-    """Those that count."""
     missing: int
     truncated: int
-    """Ended by the system itself."""
     by_nil: int
-    """Ended by a NIL."""
     at_limit: int
 
 
@@ -113,9 +109,7 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     queries: int
     first: tuple[str, ...]
-    """The first few."""
     place: str = ""
-    """Where the first one is."""
 
 
 class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
@@ -133,7 +127,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     """Whether something relevant is judged below the top grade."""
     settings: ListSettings
     lists: tuple[Lists, ...]
-    """How each run's lists end, in their order."""
     nothing_relevant: dict[str, int]
     """For each measure, how many queries have no document that is relevant to it."""
     full_for_nothing: dict[str, int] = {}
@@ -144,9 +137,7 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     """Documents that look like a NIL and are not the one that was passed."""
     rows: tuple[RankRow, ...] = msgspec.field(name="results")
     per_query: tuple[QueryRow, ...] = ()
-    """Each query's scores, where they are asked for."""
     silence: tuple[Rate, ...] = ()
-    """How often it was right to return nothing, where that is asked for."""
     level: float = 0.95
     """That of the intervals of these rates."""
     truncation: TruncationResult | None = None

@@ -81,7 +81,6 @@ class Heeding(Facts, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     lowest: float
     highest: float
-    """The t between which coverage is compared."""
     fall: float | None
     fall_interval: Ends
     heeds: Heeds
@@ -92,7 +91,6 @@ class TargetsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     questions: int
     level: float
-    """Of all verdicts together."""
     verdicts: int
     """How many share the level."""
     cluster: str | None = None
