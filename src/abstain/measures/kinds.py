@@ -24,6 +24,7 @@ from abstain.measures.definition import (
     CountsLike,
     Definition,
     Numeric,
+    Proportion,
     Shares,
     np,
     number_text,
@@ -370,6 +371,20 @@ def ranked(name: str, **facts: Any) -> Callable[[F], F]:
 def columnar(name: str, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of columns of the gold and of a run: a function of `Columns`."""
     return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
+
+
+def proportional(
+    declare: Callable[..., Any], name: str, summary: str, proportion: Proportion, **facts: Any
+) -> None:
+    """Declare a proportion, which says how it is computed, for the module of its `home`."""
+
+    def function(k: CountsLike) -> Numeric:
+        successes, trials = proportion.of(k)
+        return successes / trials
+
+    function.__doc__, function.__qualname__ = summary, name
+    function.__module__ = facts.pop("home")
+    declare(name, proportion=proportion, **facts)(function)
 
 
 def _declare(name: str, arguments: str, facts: Facts, function: F) -> F:

@@ -22,7 +22,7 @@ from abstain.measures.definition import (
     Undefinedness,
     number_text,
 )
-from abstain.measures.kinds import counting, credit
+from abstain.measures.kinds import counting, credit, proportional
 
 PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
 
@@ -247,18 +247,12 @@ REASONS = {
 
 
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
-    """Declare a proportion, which says how it is computed and when it is undefined."""
-
-    def function(k: CountsLike) -> Numeric:
-        successes, trials = proportion.of(k)
-        return successes / trials
-
-    function.__doc__, function.__qualname__ = summary, name
+    """Declare a proportion, which says when it is undefined and whether it needs candidates."""
     reason = REASONS.get(proportion.trials)
     rules = () if reason is None else (Undefinedness(lambda k: proportion.of(k)[1] == 0, reason),)
     split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {proportion.trials}".split()))
-    facts |= {"proportion": proportion, "undefined": rules, "needs_candidates": split}
-    validation(name, **facts)(function)
+    facts |= {"undefined": rules, "needs_candidates": split, "home": __name__}
+    proportional(validation, name, summary, proportion, **facts)
 
 
 QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
