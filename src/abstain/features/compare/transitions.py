@@ -145,14 +145,19 @@ def in_slices(
     measure: Measure, other: Codes, ours: Codes, contributions: Array, slices: Sequence[Slices]
 ) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
     """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
-    total = _value(measure, ours) - _value(measure, other)
+    f = one_run(measure, _cells(measure))
+
+    def value(codes: Codes) -> float:
+        return float(f.value(np.bincount(codes, minlength=5).astype(float)))
+
+    total = value(ours) - value(other)
     shares: list[SliceShare] = []
     reversed_by: list[str] = []
     for each in slices:
         rows = []
         for place in np.unique(each.slice_of[each.slice_of >= 0]).tolist():
             inside = each.slice_of == place
-            score, against = _value(measure, ours[inside]), _value(measure, other[inside])
+            score, against = value(ours[inside]), value(other[inside])
             rows.append(
                 SliceShare(
                     slice={each.attribute: each.names[place]},
@@ -170,9 +175,3 @@ def in_slices(
         if whole and abs(total) > 0 and signs == {-math.copysign(1, total)}:
             reversed_by.append(each.attribute)
     return tuple(shares), tuple(reversed_by)
-
-
-def _value(measure: Measure, codes: Codes) -> float:
-    return float(
-        one_run(measure, _cells(measure)).value(np.bincount(codes, minlength=5).astype(float))
-    )
