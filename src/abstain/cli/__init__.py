@@ -72,9 +72,6 @@ def run(args: Sequence[str] | None = None) -> int:
         _say(f"{where}{error.strerror or error}")
         _silence_stdout()
         return EXIT_USAGE
-    except MemoryError:
-        _say("there is not enough memory for this")
-        return EXIT_USAGE
     except BaseException as error:  # a panic of a library is no Exception
         if isinstance(error, SystemExit):
             raise

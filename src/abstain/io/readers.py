@@ -87,14 +87,11 @@ def sniff_log(opened: Opened) -> str | None:
 
 @dataclass(slots=True)
 class LogRows:
-    """The rows of one log."""
-
     opened: Opened
     format: str
     rows: list[dict[str, Any]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    _metadata: set[str] = field(default_factory=set)
     _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(
@@ -121,18 +118,12 @@ class LogRows:
             row["answer"] = ""
         for name, value in (metadata or {}).items():
             if isinstance(value, (str, int, float, bool)):
-                row[self._metadata_name(name, attributes or {})] = value
+                known = name.strip() or "metadata"
+                is_taken = known in TAKEN or known in (attributes or {})
+                row[f"{known} (metadata)" if is_taken else known] = value
         self.rows.append({**row, **(attributes or {})})
         if line is not None:
             self.lines.append(line)
-
-    def _metadata_name(self, name: str, attributes: Mapping[str, Any]) -> str:
-        known = name.strip() or "metadata"
-        known = f"{known} (metadata)" if known in (*TAKEN, *attributes) else known
-        self._metadata.add(known)
-        if len(self._metadata) > MAX_ATTRIBUTES:
-            raise InputError(f"has more than {MAX_ATTRIBUTES} attributes", self.opened.name)
-        return known
 
     def again(self, key: str, run: str = "") -> str:
         """The id of a question by what is asked: `q1`, and `q1#2` where a run is asked it again."""
@@ -158,9 +149,18 @@ class LogRows:
         if not self.rows:
             raise InputError("has no responses", self.opened.name)
         names = dict.fromkeys((*TYPES, *itertools.chain.from_iterable(self.rows)))
-        series = [_series(name, [row.get(name) for row in self.rows]) for name in names]
-        kept = [s for s in series if s.name == "answer" or s.null_count() < len(s)]
-        frame = pl.DataFrame(kept).with_columns(pl.col("answer").fill_null(""))
+        if len(names) > len(TYPES) + MAX_ATTRIBUTES:
+            raise InputError(f"has more than {MAX_ATTRIBUTES} attributes", self.opened.name)
+        series = []
+        for name in names:
+            values = [row.get(name) for row in self.rows]
+            if name in TEXTS:
+                values = [None if value is None else str(value) for value in values]
+            kind = TYPES.get(name)
+            made = json_column(name, values) if kind is None else pl.Series(name, values, kind)
+            if name == "answer" or made.null_count() < len(made):
+                series.append(made)
+        frame = pl.DataFrame(series).with_columns(pl.col("answer").fill_null(""))
         return Table(
             self.opened.name,
             self.format,
@@ -175,13 +175,6 @@ class LogRows:
             cluster=cluster,
             verdicts="match" if by_match else "judge",
         )
-
-
-def _series(name: str, values: list[Any]) -> pl.Series:
-    if name in TEXTS:
-        values = [None if value is None else str(value) for value in values]
-    kind = TYPES.get(name)
-    return json_column(name, values) if kind is None else pl.Series(name, values, dtype=kind)
 
 
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:

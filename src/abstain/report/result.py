@@ -41,11 +41,7 @@ R = TypeVar("R", bound="Facts")
 SCHEMA = 1
 """The version of the JSON form. Fields may be added; none is removed or changes its meaning."""
 
-MOST_BYTES = 512 << 20
-"""The largest size of a saved result."""
-
 RESULT_KINDS = sorted(RESULTS)
-"""Every kind of result."""
 
 
 def written() -> dict[Any, Any]:
@@ -251,10 +247,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     from abstain.io.files import open_file
 
     name = os.fspath(path)
-    with open_file(path).stream() as file:
-        text = file.read(MOST_BYTES + 1)
-    if len(text) > MOST_BYTES:
-        raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
+    text = open_file(path).read()
     what = "the JSON of a saved result"
     try:
         head = msgspec.json.decode(text, type=_Head)

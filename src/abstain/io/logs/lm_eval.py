@@ -80,8 +80,6 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
             raw = "" if is_choice else readers.first_text(record.get("resps"))
             long = ("doc", "arguments", "resps")  # not needed
             kept.append((line, {k: v for k, v in record.items() if k not in long} | {"raw": raw}))
-    if not filters:
-        raise InputError("has no rows", opened.name)
     readers.one_of(list(filters), wanted, "filter", opened.name)
     return kept
 
