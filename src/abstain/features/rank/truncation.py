@@ -99,6 +99,9 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
     pairs: tuple[Pair, ...] = msgspec.field(name="measures")
 
     def check(self) -> None:
+        shown = self.histogram
+        if {len(shown.before) + 1, len(shown.after) + 1} != {len(shown.edges)}:
+            raise ValueError("the numbers of lists differ from the ranges of lengths")
         for pair in self.pairs:
             if list(pair.scores) != list(self.lengths):
                 raise ValueError(f"the runs of {pair.original} differ from those with list lengths")

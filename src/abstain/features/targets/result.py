@@ -193,22 +193,20 @@ class View(view.View[TargetsResult]):
         bound = _dashed(lines("t", "coverage", **given), most)
         precision = [ideal, *spread, points("t", "precision", **right)]
         coverage = [bound, lines("t", "coverage", **given), points("t", "coverage", **given)]
-        charts = {
-            "precision": chart(
-                "Precision at the stated t",
-                answered,
-                precision,
-                subtitle="Ideal: on the dashed line or above. The bands hold all together.",
-            ),
-            "coverage": chart(
-                "Coverage at the stated t",
-                rows,
-                coverage,
-                subtitle="It should fall as t rises. Dashed: the most that can be answered with a "
-                "share of t right, by choosing well among the answers at the lowest t.",
-            ),
-        }
-        return coloured(charts)
+        at_t = chart(
+            "Precision at the stated t",
+            answered,
+            precision,
+            subtitle="Ideal: on the dashed line or above. The bands hold all together.",
+        )
+        answers = chart(
+            "Coverage at the stated t",
+            rows,
+            coverage,
+            subtitle="It should fall as t rises. Dashed: the most that can be answered with a "
+            "share of t right, by choosing well among the answers at the lowest t.",
+        )
+        return coloured({"precision_at_t": at_t, "coverage_at_t": answers})
 
 
 DIAGONAL = [{"t": t, "precision": t} for t in (0.0, 1.0)]
