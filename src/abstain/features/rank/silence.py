@@ -10,13 +10,20 @@ from abstain.rankings.rankings import Rankings
 from abstain.report.grid import Column, Grid
 from abstain.report.result import Facts, number
 
-RATES = {  # called as the measures of decisions
-    "over-refusal": "empty of the queries with something relevant",
-    "under-refusal": "not empty of the nil queries",
-    "abstention-precision": "nil of the queries with an empty list",
-    "abstention-recall": "empty of the nil queries",
-    "abstention-F1": "their harmonic mean",
-}
+RATES = (  # called as the measures of decisions
+    "over-refusal",
+    "under-refusal",
+    "abstention-precision",
+    "abstention-recall",
+    "abstention-F1",
+)
+MEANINGS = (
+    "empty of the queries with something relevant",
+    "not empty of the nil queries",
+    "nil of the queries with an empty list",
+    "empty of the nil queries",
+    "their harmonic mean",
+)
 END = "an end of the interval"
 
 
@@ -49,23 +56,18 @@ def silence(rankings: Rankings, *, level: float = 0.95) -> tuple[Rate, ...]:
         (counted & is_nil & is_empty).sum(axis=1)
         for is_nil, is_empty in ((nil, empty), (~nil, empty), (nil, ~empty), (~nil, ~empty))
     )
-    parts = {
-        "over-refusal": (over, over + answered),
-        "under-refusal": (missed, both + missed),
-        "abstention-precision": (both, both + over),
-        "abstention-recall": (both, both + missed),
-        "abstention-F1": (2 * both, 2 * both + over + missed),
-    }
+    parts = [(over, over + answered), (missed, both + missed)]
+    parts += [(both, both + over), (both, both + missed), (2 * both, 2 * both + over + missed)]
     rows = []
-    for name, (count, of) in parts.items():
-        low, high = (exact_f1 if name == "abstention-F1" else exact)(count, of, level=level)
+    for (count, of), interval in zip(parts, [exact] * 4 + [exact_f1], strict=True):
+        low, high = interval(count, of, level=level)
         value = np.divide(count, of, out=np.full(len(of), np.nan), where=of > 0)
         columns = (each.tolist() for each in (count, of, value, low, high))
         rows.append([*zip(lists.runs, *columns, strict=True)])
     return tuple(
         Rate(run=run, rate=name, count=x, of=n, value=number(value), low=number(a), high=number(b))
         for of_run in zip(*rows, strict=True)
-        for name, (run, x, n, value, a, b) in zip(parts, of_run, strict=True)
+        for name, (run, x, n, value, a, b) in zip(RATES, of_run, strict=True)
     )
 
 
@@ -73,9 +75,9 @@ def silence_table(rates: tuple[Rate, ...], level: float) -> Grid:
     """The rates as a table, run by run."""
     names = ("run", "rate", "count", "of", "value", "low", "high")
     grid = Grid.of_rows(Rate, rates, *names)
-    grid.breaks = {at for at, each in enumerate(rates) if each.rate == next(iter(RATES))}
+    grid.breaks = {at for at, each in enumerate(rates) if each.rate == RATES[0]}
     grid.title = f"Returning nothing, with exact intervals ({100 * level:g} %)"
-    what = "; ".join(f"{name}: {meaning}" for name, meaning in RATES.items())
+    what = "; ".join(f"{name}: {text}" for name, text in zip(RATES, MEANINGS, strict=True))
     grid.notes = [f"{what}."]
     return grid
 

@@ -193,22 +193,14 @@ class View(view.View[TargetsResult]):
         bound = _dashed(lines("t", "coverage", **given), most)
         precision = [ideal, *spread, points("t", "precision", **right)]
         coverage = [bound, lines("t", "coverage", **given), points("t", "coverage", **given)]
-        charts = {
-            "precision": chart(
-                "Precision at the stated t",
-                answered,
-                precision,
-                subtitle="Ideal: on the dashed line or above. The bands hold all together.",
-            ),
-            "coverage": chart(
-                "Coverage at the stated t",
-                rows,
-                coverage,
-                subtitle="It should fall as t rises. Dashed: the most that can be answered with a "
-                "share of t right, by choosing well among the answers at the lowest t.",
-            ),
-        }
-        return coloured(charts)
+        how = "Ideal: on the dashed line or above. The bands hold all together."
+        charts = [chart("Precision at the stated t", answered, precision, subtitle=how)]
+        how = (
+            "It should fall as t rises. Dashed: the most that can be answered with a share of t "
+            "right, by choosing well among the answers at the lowest t."
+        )
+        charts.append(chart("Coverage at the stated t", rows, coverage, subtitle=how))
+        return coloured(dict(zip(("precision", "coverage"), charts, strict=True)))
 
 
 DIAGONAL = [{"t": t, "precision": t} for t in (0.0, 1.0)]
