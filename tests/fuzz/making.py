@@ -451,9 +451,11 @@ COMMANDS: dict[str, Maker] = {
     "campaign": _campaign,
     "explain": lambda rng, files: [rng.choice((*NASTY, *MEANT_WRONG, *COUNTING, *RANKING))],
     "measures": lambda rng, files: [],
+    "plugins": lambda rng, files: [],
+    "tasks": lambda rng, files: [rng.choice((*NASTY, "lm-eval")), "-o", "written"],
 }
 """Of every command, what makes its files and its arguments."""
 
-RARE = ("explain", "measures", "demo")
+RARE = ("explain", "measures", "demo", "plugins", "tasks")
 DRAWN = sorted([name for name in COMMANDS if name not in RARE] * 8 + list(RARE))
 """The commands as they are drawn: those that read most are drawn most."""

@@ -21,10 +21,11 @@ from typing import Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, UsageError, option, plural, shown
+from abstain.entry_points import Loaded, Plugin, load_plugins
+from abstain.errors import InputError, Place, UsageError, check_name, option, plural, shown
 from abstain.io.files import BOM, HEAD, MAX_LINE, Opened
 from abstain.io.frames import without
-from abstain.io.tables import AS_JUDGED, ROW, Plan, Table, json_column, json_text
+from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Plan, Table, json_column, json_text
 
 RIGHT_AT = "a score of at least this is right (for scores between 0 and 1)"
 TEXTS = ("run", "question", "outcome", "why", "answer", "candidate", "reason", "response")
@@ -56,22 +57,43 @@ class Reader:
     """Whether a log is of one task, so that those of one model are one run."""
     paired_by: str = ""
     """How documents of two logs are known to be the same, where that is by a hash."""
+    example: str = ""
+    """A short log, on which `abstain.testing.check_reader` tries it."""
 
 
 @cache
 def log_readers() -> Mapping[str, Reader]:
     """Every reader by its name, those of other packages among them."""
-    from abstain.io import logs
-    from abstain.measures.registry import load_plugins
+    return {**_built_in(), **readers_of_plugins().items}
 
-    readers = {reader.name: reader for reader in logs.READERS}
-    for what, reader in load_plugins("abstain.readers"):
+
+def _built_in() -> dict[str, Reader]:
+    from abstain.io import logs
+
+    return {reader.name: reader for reader in logs.READERS}
+
+
+@cache
+def readers_of_plugins() -> Loaded:
+    """The readers of other packages, and what is wrong with those that are left out."""
+
+    def take(plugin: Plugin, reader: Any) -> tuple[str, Reader]:
         if not isinstance(reader, Reader):
-            raise UsageError(f"{what} is a {type(reader).__name__}, expected a Reader")
-        if reader.name in readers:
-            raise UsageError(f"{what}: there is a reader '{reader.name}' already")
-        readers[reader.name] = reader
-    return readers
+            raise UsageError(f"{plugin} is a {type(reader).__name__}, expected a Reader")
+        if reader.name in (*FORMATS, *_built_in()):
+            raise UsageError(f"{plugin}: there is a reader '{reader.name}' already")
+        return reader.name, reader
+
+    return load_plugins("abstain.readers", take)
+
+
+def reader_named(name: str) -> Reader:
+    """The reader that `--from` names; what is wrong with a broken one raises."""
+    readers = log_readers()
+    for fault in readers_of_plugins().faults.values() if name not in readers else ():
+        raise UsageError(fault)
+    check_name("table or log format", name, (*FORMATS, *readers))
+    return readers[name]
 
 
 def sniff_log(opened: Opened) -> str | None:

@@ -141,10 +141,9 @@ def read_table(
         files.refuse_binary(opened)
         chosen = format or sniff(opened)
         if chosen not in FORMATS:
-            from abstain.io.readers import log_readers
+            from abstain.io.readers import reader_named
 
-            check_name("table or log format", chosen, (*FORMATS, *log_readers()))
-            reader = log_readers()[chosen]
+            reader = reader_named(chosen)
             for name in pick or {}:
                 check_name(f"pick of {chosen}", name, reader.picks)
             return reader.read(opened, pick or {})

@@ -97,6 +97,7 @@ def test_openai_evals_graded_by_a_model(here: Here) -> None:
     ("text", "expected"),
     [
         (MATCHES, ("'spec'",)),
+        (SPEC + event("a", "match", correct="yes"), ("'correct'", "'yes'")),
         (SPEC + MATCHES + MATCHES, ("log.jsonl:9", "'sums.dev.0'")),
         (SPEC + '{"run_id"\n' + MATCHES, ("log.jsonl:2",)),
         (SPEC + REPORT, ()),

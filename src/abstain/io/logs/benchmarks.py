@@ -369,6 +369,8 @@ def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
     for article in data.data:
         for item in (item for paragraph in article.paragraphs for item in paragraph.qas):
             golds = [answer.text for answer in item.answers if squad(answer.text)]
+            if item.id in questions:
+                raise InputError(f"has question {shown(item.id)} twice", opened.name)
             kind = {
                 "answerable": "yes" if golds else "no",
                 "kind": "HasAns" if golds else "NoAns",

@@ -319,6 +319,9 @@ def _recorded(
     if data is None:
         return "unscored", "the recording has no verdict on it"
     if "correct" in data:
+        if not isinstance(data["correct"], bool):
+            value = shown(str(data["correct"]))
+            raise InputError(f"'correct' is {value}, expected true or false", place)
         wrong = "empty" if data.get("sampled") == "" else "wrong"
         return ("right" if data["correct"] else wrong), None
     choice, score = data.get("choice"), data.get("score", data.get("accuracy"))
