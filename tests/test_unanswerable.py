@@ -57,6 +57,15 @@ def test_what_declining_counts_as(way: Any, counts: list[int], tmp_path: Path) -
     assert ab.load(tmp_path / "result.json") == result
 
 
+def test_what_declining_counts_as_where_no_question_is_marked() -> None:
+    gold, run = GOLD.head(2).drop("answerable"), RUN.head(2)
+    note = "no question is marked as unanswerable"
+    assert note in ab.score(gold, run, unanswerable="right").notes
+    assert note not in ab.score(gold, run).notes
+    graded = pl.DataFrame({"question": ["q1"], "grade": ["declined"]})
+    assert note in ab.read_judged(graded, unanswerable="right").score().notes
+
+
 def test_the_default_depends_on_who_marks_the_questions() -> None:
     """A column means that declining is right; where only `correct` is empty, it is a blank."""
     assert ab.score(GOLD, RUN).policy["unanswerable"] == "right"

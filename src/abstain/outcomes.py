@@ -391,8 +391,8 @@ class Policy:
     def decisions(self, excluded: int) -> IntArray:
         """Lookup table from kind code to index in `DECISIONS`; `excluded` where there is none.
 
-        A blank that the policy makes an answer is one; a stated refusal never is. What is right
-        where there is no answer, such as 'none', declines.
+        A blank that the policy makes an answer is one; a stated refusal never is, nor is an empty
+        answer where there is none. What is right there, such as 'none', declines.
         """
         import numpy as np
 
@@ -402,6 +402,7 @@ class Policy:
         ends = Policy(effects).outcomes(len(OUTCOMES)).reshape(len(SIDES), KINDS)
         become = np.array([[0, 1, 2, 2, 2, excluded], [4, 3, 4, 4, 4, excluded]])
         codes = np.take_along_axis(become, ends, axis=1)
+        codes[1, DECLINES] = DECISIONS.index("rightly_declined")
         codes[1, WITHHELD] = DECISIONS.index("wrongly_answered")
         return codes.reshape(-1)
 

@@ -75,7 +75,7 @@ def test_the_table_by_hand() -> None:
     excluded = ab.decisions(GOLD, RUN, policy={"missing": "excluded"})
     assert table_of(excluded) == [1, 0, 1, 2, 2]
     wrong = ab.decisions(GOLD, RUN, policy={"missing": "wrong", "empty": "wrong"})
-    assert table_of(wrong) == [1, 1, 0, 4, 1]
+    assert table_of(wrong) == [1, 1, 0, 3, 2], "q3 declines, the missing q7 does not"
 
 
 def test_an_empty_answer_of_the_gold_is_a_mark() -> None:
@@ -102,7 +102,25 @@ def test_a_stated_refusal_is_declining_whatever_it_counts_as() -> None:
         result = ab.read_judged(graded, policy=policy).decisions()
         assert table_of(result) == [1, 0, 1, 1, 1]
     gone = ab.read_judged(graded, policy={"declined": "excluded"}).decisions()
-    assert table_of(gone) == [1, 0, 0, 1, 0]
+    assert table_of(gone) == [1, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("effect", "table"), [("wrong", [1, 1, 0, 0, 2]), ("excluded", [1, 0, 0, 0, 2])]
+)
+def test_an_empty_answer_declines_what_cannot_be_answered(effect: str, table: list[int]) -> None:
+    """q1 is empty and has an answer, q2 is right, q3 and q4 are empty and have none."""
+    gold = pl.DataFrame(
+        {
+            "question": ["q1", "q2", "q3", "q4"],
+            "correct": ["A", "B", None, None],
+            "answerable": ["yes", "yes", "no", "no"],
+        }
+    )
+    run = pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "answer": [None, "B", None, None]})
+    result = ab.decisions(gold, run, policy={"empty": effect})
+    assert table_of(result) == table
+    assert result.rows[0].scores["under-refusal"] == 0
 
 
 @pytest.mark.parametrize("held", [False, True])
@@ -262,6 +280,22 @@ def test_only_unanswerable_questions_leave_rates_without_a_value() -> None:
     assert "answered" in row.undefined["over-refusal"]
     assert row.leaning is None
     assert str(result)
+
+
+def test_runs_that_do_all_or_nothing_where_no_question_can_be_answered() -> None:
+    gold = pl.DataFrame({"question": [f"q{n}" for n in range(40)], "answerable": "no"})
+    gold = gold.with_columns(correct=pl.lit(None, pl.String))
+    loud = gold.select("question", run=pl.lit("loud"), answer=pl.lit("x"))
+    mute = loud.with_columns(run=pl.lit("mute"), answer=pl.lit(None, pl.String))
+    result = ab.decisions(gold, pl.concat([loud, mute]))
+    assert result.leanings == {"loud": "answers everything", "mute": "refuses everything"}
+    over, under = result.pairs
+    assert (over.difference, over.interval) == (None, (None, None))
+    # 40 questions go one way: 2/2^40, and of two tests one has a p
+    assert under.p_adjusted == pytest.approx(2 / 2**40, abs=1e-6)
+    says(str(result).split("\n\n")[0] + "\n" + str(result).split("Differences")[1])
+    (first, *_) = str(ab.decisions(gold, loud)).splitlines()
+    assert "answers everything (40 of 40 that cannot be answered)" in first
 
 
 # ------------------------------------------------------------------------- graded refusals

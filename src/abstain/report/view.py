@@ -125,6 +125,17 @@ def score_text(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
+def p_text(p: float | None) -> str:
+    """A p-value as people read it.
+
+    >>> p_text(0.04211), p_text(1e-9)
+    ('0.0421', '<0.0001')
+    """
+    if p is None:
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
 def threshold_cell(value: float | None) -> Cell:
     """A threshold in a table: data files have all digits of a number, the screen a few."""
     if value is None:

@@ -71,8 +71,9 @@ DECLINING: dict[Unanswerable, str] = {
 }
 """The note for each setting."""
 
+NONE_MARKED = "no question is marked as unanswerable"
 UNMARKED = (
-    "no question is marked as unanswerable, so nobody knows where declining was due: mark them "
+    f"{NONE_MARKED}, so nobody knows where declining was due: mark them "
     "with a column 'answerable' (yes or no), or with an empty 'correct' in a gold"
 )
 
@@ -282,7 +283,9 @@ class Evaluation:
             nothing = 0 if gold is None or gold.verdicts else gold.without_answer
             return (*notes, NOTHING_RIGHT.format(plural(nothing, "question"))) if nothing else notes
         there = self.data.marks_unanswerable if gold is None else bool(gold.sides.any())
-        return (*notes, DECLINING[way]) if there else notes
+        if there or self.data.source.count_kinds(()).table[:, KINDS:].any():
+            return (*notes, DECLINING[way])
+        return notes if self.reading.unanswerable is None else (*notes, NONE_MARKED)
 
     @property
     def subset(self) -> Selection | None:

@@ -11,7 +11,7 @@ from abstain.errors import plural
 from abstain.outcomes import Counts
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, written
-from abstain.report.view import measure_summary
+from abstain.report.view import measure_summary, p_text
 from abstain.stats.planning import Plan
 
 if TYPE_CHECKING:
@@ -40,17 +40,6 @@ P = Column("p", "score", means=LARGE)
 DECIDES = "p corrected for the number of pairs; the verdict is based on it"
 P_ADJUSTED = Column("p, corrected", "score", means=DECIDES)
 VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
-
-
-def p_text(p: float | None) -> str:
-    """A p-value as people read it.
-
-    >>> p_text(0.04211), p_text(1e-9)
-    ('0.0421', '<0.0001')
-    """
-    if p is None:
-        return "–"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def units_text(count: int, unit: str) -> str:

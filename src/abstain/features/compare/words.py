@@ -7,10 +7,11 @@ from collections.abc import Callable
 from itertools import chain
 
 from abstain.errors import plural
-from abstain.features.compare.result import CompareResult, Pair, p_text, units_text
+from abstain.features.compare.result import CompareResult, Pair, units_text
 from abstain.report.view import (
     first_few,
     listed,
+    p_text,
     policy_words,
     score_text,
     sentence,
@@ -42,7 +43,7 @@ OF_SCORES = METHODS | {
 }
 OF_DECISIONS = {
     "knowing": "comes from right instead of wrong answers",
-    "answering": "from answering instead of declining what can be answered",
+    "answering": "from answering or declining what can be answered",
     "refusing": "from what was done where no answer was due",
 }
 """The parts of a difference, where the data mark what can be answered."""

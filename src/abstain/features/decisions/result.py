@@ -12,6 +12,7 @@ from msgspec import Meta
 from abstain.outcomes import Decisions
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
+from abstain.report.view import p_text
 
 Leaning: TypeAlias = Literal[
     "refuses everything",
@@ -41,6 +42,7 @@ COIN = Column("coin", "score", means="a coin that declines as often as the run")
 REFUSE = Column("refuse", "score", means="a run that refuses everything")
 ANSWER = Column("answer", "score", means="a run that answers everything")
 LOWEST = Column("lowest", "score", means="the lowest value, whatever the undecided responses were")
+P_ADJUSTED = Column("p, corrected", "score", means="for all pairs of both measures (Holm)")
 HIGHEST = Column("highest", "score", joined=True, means="the highest value, likewise")
 
 
@@ -88,7 +90,7 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     answer: Scores
     """A run that answers everything."""
     leaning: Leaning | None = None
-    """In which direction it errs; None where no question can, or none cannot, be answered."""
+    """In which direction it errs; None where it answers some of questions of one kind."""
     beats_coin: bool | None = None
     """Whether it surely declines what cannot be answered more often than what can."""
     undecided: Undecided | None = None
@@ -132,12 +134,14 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     difference: Annotated[float | None, Column("difference", "score", means="run minus against")]
     interval: Annotated[Ends, LOW, HIGH]
     p: float | None
-    p_adjusted: Annotated[
-        float | None, Column("p, corrected", "score", means="for all pairs of both measures (Holm)")
-    ] = None
+    p_adjusted: Annotated[float | None, P_ADJUSTED] = None
     differs: bool | None = None
     no_test: str = ""
     questions: int
+
+    @property
+    def shown_p_adjusted(self) -> Annotated[str, P_ADJUSTED]:
+        return p_text(self.p_adjusted)
 
 
 class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="decisions"):

@@ -58,7 +58,7 @@ class View(view.View[DecisionsResult]):
             grid = Grid.of_rows(Row, some, "run", "slice", ("scores", "intervals"), **words)
             grids.append(replace(grid, title="Rates"))
         if pairs := self.result.pairs:
-            names = ("measure", "run", "against", "difference", "interval", "p_adjusted")
+            names = ("measure", "run", "against", "difference", "interval", "shown_p_adjusted")
             grids.append(replace(Grid.of_rows(Pair, pairs, *names, **words), title="Differences"))
         grids[-1].notes = self.sentences()
         return grids
@@ -100,7 +100,8 @@ class View(view.View[DecisionsResult]):
         for run, leaning in runs.items():
             groups[leaning or LEANINGS[-1]].append(run)
         parts = [_together(names, leaning) for leaning, names in groups.items() if names]
-        return "; ".join(parts) + "."
+        can = any(any(row.cells[:3]) for row in self.result.rows)
+        return "; ".join(parts) + ("." if can else ": no question can be answered.")
 
     def sentences(self) -> list[str]:
         result, names = self.result, [row.run for row in self.result.rows]
@@ -146,7 +147,7 @@ class View(view.View[DecisionsResult]):
                 f"{differ} of {plural(len(pairs), 'difference')} are significant at the "
                 f"{100 * (1 - self.result.level):.3g} % level, corrected for all of them (Holm); "
                 f"paired by question on {plural(pairs[0].questions, 'question')}, seed "
-                f"{self.result.seed}."
+                f"{self.result.seed}. Intervals are not corrected."
             )
         reasons = dict.fromkeys(pair.no_test for pair in pairs if pair.no_test)
         yield from (f"No test: {reason}." for reason in view.few(list(reasons), 2))
@@ -171,6 +172,8 @@ def _alone(row: Row, leaning: Leaning) -> str:
     d, count = row.decided, view.count_text
     cannot = d.wrongly_answered + d.rightly_declined
     can = d.n - cannot
+    if not can:
+        return f"{row.run} {leaning} ({count(d.n)} of {count(d.n)} that cannot be answered)."
     return (
         f"{row.run} {leaning}: it declines {count(d.wrongly_declined)} of {count(can)} questions "
         f"that can be answered, and answers {count(d.wrongly_answered)} of {count(cannot)} that "
