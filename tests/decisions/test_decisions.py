@@ -442,6 +442,7 @@ def test_a_difference_comes_from_knowing_answering_and_refusing(name: str) -> No
     assert parts == pytest.approx(sums, abs=1e-9)
     if name == "over-refusal":
         assert parts[0] == parts[2] == 0
+        assert "from answering or declining what can be answered" in " ".join(str(result).split())
         assert "unanswerable" in result.policy
 
 
