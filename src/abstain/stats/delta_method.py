@@ -8,14 +8,14 @@ observed may still occur.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
 from abstain.measures import Measure
-from abstain.measures.definition import Array, Codes
+from abstain.measures.definition import Array, Codes, IntArray
 from abstain.outcomes import CountsArray, DecisionsArray
 
 Limits: TypeAlias = tuple[Array, Array]
@@ -198,15 +198,20 @@ def effective_clusters(sizes: Array) -> Array:
     return np.asarray(sizes.sum(axis=-1) ** 2 / (sizes**2).sum(axis=-1))
 
 
-def few_clusters(sizes: Array) -> str:
-    """A warning where the effective number of clusters is small, else empty."""
-    worth = float(effective_clusters(sizes))
-    if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
-        return ""
-    return (
-        f"the {len(sizes):,} clusters are as informative as {worth:.1f} clusters of equal size; "
+def few_clusters(clusters: IntArray | Mapping[Any, Array] | None) -> list[str]:
+    """A warning where clusters, by question or as counts in each slice, are effectively few."""
+    if clusters is None:
+        return []
+    each = clusters.values() if isinstance(clusters, Mapping) else [np.bincount(clusters)[:, None]]
+    sizes = [size[size > 0] for size in (counts.sum(axis=-1) for counts in each)]
+    fewest = min(sizes, key=effective_clusters)
+    worth = float(effective_clusters(fewest))
+    if len(fewest) < 2 or worth >= ENOUGH_CLUSTERS:
+        return []
+    return [
+        f"the {len(fewest):,} clusters are as informative as {worth:.1f} clusters of equal size; "
         f"with fewer than {ENOUGH_CLUSTERS}, a 95 % interval may have a coverage below 90 %"
-    )
+    ]
 
 
 def _effect_of_cells(cells: Array, clusters: Array) -> Array:

@@ -111,9 +111,8 @@ def cascade(
         rows.append(_scored(seen, RANDOM, [coins[-1][1] @ seen.counts], coins[-1][1]))
     gains = [_gain(seen, decided, *each) for each in coins]
     rows.append(_mix(seen, ORACLE, [_oracle(seen)]))
-    few = "" if seen.clusters is None else few_clusters(np.bincount(seen.clusters).astype(float))
     return CascadeResult(
-        **read_as(read, *filter(None, [few])),
+        **read_as(read, *few_clusters(seen.clusters)),
         policy=read.policy.to_dict(),
         touched=read.data.touched,
         questions=len(seen.codes[0]),
@@ -175,8 +174,8 @@ def staged_runs(
     usable = np.asarray((codes < EXCLUDED).all(axis=0))
     facts = np.array(cost, np.float64), count_measure(measure), data.clusters()
     stages = Stages(tuple(order), codes, sure, *facts).of(usable)
-    for name, own, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
-        if not count_stated(own, how_sure)[0]:
+    for name, of_stage, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
+        if not count_stated(of_stage, how_sure)[0]:
             why = "nothing says which questions it should send on"
             raise tuning.UntunableError(f"run {shown(name)} has no confidence: {why}")
     return stages, data.with_attributes(None).with_row_index(INDEX).filter(usable)

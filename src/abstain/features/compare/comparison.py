@@ -333,10 +333,8 @@ class Common:
         return known, table[:, unknown].sum(axis=1)
 
     def facts(self) -> dict[str, Any]:
-        clusters = self.evaluation.data.clusters()
-        few = "" if clusters is None else few_clusters(np.bincount(clusters).astype(np.float64))
         return {
-            **read_as(self.whole, *filter(None, [few])),
+            **read_as(self.whole, *few_clusters(self.evaluation.data.clusters())),
             "reading": self.reading,
             "policy": self.whole.policy.to_dict(),
             "touched": self.whole.data.touched,

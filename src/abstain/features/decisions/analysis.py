@@ -39,7 +39,7 @@ from abstain.outcomes import (
     by_reason,
 )
 from abstain.report.result import Ends, defined, ends, finite, read_as
-from abstain.stats.delta_method import effective_clusters, few_clusters
+from abstain.stats.delta_method import few_clusters
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import check_level, interval
 
@@ -114,7 +114,7 @@ def decisions(
                 undecided=undecided(of_decisions, sides[at], policy),
             )
         )
-    notes = _notes(evaluation, sides, of_clusters[1])
+    notes = [*_notes(evaluation, sides), *few_clusters(of_clusters[1])]
     pairs: tuple[Pair, ...] = ()
     if not by and 2 <= len(evaluation.runs) <= MOST_TESTED:
         try:
@@ -204,7 +204,7 @@ def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> U
     return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
 
 
-def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
+def _notes(evaluation: Evaluation, sides: IntArray) -> list[str]:
     notes, effects = [], evaluation.policy.effects
     blanks = dict(zip(Why, by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1)), strict=True))
     unchosen = [
@@ -214,10 +214,6 @@ def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
     ]
     if unchosen:
         notes.append(f"{', '.join(unchosen)}: left unanswered, which counts as declined")
-    if clusters is not None:
-        sizes = [table.sum(axis=-1) for table in clusters.values()]
-        few = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
-        notes += [few] if few else []
     return notes
 
 

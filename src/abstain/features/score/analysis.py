@@ -247,20 +247,17 @@ def with_intervals(
 ) -> ScoreResult:
     """The result with an interval for every score, by question or by cluster."""
     from abstain.stats.confidence_intervals import TRIALS, method_of
-    from abstain.stats.delta_method import effective_clusters, few_clusters
+    from abstain.stats.delta_method import few_clusters
     from abstain.stats.intervals import RANDOM, check_level, check_method
 
     method, level = check_method(method), check_level(level)
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
     made = {"method": method, "level": level, "seed": seed}
-    groups, note = evaluation.data.by_cluster(result.by), ""
-    if groups is not None:
-        sizes = [count.sum(axis=-1) for count in groups.values()]
-        note = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
+    groups = evaluation.data.by_cluster(result.by)
     return structs.replace(
         result,
-        notes=(*result.notes, *filter(None, [note])),
+        notes=(*result.notes, *few_clusters(groups)),
         rows=tuple(interval_rows(result.rows, evaluation, result.by, measures, **made)),
         interval_method=resampled if resampled and len(confident) == len(measures) else method,
         resampled_method=resampled,

@@ -152,18 +152,16 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
     rows: list[Stated] = []
     heedings = []
     for model, runs in models.items():
-        own: list[Stated] = []
+        of_model: list[Stated] = []
         for run in runs:
             row = _stated(model, told[run].t, codes[run], counts)
             if model in bases and row.t > 0:
                 row = _against(row, codes[run], codes[runs[0]], bases[model], counts)
-            own.append(row)
-        rows += own
-        heedings.append(_heeding(own, codes[runs[0]], codes[runs[-1]], counts))
-    of_clusters = counts.clusters
-    few = "" if of_clusters is None else few_clusters(np.bincount(of_clusters).astype(float))
+            of_model.append(row)
+        rows += of_model
+        heedings.append(_heeding(of_model, codes[runs[0]], codes[runs[-1]], counts))
     return TargetsResult(
-        **read_as(evaluation, *filter(None, [few])),
+        **read_as(evaluation, *few_clusters(counts.clusters)),
         policy=evaluation.policy.to_dict(),
         touched=data.touched,
         questions=len(evaluation),

@@ -143,8 +143,8 @@ def tune(
             notes.append(str(error))
     if not runs:
         raise UntunableError(notes[0])
-    if clusters is not None and isinstance(chooser, Maximise):
-        notes += filter(None, [few_clusters(np.bincount(clusters).astype(np.float64))])
+    if isinstance(chooser, Maximise):
+        notes += few_clusters(clusters)
     return TuneResult(
         **read_as(evaluation, *notes, clusters=not next),
         policy=evaluation.policy.to_dict(),
