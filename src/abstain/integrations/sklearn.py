@@ -24,6 +24,7 @@ from abstain.measures.answers import Answers
 from abstain.measures.definition import BoolArray
 from abstain.outcomes import Counts
 from abstain.stats.curves import Curve
+from abstain.stats.intervals import error_of
 
 
 def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: Any = None) -> float:
@@ -194,7 +195,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _chosen(self, curve: Curve) -> float:
         if self.risk is None:
             return Maximise(count_measure(self.maximise)).choose(curve)
-        delta = round(1 - self.level, 12)
+        delta = error_of(self.level)
         if self.next is None:
             return KeepRisk(self.risk, delta).choose(curve)
         return KeepNext(self.risk, delta).choose(curve, self.next)

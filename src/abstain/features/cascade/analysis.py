@@ -31,7 +31,7 @@ from abstain.runs.evaluation import Evaluation
 from abstain.runs.judge import INDEX
 from abstain.runs.sources import GoldRuns, count_stated
 from abstain.stats.delta_method import few_clusters
-from abstain.stats.intervals import check_level, check_repeats
+from abstain.stats.intervals import check_level, check_repeats, error_of
 
 SHARES = (0.5, 0.8)
 """Of the last stage's gain over the first, which rules beside the chosen one recover."""
@@ -100,7 +100,7 @@ def cascade(
     rows = [_scored(seen, name, [weights @ seen.counts], weights) for name, weights in coins]
     kept: list[bool] = []
     for each in aims:
-        chooser = Chooser(whole, *each, round(1 - level, 12), order[units] % len(names))
+        chooser = Chooser(whole, *each, error_of(level), order[units] % len(names))
         decided = [chooser.cross_fit(halves, judged, kept) for halves in parts]
         rule = chooser.rule(parts[0][0][0] if split.tuned_on else np.ones(len(judged), bool))
         rows.append(_mix(seen, _words(*each, str(whole.measure)), decided, rule))

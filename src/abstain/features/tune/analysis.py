@@ -35,7 +35,7 @@ from abstain.runs.gold import GOLD
 from abstain.runs.sources import answers_of, count_stated, has_answer
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
-from abstain.stats.intervals import cell_interval, check_level, check_repeats
+from abstain.stats.intervals import cell_interval, check_level, check_repeats, error_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -116,7 +116,7 @@ def tune(
         if next and evaluation.reading.cluster is not None:
             raise UsageError(f"{option('next')} and {option('cluster')} exclude each other")
         keep = KeepNext if next else KeepRisk if data.cluster is None else KeepClusters
-        chooser = keep(risk, round(1 - level, 12))  # 1 − 0.9 is 0.1
+        chooser = keep(risk, error_of(level))
         aim = Aim(risk=risk, level=level, next_questions=next)
     elif next:
         raise UsageError(f"{option('next')} needs {option('risk')}: it bounds that share")
