@@ -50,6 +50,7 @@ OVER, UNDER = map(measure, DEFAULT_MEASURES[:2])
 MOST_TESTED = 10
 """Runs of which every pair is tested."""
 COMPARED = ("run", "against", "difference", "interval", "p", "no_test", "questions")
+NOT_COMPARED = "runs are not compared: "
 UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
 
 
@@ -120,11 +121,12 @@ def decisions(
         try:
             pairs = tested(evaluation, level, seed)
         except InputError as error:
-            notes.append(f"runs are not compared: {error.message}")
+            notes.append(f"{NOT_COMPARED}{error.message}")
     leanings = {row.run: row.leaning for row in rows}
     if by:
         whole = decisions(evaluation, OVER, level=level, seed=seed)
         leanings, pairs = whole.leanings, whole.pairs
+        notes += [note for note in whole.notes if note.startswith(NOT_COMPARED)]
     return DecisionsResult(
         **read_as(evaluation, *notes),
         policy=policy.to_dict(),
