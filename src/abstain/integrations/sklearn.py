@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from abstain.errors import UsageError
 from abstain.features.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
 from abstain.measures import Measure, count_measure
-from abstain.measures import measure as measure_named
+from abstain.measures import measure as named
 from abstain.measures.answers import Answers
 from abstain.measures.definition import BoolArray
 from abstain.outcomes import Counts
@@ -66,11 +66,7 @@ def score_proba(
     >>> score_proba([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]], measure="AUROC")
     0.5
     """
-    item, proba, labels = (
-        measure_named(measure),
-        np.asarray(y_proba, np.float64),
-        np.asarray(y_true),
-    )
+    item, proba, labels = named(measure), np.asarray(y_proba, np.float64), np.asarray(y_true)
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if proba.ndim != 2 or proba.shape[1] != len(known):
         expected = f"a column for each of {len(known)} classes"
@@ -92,7 +88,7 @@ class Scorer:
     """What `cross_validate` and `GridSearchCV` call; less is better where it is negative."""
 
     def __init__(self, text: str | Measure, blank: Any, threshold: float | None) -> None:
-        self.measure, self.blank, self.threshold = measure_named(text), blank, threshold
+        self.measure, self.blank, self.threshold = named(text), blank, threshold
 
     def __repr__(self) -> str:
         return f"<scorer: {self.measure}>"
