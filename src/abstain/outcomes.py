@@ -28,8 +28,16 @@ class Outcome(enum.StrEnum):
 
 
 OUTCOMES: tuple[str, ...] = tuple(Outcome)
-EXCLUDED = len(OUTCOMES)
-"""Sentinel code of an excluded response; lower codes are indices into `OUTCOMES`."""
+EMPTY = OUTCOMES.index(Outcome.UNANSWERED_EMPTY)
+"""The code of a blank without a candidate; lower codes have an answer or a candidate."""
+UNSPLIT = len(OUTCOMES)
+"""The code of a blank whose candidate is unknown; lower codes are indices into `OUTCOMES`."""
+COUNTED = (*OUTCOMES, "unsplit")
+"""What is counted under a policy: the fields of `Counts`, in order."""
+OUTCOME_WORDS = (*(outcome.value for outcome in Outcome), "unanswered", None)
+"""What tables of responses call each code; excluded ones have no outcome."""
+EXCLUDED = len(COUNTED)
+"""Sentinel code of an excluded response; lower codes are indices into `COUNTED`."""
 
 MOST = 2**53
 """The largest count: a float holds every integer up to it exactly."""
@@ -66,7 +74,7 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Counts:
     """How many questions had each outcome.
 
@@ -100,19 +108,38 @@ class Counts:
         """The blanks, whatever their candidate."""
         return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value: Any = getattr(self, item.name)
+    def __init__(
+        self,
+        right: float = 0,
+        wrong: float = 0,
+        *others: Any,
+        unanswered_right: float = 0,
+        unanswered_wrong: float = 0,
+        unanswered_empty: float = 0,
+        unsplit: float = 0,
+    ) -> None:
+        blanks = (unanswered_right, unanswered_wrong, unanswered_empty, unsplit)
+        if others:
+            raise UsageError(
+                f"blanks are counted by keyword: Counts({right}, {wrong}, unsplit={others[0]}), or "
+                f"by their candidates, {', '.join(OUTCOMES[2:])}"
+            )
+        value: Any
+        for name, value in zip(COUNTED, (right, wrong, *blanks), strict=True):
             if getattr(value, "ndim", None) == 0:  # a number of numpy's
                 value = value.item()
-                object.__setattr__(self, item.name, value)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise UsageError(
-                    f"{item.name} must be a number (got {value!r}); "
-                    "for arrays of counts use CountsArray"
+                    f"{name} must be a number (got {value!r}); for arrays of counts use CountsArray"
                 )
             if not 0 <= value <= MOST:
-                raise UsageError(f"{item.name} must be from 0 to 2^53")
+                raise UsageError(f"{name} must be from 0 to 2^53")
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, numbers: Iterable[Any]) -> Counts:
+        """Counts from numbers in the order of `COUNTED`; those left out at the end are 0."""
+        return cls(**dict(zip(COUNTED, numbers, strict=False)))
 
     def to_dict(self) -> dict[str, float | None]:
         """The count of each outcome.
@@ -183,7 +210,7 @@ class CountsArray:
 
     def __getitem__(self, index: int) -> Counts:
         row = self.table[index]
-        return Counts(*(number.item() for number in row))
+        return Counts.of(row.tolist())
 
     right = _column(0)
     wrong = _column(1)
@@ -215,14 +242,15 @@ class Undefined(float):
 
 
 RIGHT, WRONG = 0, 1
-CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty")
+CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty", "unknown")
+"""What the candidate of a blank is: it is unknown unless something says that there is none."""
 VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")
 """The outcomes that a judge tells apart."""
 
 
-def blank_kind(why: Why, candidate: str = "empty") -> int:
+def blank_kind(why: Why, candidate: str = "unknown") -> int:
     """The kind code of a blank with this reason and candidate."""
-    return 2 + 3 * tuple(Why).index(why) + CANDIDATES.index(candidate)
+    return 2 + len(CANDIDATES) * tuple(Why).index(why) + CANDIDATES.index(candidate)
 
 
 WITHHELD = 2 + len(Why) * len(CANDIDATES)
@@ -253,7 +281,7 @@ KIND_OF_WORD: Mapping[str, int] = {
     "wrong": WRONG,
     "unanswered_right": blank_kind(Why.DECLINED, "right"),
     "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
-    "unanswered_empty": blank_kind(Why.DECLINED),
+    "unanswered_empty": blank_kind(Why.DECLINED, "empty"),
     "unanswered": blank_kind(Why.DECLINED),
     **{why.value: blank_kind(why) for why in Why},
 }
@@ -319,7 +347,7 @@ class Policy:
         return cls({**DEFAULT_EFFECTS, **stated_effects(texts)})
 
     def outcomes(self, excluded: int) -> IntArray:
-        """Lookup table from kind code to index in `OUTCOMES`; `excluded` where there is none."""
+        """Lookup table from kind code to index in `COUNTED`; `excluded` where there is none."""
         import numpy as np
 
         ends = [RIGHT, WRONG]
@@ -344,7 +372,7 @@ class Policy:
         """Counts by kind (…, CODES) to counts by outcome (…, 6): one matrix product."""
         import numpy as np
 
-        mapping = np.zeros((CODES, len(fields(Counts))), dtype=np.int64)
+        mapping = np.zeros((CODES, len(COUNTED)), dtype=np.int64)
         ends = self.outcomes(excluded=-1)
         counted = ends >= 0
         mapping[counted, ends[counted]] = 1

@@ -411,7 +411,7 @@ class _Asked:
         k, n = gate.counts, int(gate.counts.n)
 
         def reaches(questions: int) -> bool:
-            scaled = Counts(*(getattr(k, name) * questions / n for name in Counts.__slots__))
+            scaled = Counts.of(getattr(k, name) * questions / n for name in Counts.__slots__)
             ends = interval(self.measure, scaled, method=str(self.interval), level=self.level)
             return replace(gate, low=ends.low, high=ends.high).passed
 

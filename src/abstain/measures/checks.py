@@ -69,7 +69,7 @@ def _same(item: Measure, score: float, other: float, what: str, *, close: float 
 def few_counts() -> tuple[Counts, ...]:
     """All counts of a few questions."""
     numbers = product(range(MOST + 1), repeat=5)
-    return tuple(Counts(*row) for row in numbers if 0 < sum(row) <= MOST)
+    return tuple(Counts.of(row) for row in numbers if 0 < sum(row) <= MOST)
 
 
 def _of_counts(item: Measure) -> None:

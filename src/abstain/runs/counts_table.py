@@ -181,7 +181,7 @@ def _counts(numbers: Mapping[str, int]) -> Counts:
     """The counts of a row: unanswered ones without a column follow from the total."""
     right, wrong = numbers["right"], numbers["wrong"]
     if {*BLANKS} & {*numbers}:
-        return Counts(right, wrong, *(numbers.get(column, 0) for column in BLANKS))
+        return Counts(right, wrong, **{column: numbers.get(column, 0) for column in BLANKS})
     total = next((numbers[column] for column in TOTALS if column in numbers), 0)
     return Counts(right, wrong, unsplit=numbers.get("unanswered", max(total - right - wrong, 0)))
 

@@ -23,6 +23,7 @@ from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
     KINDS,
+    OUTCOME_WORDS,
     OUTCOMES,
     SIDES,
     CountsArray,
@@ -142,7 +143,7 @@ class RunData:
 
     @cached_property
     def codes(self) -> Codes:
-        """Runs × questions: indices into `OUTCOMES`, or `EXCLUDED`; the effect `stop` raises."""
+        """Runs × questions: indices into `COUNTED`, or `EXCLUDED`; the effect `stop` raises."""
         kinds = self.kinds  # first: what is held is not counted again where it lives
         counts = self.source.count_kinds(())
         refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)
@@ -197,8 +198,7 @@ class RunData:
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
         table = count_cells(self.codes, slices.slice_of, len(slices.names), EXCLUDED + 1)
-        table[..., EXCLUDED] = 0
-        return CountsArray(table)
+        return CountsArray(table[..., :EXCLUDED])
 
     def overall(self) -> CountsArray:
         """Counts by run over all questions."""
@@ -315,8 +315,10 @@ class Evaluation:
         counted = self.data.counted(by)
         columns: dict[str, Any] = {"run": counted.runs}
         columns |= {name: [values[i] for values in counted.slices] for i, name in enumerate(by)}
-        columns |= {name: counted.counts.table[:, i] for i, name in enumerate(OUTCOMES)}
-        return pl.DataFrame(columns)
+        rows = [counted.counts[at].to_dict() for at in range(len(counted.runs))]
+        columns |= {name: [row[name] for row in rows] for name in OUTCOMES}
+        columns["unanswered"] = counted.counts.unanswered
+        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(OUTCOMES, pl.Int64))
 
     def outcomes(self) -> pl.DataFrame:
         """Every response: run, question, outcome, why it is blank, confidence (polars)."""
@@ -324,7 +326,7 @@ class Evaluation:
         names, ids = self.runs, self.questions["question"]
         blanks = [why.value for why in Why for _ in CANDIDATES]
         reasons = pl.Series([None, None, *blanks, None] * len(SIDES))
-        ends = pl.Series([*OUTCOMES, None])
+        ends = pl.Series(OUTCOME_WORDS)
         return pl.DataFrame(
             {
                 "run": pl.Series(names).gather(np.repeat(np.arange(len(names)), len(ids))),

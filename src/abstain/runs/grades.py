@@ -105,7 +105,8 @@ def judge_rows(
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
-    return Judged(tuple(judged), tuple(responses), gold, graded=True)
+    known = tuple(not CANDIDATES_KNOWN.isdisjoint(scale.values()) for scale in scales)
+    return Judged(tuple(judged), tuple(responses), gold, graded=True, with_candidates=known)
 
 
 def grade_rows(item: Responses) -> pl.DataFrame:
@@ -289,6 +290,8 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
 
 
 DECLINED = blank_kind(Why.DECLINED)
+CANDIDATES_KNOWN = frozenset(blank_kind(Why.DECLINED, name) for name in CANDIDATES[:-1])
+"""The kinds of grades that say what stands behind a blank."""
 
 _RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
 _WRONG_WORDS = ("wrong", "incorrect", "false", "no", "fail", "failed")
@@ -312,7 +315,7 @@ SCALES: dict[str, dict[str, int]] = {
         "u": DECLINED,
         "ur": blank_kind(Why.DECLINED, "right"),
         "uw": blank_kind(Why.DECLINED, "wrong"),
-        "ue": DECLINED,
+        "ue": blank_kind(Why.DECLINED, "empty"),
     },
     "1/0": {"1": RIGHT, "0": WRONG, "1.0": RIGHT, "0.0": WRONG, "-1": DECLINED},
 }

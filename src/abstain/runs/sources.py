@@ -18,7 +18,7 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import CODES, EXCLUDED, CountsArray
+from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
 from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
@@ -295,9 +295,6 @@ def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
     """Concatenate and reorder the rows of arrays; one in order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
-
-
-EMPTY = EXCLUDED - 1
 
 
 def has_answer(codes: Codes) -> BoolArray:

@@ -104,7 +104,7 @@ def interval(
     if isinstance(counts, Counts):
         counts = np.array([getattr(counts, f) for f in Counts.__slots__])
     row = np.asarray(counts, np.float64)
-    reason = measure.why_undefined(Counts(*row.tolist()))
+    reason = measure.why_undefined(Counts.of(row.tolist()))
     if reason is not None:
         return Interval.none(method, reason)
     cells, share = delta_method.cells_of(measure), measure.definition.proportion

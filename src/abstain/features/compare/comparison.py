@@ -222,7 +222,7 @@ class Comparison(ABC):
                 run=self.runs[i],
                 against=self.runs[j],
                 difference=finite(gaps[k]),
-                interval=ends(spans[k]),
+                interval=(None, None) if np.isnan(gaps[k]) else ends(spans[k]),
                 no_interval="" if np.isnan(gaps[k]) else spans[k].why_not,
                 no_test=no_test[k],
                 standard_error=finite(errors[k]),

@@ -14,6 +14,7 @@ from abstain.features.compare import comparison, judge_errors
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
+from abstain.outcomes import EMPTY
 from abstain.report.result import ends, finite
 from abstain.stats import hypotheses, intervals, proportions
 from abstain.stats.delta_method import cells_of, difference, effective, one_run, standard_error
@@ -57,6 +58,8 @@ class OutcomeComparison(comparison.OfQuestions):
         self.shows_spread = self.questions > 1 and self.clusters != 1
         known = chosen.definition
         self.is_proportion_of_answers = known.studentised and known.proportion is not None
+        self.lacks_candidates = known.needs_candidates and bool(self.counts.unsplit.any())
+        """Whether the measure needs candidates that nobody knows."""
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
         self.drawing: Any = {"level": options.level, **self.seeded}
 
@@ -255,11 +258,11 @@ class OutcomeComparison(comparison.OfQuestions):
 
     def facts(self) -> dict[str, Any]:
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
-        if len(self.runs) == 2:
+        if len(self.runs) == 2 and not self.lacks_candidates:
             data, (run, other) = self.common.evaluation.data, self.wanted[0]
             ids, slices = data.with_attributes(())["question"], [*map(data.slices, self.by)]
-            codes = self.codes[other], self.codes[run]
-            facts["origin"] = origin_of(self.chosen, *codes, ids, slices)
+            other_codes, codes = np.minimum(self.codes[[other, run]], EMPTY)  # or unknown
+            facts["origin"] = origin_of(self.chosen, other_codes, codes, ids, slices)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)

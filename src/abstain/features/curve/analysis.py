@@ -34,8 +34,9 @@ from abstain.measures import Measure, count_measure, measure
 from abstain.measures.answers import Groups
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
+    EMPTY,
     EXCLUDED,
-    OUTCOMES,
+    UNSPLIT,
     Counts,
     Policy,
     blanked_at_best,
@@ -44,7 +45,7 @@ from abstain.outcomes import (
 )
 from abstain.report.result import defined, finite, number, read_as
 from abstain.runs.judge import KIND, NO, YES
-from abstain.runs.sources import EMPTY, answers_of
+from abstain.runs.sources import answers_of
 from abstain.stats.curves import Curve, evenly, top
 from abstain.stats.intervals import check_level
 
@@ -108,9 +109,9 @@ def curve(
     for run, of_run, sure in zip(evaluation.runs, codes, confidence, strict=True):
         answers = answers_of(of_run, sure)
         scores, undefined = defined({str(item): item(answers) for item in summed})
-        counts = Counts(*np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist())
+        counts = Counts.of(np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist())
         stated = int(np.count_nonzero(answers.stated))
-        line = Curve.of(answers) if stated else None
+        line = Curve.of(answers, int(counts.unsplit)) if stated else None
         points_and_best, at = followed(line, along, points)
         parts = [decompose("as submitted", counts, along)]
         if line is not None and at is not None:
@@ -118,7 +119,7 @@ def curve(
         runs.append(
             RunCurve(
                 run=run,
-                numbers={name: getattr(counts, name) for name in OUTCOMES},
+                numbers=counts.to_dict(),
                 answers=int(answers.size),
                 stated=stated,
                 scores=scores,
@@ -210,10 +211,12 @@ def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> Iterator[Blanks]:
     """How well blanks hit what should be left blank: by its candidates, and by a label."""
     kept = codes < EXCLUDED
     hopeless = (codes & 1 == 1) | (codes == EMPTY)
+    unknown = int(np.count_nonzero(codes == UNSPLIT))
     blank = (codes >= 2)[kept]
     for name, due in {"its own candidates": hopeless, **should}.items():
-        judged = np.bincount(2 * blank + due[kept], minlength=4)  # as right and wrong would be
-        counts = Counts(*judged.tolist())
+        judged = np.bincount(2 * blank + due[kept], minlength=EXCLUDED)  # as right and wrong
+        judged[UNSPLIT] = 0 if name in should else unknown
+        counts = Counts.of(judged.tolist())
         quality = {fact: number(measure(of)(counts)) for fact, of in QUALITY.items()}
         yield Blanks(judged_against=name, blanks=int(blank.sum()), **quality)
 
@@ -234,7 +237,9 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     (0.8, -0.128, 0.168)
     """
     right, wrong = k.right + k.unanswered_right, k.wrong + k.unanswered_wrong
-    forced = measure(Counts(right=right, wrong=wrong, unanswered_empty=k.unanswered_empty))
+    forced = measure(
+        Counts(right=right, wrong=wrong, unanswered_empty=k.unanswered_empty, unsplit=k.unsplit)
+    )
     blind = measure(blanked_at_random(k))
     score = measure(k)
     left = measure(blanked_at_best(k)) - score
@@ -297,7 +302,7 @@ def histogram(
     runs = []
     for run, outcomes in zip(counted.runs, counted.counts.table.tolist(), strict=True):
         table = _table(binned.filter(pl.col("run") == run), evaluation.policy, bins)
-        runs.append(_binned(run, outcomes[: len(OUTCOMES)], table, along, points))
+        runs.append(_binned(run, Counts.of(outcomes), table, along, points))
     return HistogramResult(
         **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
@@ -322,9 +327,7 @@ def _table(counted: pl.DataFrame, policy: Policy, bins: int) -> IntArray:
     return table
 
 
-def _binned(
-    run: str, numbers: list[int], table: IntArray, along: Measure, points: int
-) -> BinnedRun:
+def _binned(run: str, counts: Counts, table: IntArray, along: Measure, points: int) -> BinnedRun:
     """The curve of a run, and the area under it."""
     bins = len(table) - 2
     filled = np.flatnonzero(table.sum(axis=1))
@@ -335,14 +338,14 @@ def _binned(
     if stated:
         level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
         groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
-        curve = Curve.from_groups(groups, sum(numbers))
+        curve = Curve.from_groups(groups, int(counts.n), int(counts.unsplit))
         first, last = (1, 0), (0, 1)
         areas["aurc"] = _aurc(wrong, right)
         areas["aurc_at_best"] = _aurc(np.kron(wrong, last), np.kron(right, first))
         areas["aurc_at_worst"] = _aurc(np.kron(wrong, first), np.kron(right, last))
     return BinnedRun(
         run=run,
-        numbers=dict(zip(OUTCOMES, numbers, strict=True)),
+        numbers=counts.to_dict(),
         answers=int(table.sum()),
         stated=stated,
         **areas,

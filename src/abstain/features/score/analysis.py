@@ -221,7 +221,7 @@ def reference_rows(
         made: list[tuple[str, Reference, Counts]] = []
         if part not in silent:
             silent.add(part)
-            made.append(("(nobody)", "answer nothing", Counts(unanswered_empty=k.n)))
+            made.append(("(nobody)", "answer nothing", Counts(unsplit=k.n)))
         if k.n and k.unanswered and not k.unsplit and not k.unanswered_empty:
             made.append((row.run, "random blanking", outcomes.blanked_at_random(k)))
         if k.n:

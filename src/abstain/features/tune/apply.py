@@ -20,7 +20,7 @@ from abstain.io.frames import collect, require, text_column
 from abstain.io.json_files import document
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, cells, col
-from abstain.outcomes import OUTCOMES
+from abstain.outcomes import OUTCOME_WORDS
 from abstain.reading import Reading
 from abstain.report.result import load
 from abstain.runs.faults import bad_confidence
@@ -237,7 +237,7 @@ def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame
             rows = questions.select(
                 pl.lit(run).alias("run"),
                 "question",
-                outcome=pl.Series([*OUTCOMES, None]).gather(decided),
+                outcome=pl.Series(OUTCOME_WORDS).gather(decided),
                 confidence=pl.Series(confidence).fill_nan(None),
             )
             parts.append(rows.drop_nulls("outcome"))
