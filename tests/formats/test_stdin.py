@@ -91,3 +91,10 @@ def test_what_is_wrong_with_it_says_where(here: Here, typed) -> None:  # type: i
     assert here.refuses("score", "gold.csv", "-").startswith("standard input:5: question 'q9'")
     typed(RUN)
     says(here.refuses("score", "gold.csv", "-", "-"))
+
+
+def test_a_table_to_audit_from_the_standard_input(here: Here, typed) -> None:  # type: ignore[no-untyped-def]
+    typed("run,c@1,right,wrong,unanswered\na,0.9,138,87,59\n")
+    said = here("audit", "-", "--format", "json")
+    assert (said.code, said.data["files"]) == (1, ["standard input"])
+    assert [f["column"] for f in said.data["findings"]] == ["c@1"]

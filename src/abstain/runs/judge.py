@@ -227,7 +227,8 @@ def by_engine(
 def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """The table to join responses with: index of each question, its slice, its index in there."""
     number = pl.int_range(pl.len(), dtype=pl.Int32)
-    slice_of = pl.Series(SLICE, numbered_slices(questions, by)[1].astype(np.int32))
+    places = numbered_slices(questions, by)[1].astype(np.int32) if by else 0
+    slice_of = pl.lit(places, dtype=pl.Int32).alias(SLICE)
     keys = questions.select("question", number.alias(INDEX), slice_of, *_sides(questions))
     return keys.with_columns(number.over(SLICE).alias(SPOT))
 

@@ -124,7 +124,7 @@ def audit(
         check_sums(sheet, report)
         check_percentages(sheet, report)
     _check_across(sheets, report)
-    return report.result(paths)
+    return report.result([sheet.name for sheet in sheets])
 
 
 def _listed(paths: Paths) -> list[str]:
