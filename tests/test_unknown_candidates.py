@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -92,6 +93,11 @@ def test_outcomes_are_read_back_as_they_are() -> None:
         assert ab.read_judged(outcomes).score().rows[0].counts == expected
 
 
+def reloaded(result: Any, folder: Path) -> Any:
+    result.to_json(folder / "result.json")
+    return ab.load(folder / "result.json")
+
+
 def unknown() -> dict[str, ab.Evaluation]:
     """One right, one wrong and three blanks of which nothing more is known, by every way in."""
     grades = pl.DataFrame({"question": IDS, "grade": ["A", "B", "C", "C", "C"]})
@@ -116,7 +122,7 @@ def test_measures_of_candidates_are_undefined(way: str) -> None:
     assert row.numbers["unanswered"] == 3
 
 
-def test_analyses_of_single_questions_know_it_too() -> None:
+def test_analyses_of_single_questions_know_it_too(tmp_path: Path) -> None:
     first = run(confidence=[0.9, 0.8, 0.4, 0.1])
     second = run(answer=["a", "b", None, None], confidence=[0.9, 0.8, 0.4, 0.1])
     pair = ab.read(GOLD, {"first": first, "second": second}, policy={"missing": "unanswered"})
@@ -126,11 +132,11 @@ def test_analyses_of_single_questions_know_it_too() -> None:
     assert (compared.pairs[0].p, compared.origin) == (None, None)
     curve = pair.curve("forced-accuracy")
     assert all(each.best is None and each.as_submitted is None for each in curve.runs)
-    assert ab.load(compared.to_json()) == compared
+    assert reloaded(compared, tmp_path) == compared
     tuned = ab.read(GOLD, {"first": first}).tune(folds=2)
     assert tuned.runs[0].judged.counts.unsplit == 3
-    assert ab.load(tuned.to_json()) == tuned
-    assert ab.load(curve.to_json()) == curve
+    assert reloaded(tuned, tmp_path) == tuned
+    assert reloaded(curve, tmp_path) == curve
     halves = {name: pair.only(runs=name).score().rows[0].counts for name in pair.runs}
     assert {k.unsplit for k in halves.values()} == {3}
     frame = pair.counts()

@@ -7,6 +7,7 @@ Their fields are the arguments of `read` and `read_rankings`, the options that c
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
@@ -53,6 +54,7 @@ class ReadingOptions(TypedDict, total=False):
     master: str | None
     names: Sequence[str] | str | None
     grades: Mapping[str, str] | None
+    partial: str | None
 
 
 class Reading(
@@ -83,6 +85,8 @@ class Reading(
     """Languages in which refusals are looked for."""
     grades: dict[str, str] = {}
     """What unusual grades of judged rows mean."""
+    partial: str | None = None
+    """The scale of grades that are the share right of an answer: 0-1, 1-5, crag; None: none are."""
     cluster: str | None = None
     """The attribute whose values make clusters."""
     engine: EngineName | None = None
@@ -111,6 +115,8 @@ class Reading(
         values["policy"] = policy_entries(values.get("policy"))
         if asked := values.pop("detect_refusals", ()):
             values["detect_refusals"] = languages_of(asked)
+        if "partial" in values:
+            PartialScale.of(values["partial"])
         try:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
@@ -165,13 +171,55 @@ def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+class PartialScale(msgspec.Struct, frozen=True):
+    """A scale of grades: the lowest is wrong, the highest right, others are right by a share."""
+
+    low: float
+    high: float
+    blank: float | None = None
+    """The grade of a response without an answer, where a number says so."""
+    others: tuple[float, ...] = ()
+    """The only grades that there are; empty: all from the lowest to the highest."""
+
+    @classmethod
+    def of(cls, text: str) -> PartialScale:
+        """A scale by its name or its ends.
+
+        >>> PartialScale.of("1-5")
+        PartialScale(low=1.0, high=5.0, blank=None, others=())
+        """
+        if str(text).strip().lower() == "crag":
+            return cls(-1, 1, blank=0, others=(-1.0, 0.0, 0.5, 1.0))
+        ends = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(text), re.ASCII)
+        low, high = map(float, ends.groups()) if ends else (0.0, 0.0)
+        if not low < high:
+            raise UsageError(
+                f"{option('partial')} is the scale of the grades, LOW-HIGH such as 0-1 or 1-5, or "
+                f"crag (got '{text}')"
+            )
+        return cls(low, high, blank=-1 if (low, high) == (0, 1) else None)
+
+    def __str__(self) -> str:
+        if self.others:
+            return (
+                "grades are CRAG's: an acceptable answer (0.5) is right by 0.75, so that S(t=0.5) "
+                "is CRAG's score"
+            )
+        return (
+            f"grades are partial credit: the share right of an answer, from {self.low:g} (wrong) "
+            f"to {self.high:g} (right)"
+        )
+
+
 Need: TypeAlias = tuple[str, tuple[Kind, ...]]
 _GOLD: Need = ("a gold and runs", ("gold",))
 _RESPONSES: Need = ("responses", ("gold", "judged"))
+_JUDGED: Need = (f"judged rows ({option('judged')})", ("judged",))
 NEEDS: dict[str, Need] = {
     "match": _GOLD,
     "align": _GOLD,
-    "grades": (f"judged rows ({option('judged')})", ("judged",)),
+    "grades": _JUDGED,
+    "partial": _JUDGED,
     "cluster": ("questions", ("gold", "judged", "scores")),
     **dict.fromkeys(
         ("policy", "unanswerable", "detect_refusals", "master", "engine", "names"), _RESPONSES

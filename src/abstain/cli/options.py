@@ -128,6 +128,11 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "--grade WORD=OUTCOME",
         "With --judged: what an unusual grade means, such as meh=wrong. Repeatable.",
     ),
+    "partial": (
+        "--partial SCALE",
+        "With --judged: grades are numbers on this scale, the share right of each answer: 0-1, 1-5 "
+        "or another LOW-HIGH, or crag.",
+    ),
     "cluster": (
         "--cluster ATTR",
         "Questions with the same value are clustered (a test, a document).",

@@ -25,7 +25,9 @@ from abstain.outcomes import (
     KINDS,
     OUTCOME_WORDS,
     OUTCOMES,
+    RIGHT,
     SIDES,
+    WRONG,
     CountsArray,
     Effect,
     Policy,
@@ -46,7 +48,7 @@ from abstain.reading import (
 )
 from abstain.registry import with_feature_methods
 from abstain.runs.counting import count_cells
-from abstain.runs.gold import Slices, cluster_numbers, slices_of
+from abstain.runs.gold import Slices, cluster_numbers, numbered_slices, slices_of
 from abstain.runs.judge import KIND
 from abstain.runs.sources import Source, Subset, having
 
@@ -132,6 +134,7 @@ class RunData:
 
         A row is a run in a slice; kinds are those before the policy.
         """
+        self.source.require_whole()
         counts = self.source.count_kinds(by)
         table = counts.table.reshape(-1, len(SIDES), KINDS)
         return Sides(counts.runs, counts.slices, table)
@@ -141,9 +144,15 @@ class RunData:
         """Runs × questions: the kind of every response before any policy."""
         return self.source.matrix(confident=False).kinds
 
-    @cached_property
+    @property
     def codes(self) -> Codes:
         """Runs × questions: indices into `COUNTED`, or `EXCLUDED`; the effect `stop` raises."""
+        self.source.require_whole()
+        return self.ends
+
+    @cached_property
+    def ends(self) -> Codes:
+        """As `codes`, but an answer with partial credit is among the right ones."""
         kinds = self.kinds  # first: what is held is not counted again where it lives
         counts = self.source.count_kinds(())
         refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)
@@ -190,19 +199,45 @@ class RunData:
         kinds = self.source.count_kinds(by)
         reasons = blanks_by_reason(kinds.table)
         refuse_undecided(reasons, kinds.runs, self.policy)
-        table = self.policy.apply(kinds.table)
+        table: Any = self.policy.apply(kinds.table)
         excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
+        if self.source.shares is not None:
+            slices, slice_of = numbered_slices(self.source.questions(by), by)
+            by_run = table.reshape(-1, len(slices), EXCLUDED)
+            table = self._with_shares(by_run, slice_of).reshape(table.shape)
         counts, touched = CountsArray(table), self.policy.touched(kinds.table)
         return Counted(kinds.runs, kinds.slices, counts, kinds.questions, touched, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
-        table = count_cells(self.codes, slices.slice_of, len(slices.names), EXCLUDED + 1)
-        return CountsArray(table[..., :EXCLUDED])
+        table = count_cells(self.ends, slices.slice_of, len(slices.names), EXCLUDED + 1)
+        return CountsArray(self._with_shares(table[..., :EXCLUDED], slices.slice_of))
+
+    def _with_shares(self, table: IntArray, slice_of: IntArray) -> IntArray | Array:
+        """Counts, runs × slices × 6, of which what answers lack to being right is wrong."""
+        if self.source.shares is None:
+            return table
+        inside = np.flatnonzero(slice_of >= 0)
+        lacking = np.nan_to_num(1 - self.source.shares[:, inside])
+        each = [np.bincount(slice_of[inside], row, table.shape[1]) for row in lacking]
+        wrong = np.minimum(np.array(each), table[..., RIGHT])  # sums may be off by rounding
+        moved = table.astype(np.float64)
+        moved[..., RIGHT] -= wrong
+        moved[..., WRONG] += wrong
+        return moved
+
+    def each(self, run: int) -> Array:
+        """What each question of a run adds to the six counts: a share of right and of wrong."""
+        table: Array = np.eye(EXCLUDED + 1)[self.ends[run]][:, :EXCLUDED]
+        if self.source.shares is not None:
+            share = self.source.shares[run]
+            graded = ~np.isnan(share)
+            table[graded, RIGHT], table[graded, WRONG] = share[graded], 1 - share[graded]
+        return table
 
     def overall(self) -> CountsArray:
         """Counts by run over all questions."""
-        everywhere = Slices("", [""], np.zeros(self.codes.shape[1], np.int64))
+        everywhere = Slices("", [""], np.zeros(self.ends.shape[1], np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
     def slices(self, attribute: str) -> Slices:
@@ -318,7 +353,8 @@ class Evaluation:
         rows = [counted.counts[at].to_dict() for at in range(len(counted.runs))]
         columns |= {name: [row[name] for row in rows] for name in OUTCOMES}
         columns["unanswered"] = counted.counts.unanswered
-        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(OUTCOMES, pl.Int64))
+        kind = pl.Int64 if counted.counts.table.dtype.kind == "i" else pl.Float64
+        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(OUTCOMES, kind))
 
     def outcomes(self) -> pl.DataFrame:
         """Every response: run, question, outcome, why it is blank, confidence (polars)."""

@@ -27,6 +27,7 @@ from abstain.outcomes import (
     Why,
     blank_kind,
 )
+from abstain.reading import PartialScale
 from abstain.runs.answerable import ANSWERABLE, answerable_text, marking
 from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
 from abstain.runs.gold import BY, UNANSWERABLE, Gold, numbered_slices
@@ -49,6 +50,7 @@ from abstain.runs.judge import (
     keys_of,
     kind_by_reason,
 )
+from abstain.runs.partial import shared, words_of
 from abstain.runs.responses import OF_A_RUN, Responses
 
 COLUMNS = ("outcome", "grade")
@@ -66,8 +68,12 @@ def judge_rows(
     by: Sequence[str] = (),
     keep: Sequence[str] = (),
     confidence: bool = False,
+    partial: str | None = None,
 ) -> Judged:
-    """Rows with their kinds and `keep` columns, and the questions that they name."""
+    """Rows with their kinds and `keep` columns, and the questions that they name.
+
+    With a scale of `partial` credit, an answer with a number is right by the share in `SHARE`.
+    """
     frames = [
         _columns_to_judge(item, index, by, keep, confidence=confidence)
         for index, item in enumerate(responses)
@@ -81,7 +87,12 @@ def judge_rows(
     ]
     if all(rows.is_empty() for rows in counts):
         raise InputError("has no rows", responses[0].table.name)
-    scales = _scales(responses, counts, grades)
+    shares = None if partial is None else PartialScale.of(partial)
+    words = counts
+    if shares is not None:
+        named = zip(counts, responses, strict=True)
+        words = [words_of(rows, shares, item.table.name) for rows, item in named]
+    scales = _scales(responses, words, grades)
     home: dict[str, str] = {}
     for item, rows in zip(responses, counts, strict=True):
         for run in rows["run"].unique().sort():
@@ -92,7 +103,10 @@ def judge_rows(
                     f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
                     item.table.name,
                 )
-    frames = [_graded(frame, scale) for frame, scale in zip(frames, scales, strict=True)]
+    frames = [
+        _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
+        for frame, scale in zip(frames, scales, strict=True)
+    ]
     questions = pl.DataFrame(schema={"question": pl.String})
     if not nameless:
         questions = _questions(responses, frames, by)
@@ -365,15 +379,19 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     """The error for grades that fit no scale, with the most frequent unknown ones first."""
     if all(re.fullmatch(NUMBER, value) for value in present):
         low, *_, high = sorted(map(float, [*present, *present]))
+        scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
         return UsageError(
-            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: turn them into a "
-            "column of 1 and 0, for example by score >= 0.5"
+            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: count them as "
+            f"shares right of an answer ({option('partial', scale)}), or turn them into a column "
+            "of 1 and 0, for example by score >= 0.5"
         )
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
     near = nearest(fold(odd[0]), SCALES["words"])[:1]
     hint = f" (nearest to the first: {near[0]})" if near else ""
+    if re.fullmatch(NUMBER, odd[0]):
+        hint = f"; {option('partial', '0-1')} counts numbers as shares right of an answer"
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
     return UsageError(
         f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, "

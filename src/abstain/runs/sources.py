@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
-from abstain.reading import Kind, Reading, Selection
+from abstain.reading import Kind, PartialScale, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
     KindCounts,
@@ -61,6 +62,8 @@ class Source:
     """The part of the input that it holds; None: all of it."""
     marks_unanswerable: bool = False
     """Whether a column says which questions are unanswerable."""
+    shares: Array | None = None
+    """Runs × questions: the share right of each answer, with partial credit; NaN elsewhere."""
 
     def __init__(self) -> None:
         self._held: Matrix | None = None
@@ -101,6 +104,7 @@ class Source:
 
     def binned(self, bins: int) -> pl.DataFrame:
         """Counts by run, kind and bin of confidence (−1: none), before any policy."""
+        self.require_whole()
         runs, kinds, confidence = self.matrix(confident=True)
         assert confidence is not None
         parts = []
@@ -110,6 +114,13 @@ class Source:
             columns = {"run": [run] * len(n), KIND: keys % CODES, "bin": keys // CODES - 1, "n": n}
             parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
         return pl.concat(parts)
+
+    def require_whole(self) -> None:
+        """Raise where answers have partial credit: no analysis may take them as right or wrong."""
+        if self.shares is not None:
+            from abstain.runs.partial import NOT_WHOLE
+
+            raise UsageError(NOT_WHOLE)
 
     def published(self, by: Sequence[str]) -> Published | None:
         """Published counts by run and slice; None where responses were read."""
@@ -189,7 +200,19 @@ class JudgedRows(_LazySource):
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         notes = notes_of_tables(item.table for item in self.responses)
+        if self._reading.partial is not None:
+            notes.append(str(PartialScale.of(self._reading.partial)))
         return tuple(notes) if self.named else (*notes, NAMELESS)
+
+    @cached_property
+    def shares(self) -> Array | None:  # type: ignore[override]
+        if self._reading.partial is None:
+            return None
+        from abstain.runs.partial import SHARE
+
+        judged = self.judged()
+        frames = [frame.with_columns(confidence=nw.col(SHARE)) for frame in judged.frames]
+        return matrix_of(replace(judged, frames=tuple(frames)), confident=True).confidence
 
     @cached_property
     def marks_unanswerable(self) -> bool:  # type: ignore[override]
@@ -211,10 +234,15 @@ class JudgedRows(_LazySource):
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         from abstain.runs.grades import judge_rows, numbered
 
-        judged = judge_rows(self.responses, self._reading.grades, by=by, keep=keep, confidence=True)
+        how = self._reading
+        judged = judge_rows(
+            self.responses, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
+        )
         return judged if self.named else numbered(judged)
 
     def _count(self, by: Sequence[str]) -> KindCounts:
+        if self._reading.partial is not None:
+            return self._count_held(by)
         from abstain.runs.grades import count_nameless, judge_rows
 
         judged = judge_rows(self.responses, self._reading.grades, by=by)
@@ -222,6 +250,7 @@ class JudgedRows(_LazySource):
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
+        self.require_whole()
         for item in self.responses:
             require(item.table, {"question": "which names each question"})
         return self.judged(by, keep)
@@ -239,6 +268,8 @@ class Subset(Source):
         self.responses = whole.responses
         self.notes, self.cluster, self.subset = whole.notes, whole.cluster, whole.subset
         self.marks_unanswerable = whole.marks_unanswerable
+        if whole.shares is not None:
+            self.shares = whole.shares[np.ix_(rows, columns)]
 
     def names(self) -> list[str]:
         """The runs in the order of its rows, which is not always that of their names."""

@@ -111,4 +111,9 @@ def compare(
         raise UsageError(f"{test} is for per-query scores; use randomisation here")
     if confident:
         return ConfidenceComparison(common, chosen, options).result()
+    if asked.data.source.shares is not None:
+        from abstain.features.compare.partial import PartialComparison
+
+        refused = {"by": by, "judge_error": judge_error}
+        return PartialComparison(common, chosen, options, **refused).result()
     return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()

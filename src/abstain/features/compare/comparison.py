@@ -341,7 +341,7 @@ def common_questions(
         rows = [names.index(run) for run in runs]
         evaluation = part_of(evaluation, np.ones(size, bool), rows)
     reading, whole = evaluation.reading, evaluation.with_policy(policy)
-    usable = whole.data.codes != EXCLUDED
+    usable = whole.data.ends != EXCLUDED
     inside = usable.all(axis=0)
     if not inside.any():
         raise InputError(f"there is no question that all runs have: {first_few(runs)}")

@@ -51,7 +51,7 @@ class OutcomeComparison(comparison.OfQuestions):
         self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
             self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
-        self.codes, self.cells = common.evaluation.data.codes, cells_of(chosen)
+        self.codes, self.cells = common.evaluation.data.ends, cells_of(chosen)
         self.difference = difference(chosen)
         self.scores = [chosen(self.counts[run]) for run in range(len(self.runs))]
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1

@@ -24,6 +24,7 @@ from abstain.report.result import Ends, defined, number, ranked, read_as
 from abstain.runs.evaluation import Counted, Evaluation
 from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import INDEX
+from abstain.runs.partial import check_interval, summed_by
 from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 
 if TYPE_CHECKING:
@@ -246,11 +247,13 @@ def with_intervals(
     from abstain.stats.intervals import RANDOM, check_level, check_method
 
     method, level = check_method(method), check_level(level)
+    if evaluation.data.source.shares is not None:
+        check_interval(method)
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
     made = {"method": method, "level": level, "seed": seed}
     groups, note = _cluster_counts(evaluation, result.by), ""
-    if groups is not None:
+    if groups is not None and evaluation.data.cluster is not None:
         sizes = [count.sum(axis=-1) for count in groups.values()]
         note = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
     return structs.replace(
@@ -305,8 +308,10 @@ def interval_rows(
 
 def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | None:
     """For each run and slice the counts of its clusters; no value makes a cluster of one."""
-    cluster = evaluation.data.cluster
-    if cluster is None or evaluation.data.kind == "counts":
+    data, cluster = evaluation.data, evaluation.data.cluster
+    if data.source.shares is not None:
+        return _graded_clusters(evaluation, by)
+    if cluster is None or data.kind == "counts":
         return None
     grouped = tuple(dict.fromkeys((*by, cluster)))
     fine = evaluation.data.source.count_kinds(grouped)
@@ -322,6 +327,18 @@ def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | Non
     return {
         key: policy.apply(np.concatenate(rows)).astype(np.float64) for key, rows in result.items()
     }
+
+
+def _graded_clusters(evaluation: Evaluation, by: Sequence[str]) -> Clusters:
+    """As `_cluster_counts` with partial credit: where there are no clusters, a question is one."""
+    data = evaluation.data
+    result: Clusters = {}
+    clusters = data.clusters()
+    for part, where in slices_by(data.with_attributes(by), by):
+        for at, run in enumerate(evaluation.runs):
+            table = data.each(at)[where]
+            result[run, part] = table if clusters is None else summed_by(clusters[where], table)
+    return result
 
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
