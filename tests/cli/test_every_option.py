@@ -287,7 +287,7 @@ ALSO = {("cluster", "score"): ["--interval"]}
 
 
 def test_every_option_has_its_case() -> None:
-    assert set(OPTIONS) == {*CASES, "grades", "master"}
+    assert set(OPTIONS) == {*CASES, "grades", "partial", "master"}
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ SAMPLES = {
     "align": "position",
     "detect_refusals": "en",
     "grades": "meh=wrong",
+    "partial": "0-1",
     "cluster": "topic",
     "engine": "duckdb",
     "master": "local[1]",

@@ -18,11 +18,17 @@ from abstain.errors import UsageError, option
 from abstain.features.compare.comparison import Common, Options
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.result import CompareResult
+from abstain.features.compare.scores import HALL
 from abstain.measures import Measure
 from abstain.measures.definition import Array
 from abstain.runs.partial import check_interval, summed_by
 from abstain.stats import intervals
+from abstain.stats.delta_method import influence
+from abstain.stats.hypotheses import Paired
 from abstain.stats.intervals import DEFAULT, SMOOTH, Interval
+
+TIE = 1e-8
+"""What numerical derivatives leave of a question that both runs answer alike."""
 
 
 class PartialComparison(OutcomeComparison):
@@ -36,8 +42,6 @@ class PartialComparison(OutcomeComparison):
                     f"{option('partial')} makes shares of them"
                 )
         check_interval(options.method)
-        if options.method == DEFAULT:  # as of any paired means
-            options = replace(options, method="delta")
         super().__init__(common, chosen, options)
         self.of_questions = self.cluster_of is None
         if self.cluster_of is None:
@@ -75,9 +79,25 @@ class PartialComparison(OutcomeComparison):
     def _limits(
         self, method: str, some: Sequence[int], cells: Array, groups: Array | None, level: float
     ) -> tuple[Array, Array]:
-        """The ends of the intervals of some pairs; the default is Student's t."""
-        by = "delta" if method == DEFAULT else method
-        return SMOOTH[by](self.difference, cells, groups, level=level)
+        """The ends of the intervals of some pairs; the default is that of means of scores."""
+        assert groups is not None
+        if method != DEFAULT:
+            return SMOOTH[method](self.difference, cells, groups, level=level)
+        gaps, psi = self.difference.value(cells), influence(self.difference, cells)
+        ends = []
+        for gap, slopes, table in zip(gaps, psi, groups, strict=True):
+            sizes = table.sum(axis=-1)
+            scores = gap * sizes + table @ slopes  # a mean of these is the difference
+            differs = np.abs(scores) > TIE
+            ends.append(Paired.of(np.where(differs, scores, 0), sizes, differs).limits(level))
+        low, high = np.array(ends).T
+        return np.maximum(low, -self.widest), np.minimum(high, self.widest)
+
+    def intervals(self) -> tuple[list[Interval], Array]:
+        spans, errors = super().intervals()
+        by_scores = (DEFAULT, "mover")
+        named = [replace(s, method=HALL) if s.method in by_scores else s for s in spans]
+        return named, errors
 
     def row(self, run: int) -> dict[str, Any]:
         return {"numbers": self.counts[run].to_dict()}
