@@ -49,6 +49,7 @@ class ReadingOptions(TypedDict, total=False):
     match: Match
     align: Align
     detect_refusals: str | Sequence[str]
+    refusal_pattern: str | Sequence[str]
     cluster: str | None
     engine: EngineName | None
     master: str | None
@@ -83,6 +84,8 @@ class Reading(
     """How responses are paired with questions."""
     detect_refusals: tuple[str, ...] = ()
     """Languages in which refusals are looked for."""
+    refusal_pattern: tuple[str, ...] = ()
+    """Regular expressions of a caller by which texts decline, whatever the case of letters."""
     grades: dict[str, str] = {}
     """What unusual grades of judged rows mean."""
     partial: str | None = None
@@ -115,12 +118,19 @@ class Reading(
         values["policy"] = policy_entries(values.get("policy"))
         if asked := values.pop("detect_refusals", ()):
             values["detect_refusals"] = languages_of(asked)
+        if isinstance(values.get("refusal_pattern"), str):
+            values["refusal_pattern"] = (values["refusal_pattern"],)
         if "partial" in values:
             PartialScale.of(values["partial"])
         try:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
             raise UsageError(f"an option of reading is not what was expected: {error}") from None
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """The languages in which refusals are looked for, and the patterns, each as `/pattern/`."""
+        return (*self.detect_refusals, *(f"/{pattern}/" for pattern in self.refusal_pattern))
 
     def rules(self, **defaults: str) -> Policy:
         """The complete policy; `defaults` replace the built-in ones where none was asked for."""
@@ -222,8 +232,10 @@ NEEDS: dict[str, Need] = {
     "partial": _JUDGED,
     "cluster": ("questions", ("gold", "judged", "scores")),
     **dict.fromkeys(
-        ("policy", "unanswerable", "detect_refusals", "master", "engine", "names"), _RESPONSES
+        ("policy", "unanswerable", "detect_refusals", "refusal_pattern", "master", "engine"),
+        _RESPONSES,
     ),
+    "names": _RESPONSES,
 }
 """For each restricted field what it applies to, and the kinds of input that have it."""
 

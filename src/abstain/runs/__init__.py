@@ -38,6 +38,7 @@ def read(
     match: Match = "id",
     align: Align = "id",
     detect_refusals: str | Sequence[str] = (),
+    refusal_pattern: str | Sequence[str] = (),
     cluster: str | None = None,
     engine: EngineName | None = None,
     master: str | None = None,
@@ -59,6 +60,7 @@ def read(
         match: How answers are compared: exactly (`id`), or normalised (`text`, `squad`).
         align: How responses are paired with questions: by `id` or by `position`.
         detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
+        refusal_pattern: Regular expressions by which texts decline besides.
         cluster: The attribute by which questions are clustered (cluster-robust intervals, tests).
         engine: What reads and counts files: polars (the default), duckdb or spark.
         master: The URL of the Spark master.
@@ -72,6 +74,7 @@ def read(
         match=match,
         align=align,
         detect_refusals=detect_refusals,
+        refusal_pattern=refusal_pattern,
         cluster=cluster,
         engine=engine,
         master=master,

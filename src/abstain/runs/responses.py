@@ -62,18 +62,17 @@ def read_responses(
 ) -> Responses:
     """Open one table of responses; a log stays in polars, to be joined, until `in_its_engine`."""
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
-    if reading.detect_refusals:
+    if reading.refusals:
         if reading.engine not in (None, "polars"):
             engine = option("engine", reading.engine)
-            raise UsageError(
-                f"{option('detect_refusals')} reads text with polars, not with {engine}"
-            )
-        opened = replace(opened, refusals=reading.detect_refusals)
+            asked = "detect_refusals" if reading.detect_refusals else "refusal_pattern"
+            raise UsageError(f"{option(asked)} reads text with polars, not with {engine}")
+        opened = replace(opened, refusals=reading.refusals)
     has_verdicts = opened.verdicts is not None  # its rows are in memory: they may move later
     table = opened if has_verdicts else _moved(opened, reading)
     table = rename(table, reading.columns, side="run")
     meanings: tuple[str, ...] = JUDGED if judged else RUN
-    if judged and reading.detect_refusals and "response" not in table.columns:
+    if judged and reading.refusals and "response" not in table.columns:
         meanings = (*meanings, "answer")  # the text in which refusals are looked for
     table = with_our_names(table, meanings, reading.grades)
     if table.refusals:

@@ -91,7 +91,7 @@ def apply_thresholds(
         standard = gold if isinstance(gold, Gold) else read_gold(gold, how)
         standard.check_attributes([] if per is None else [per])
         questions = standard.frame
-    if RULE in rows.columns and how.detect_refusals:
+    if RULE in rows.columns and how.refusals:
         rows = _without_refusals(rows, questions, how.align)
     rows = rows.with_columns(_slices(rows, per, questions, how.align, table).alias(SLICE))
     answered, notes = _sure_enough(rows, thresholds, table.name)
