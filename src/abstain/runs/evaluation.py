@@ -17,7 +17,7 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UndecidedError, check_name, option, plural
+from abstain.errors import InputError, UndecidedError, check_name, option, plural, some_of
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
@@ -50,6 +50,7 @@ from abstain.registry import with_feature_methods
 from abstain.runs.counting import count_cells
 from abstain.runs.gold import Slices, cluster_numbers, numbered_slices, slices_of
 from abstain.runs.judge import KIND
+from abstain.runs.responses import SAMPLE
 from abstain.runs.sources import Source, Subset, having
 
 if TYPE_CHECKING:
@@ -138,6 +139,15 @@ class RunData:
         counts = self.source.count_kinds(by)
         table = counts.table.reshape(-1, len(SIDES), KINDS)
         return Sides(counts.runs, counts.slices, table)
+
+    @property
+    def samples(self) -> int | None:
+        """How many questions there are, where the files say that each was asked repeatedly."""
+        if self.cluster != SAMPLE or self.source.kind == "counts":
+            return None
+        asked = self.with_attributes([SAMPLE])
+        different = asked[SAMPLE].n_unique()
+        return different if different < asked.height else None
 
     @property
     def kinds(self) -> Codes:
@@ -294,8 +304,12 @@ class Evaluation:
         return True
 
     def __repr__(self) -> str:
-        files = plural(len(self.data.source.responses), "table")
-        return f"<Evaluation of {files}, {self.data.kind}>"
+        """What is known without reading or counting anything."""
+        runs, questions = self.data.source.known()
+        tables = plural(len(self.data.source.responses), "table")
+        named = f"{plural(len(runs), 'run')} ({some_of(runs)})" if runs else f"runs in {tables}"
+        asked = "" if questions is None else f", {plural(questions, 'question')}"
+        return f"<Evaluation: {named}{asked}, {self.data.kind}>"
 
     def with_policy(
         self, policy: PolicyLike = None, *, unanswerable: Unanswerable | None = None

@@ -51,7 +51,7 @@ from abstain.runs.judge import (
     kind_by_reason,
 )
 from abstain.runs.partial import shared, words_of
-from abstain.runs.responses import OF_A_RUN, Responses
+from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
 
 COLUMNS = ("outcome", "grade")
 MARK = "__mark:"
@@ -161,8 +161,7 @@ def _columns_to_judge(
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
     require(
         table,
-        {column: "which gives the outcome of each response (or 'grade')"}
-        | dict.fromkeys(by, "to slice by"),
+        {column: OUTCOME} | dict.fromkeys(by, "to slice by"),
     )
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RULE = "refusal"
 """The column that names the rule by which a text declines."""
+SAMPLE = "sample"
+"""The column that names a question where it was asked repeatedly: its repeats are a cluster."""
 CLUSTER = "cluster"
 """The column by which judged rows name the cluster of their question."""
 OF_A_RUN = (
@@ -29,6 +31,9 @@ OF_A_RUN = (
     *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
+
+OUTCOME = "which gives the outcome of each response (or 'grade')"
+"""What the column is for that judged rows need."""
 
 RUN = ("run", "question", "answer", "confidence")
 JUDGED = ("run", "question", "grade", "confidence")
@@ -80,6 +85,10 @@ def read_responses(
 
         table = with_refusals(table, table.refusals)
     graded = {"outcome", "grade"} & {*table.columns}
+    if judged and not {*table.columns} <= {*meanings, *OTHERS}:
+        from abstain.runs.usual_names import with_repeats
+
+        table = with_repeats(table)
     if graded and table.cluster is None and CLUSTER in table.columns:
         table = replace(table, cluster=CLUSTER)
     if "run" in table.columns:

@@ -83,6 +83,18 @@ class Source:
     def names(self) -> list[str]:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
 
+    def known(self) -> tuple[list[str], int | None]:
+        """The runs and the number of questions, as far as nothing has to be read for them."""
+        counted = next(iter(self._counts.values()), None)
+        named = [item.run for item in self.responses]
+        runs = [name for name in named if name is not None] if None not in named else []
+        if self._held is not None or counted is not None:
+            runs = self.names()
+        questions = None if self.gold is None else len(self.gold)
+        if questions is None and counted is not None:
+            questions = counted.questions
+        return runs, questions
+
     def matrix(self, *, confident: bool) -> Matrix:
         """The matrix of kinds and, where it is asked for, that of confidences (cached)."""
         if self._held is None or (confident and self._held.confidence is None):

@@ -84,6 +84,7 @@ def score(
         measures=tuple(map(str, chosen)),
         by=by,
         questions=counted.questions,
+        samples=evaluation.data.samples,
         rows=tuple(chain.from_iterable(ordered)),
     )
     if not interval:
