@@ -263,8 +263,8 @@ def test_result_as_a_frame() -> None:
     result = ab.score(pl.DataFrame(GOLD), pl.DataFrame(RUNS), by=["topic"], measures=["precision"])
     frame = result.to_frame()
     assert frame.columns == [
-        *("rank", "run", "topic", "precision", "right", "wrong", "unanswered_right"),
-        *("unanswered_wrong", "unanswered_empty"),
+        *("rank", "run", "topic", "precision", "right", "wrong", "blank"),
+        *("unanswered_right", "unanswered_wrong", "unanswered_empty"),
     ]
     assert frame.height == 6
     blank = frame.filter(pl.col("run") == "two", pl.col("topic").is_null())

@@ -13,7 +13,7 @@ import abstain as ab
 from abstain.reading import EngineName
 from tests.engines import ENGINES, needs
 from tests.helpers import Here
-from tests.snapshots import says
+from tests.snapshots import refuses, says
 
 NEEDY = ["over-abstention", "correctly-discarded", "forced-accuracy", "estimated-qa-performance"]
 IDS = [f"q{i}" for i in range(1, 6)]
@@ -149,6 +149,47 @@ def test_the_table_says_why(here: Here) -> None:
     said = here("score", "--judged", "graded.csv", *(x for name in NEEDY for x in ("-m", name)))
     assert "0.0000" not in said.out
     says(" ".join(said.out.split()), "3")
+
+
+def test_a_frame_has_one_column_of_blanks() -> None:
+    two = {
+        name: WAYS[way][0] for name, way in (("a", "no column says"), ("b", "a column with some"))
+    }
+    result = ab.read(GOLD, two).score("c@1", by=[])
+    frame = result.to_frame()
+    assert dict(zip(frame["run"], frame["blank"], strict=True)) == {"a": 3, "b": 3}
+    assert dict(zip(frame["run"], frame["unanswered_right"], strict=True)) == {"a": None, "b": 1}
+    assert "unanswered" not in frame.columns
+    written = frame.select("run", "right", "wrong", "blank")
+    assert ab.read_counts(written).score("c@1")["a"].scores == result["a"].scores
+
+
+def test_rows_of_a_result_are_had_by_run() -> None:
+    gold = GOLD.with_columns(topic=pl.Series(["x", "x", "y", "y", "y"]))
+    read = ab.read(gold, {"a": run(), "b": run()})
+    assert read.score(references=True)["b"].run == "b"
+    sliced = read.score(by="topic")
+    assert sliced["a", "y"].counts == ab.Counts(unsplit=3)
+    with refuses(ab.UnknownNameError, "'c'"):
+        sliced["c"]
+    with refuses(ab.UsageError, "('a', 'x')"):
+        sliced["a"]
+
+
+def test_an_evaluation_says_what_is_known_of_it() -> None:
+    assert repr(ab.read(GOLD, {"a": run()})) == "<Evaluation: 1 run ('a'), 5 questions, gold>"
+    rows = pl.DataFrame({"run": ["a", "b"], "question": ["q1", "q1"], "grade": ["A", "B"]})
+    read = ab.read_judged(rows)
+    assert repr(read) == "<Evaluation: runs in 1 table, judged>", "nothing is counted for it"
+    read.score()
+    assert repr(read) == "<Evaluation: 2 runs ('a', 'b'), 1 question, judged>"
+    assert repr(read.only(runs="a")).startswith("<Evaluation: 1 run ('a')")
+    assert repr(ab.read_counts({"a": ab.Counts(1)})) == "<Evaluation: 1 run ('a'), counts>"
+
+
+def test_rows_without_a_grade_are_refused_as_they_are_read() -> None:
+    with refuses(ab.InputError, "'outcome'", "answer"):
+        ab.read_judged(run())
 
 
 def test_a_count_of_blanks_has_a_name() -> None:
