@@ -3,10 +3,12 @@
     python benchmarks/coverage.py [--samples N] [--seed N] [--bootstrap]
 
 Independent questions: n from 25 to 1,000, shares from the middle down to one expected event and
-below it, S near its bounds. Clusters: equal ones, and unequal ones of 1 to 30 questions. For each
+below it, S near its bounds. Clusters: equal ones, and unequal ones of 1 to 30 questions; clusters
+with correlations up to 0.8 in which errors or right answers are rare, down to 1 %. For each
 measure the minimum, the 5 % quantile and the median of the coverage over all cells, of the default
 and of the methods beside it, with the mean width in the middle of the range; the worst cells of the
-default stand below. Last the exact coverage of accuracy, without any simulation, at every share.
+default stand below. Then the rates of `decisions` where ten questions or forty cannot be
+answered. Last the exact coverage of accuracy, without any simulation, at every share.
 `naive` is the standard error of a mean of independent questions. `--bootstrap` adds the slow
 methods on a part of the grid.
 """
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from abstain.measures import measure
+from abstain.measures import definitions, measure
 from abstain.stats.delta_method import Functional, beta, delta, influence, logit, one_run
 from abstain.stats.delta_method import effective_clusters as worth
 from abstain.stats.intervals import cell_interval
@@ -36,6 +38,11 @@ EQUAL = ((20, 5, 0.1), (40, 10, 0.2), (80, 5, 0.3))
 """Clusters, questions in each, and the correlation of outcomes within one."""
 UNEQUAL = ((8, 0.5), (20, 0.2), (50, 0.5), (100, 0.5))
 """Clusters of 1 to 30 questions, and the correlation."""
+RARE = (
+    *((4,) * 30, (5,) * 60, (3,) * 100, (10,) * 25, (2,) * 40, (8,) * 200),
+    tuple(1 + i * 29 // 49 for i in range(50)),
+)
+"""Clusters in which errors are rare: often there is none, so the data cannot show a correlation."""
 MIDDLE = ((0.5, 0.2), (0.3, 0.4), (0.5, 0.0))
 METHODS = ("beta", "logit", "delta", "naive")
 SHOWN = 8
@@ -97,6 +104,13 @@ def clusters() -> Iterator[Setting]:
         kinds.append((tuple(1 + i * 29 // (groups - 1) for i in range(groups)), rho))
     for (c, u), (sizes, rho) in itertools.product(shares, kinds):
         yield Setting(c, u, sizes, rho)
+
+
+def rare() -> Iterator[Setting]:
+    """Clusters with 10 % of errors, 3 % and 1 %, or as few right answers, and high correlation."""
+    for sizes, rho, few in itertools.product(RARE, (0.1, 0.5, 0.8), (0.01, 0.03, 0.1)):
+        yield Setting(1 - few, 0.0, sizes, rho)
+        yield Setting(few, 0.5 - few, sizes, rho)
 
 
 def simulate(s: Setting, samples: int, generator: np.random.Generator) -> Array:
@@ -166,7 +180,7 @@ def summary(lines: list[Line]) -> None:
     """For each measure and method the minimum, the 5 % quantile and the median."""
     for name in MEASURES:
         own = [line for line in lines if line[0] == name]
-        middle = [x for x in own if (x[1].right, x[1].blank) in MIDDLE]
+        middle = [x for x in own if (x[1].right, x[1].blank) in MIDDLE] or own
         old = np.mean([shares["logit"][1] for *_, shares in middle])
         for method in METHODS:
             values = 100 * np.array([shares[method][0] for *_, shares in own])
@@ -197,6 +211,44 @@ def exact_accuracy() -> None:
                 f"  n = {n:5} {name:6} minimum {100 * covered.min():.1f} % (where {at:.2f} rare "
                 f"events are expected), mean {100 * covered.mean():.1f} %"
             )
+
+
+def decisions(samples: int, generator: np.random.Generator) -> None:
+    """Rates of decisions where few questions cannot be answered, alone and in clusters of five.
+
+    In a cluster one question cannot be answered; what is declined is correlated.
+    """
+    rates = list(itertools.product((0.02, 0.1, 0.3), (0.05, 0.1, 0.3, 0.5)))
+    for rho, (can, cannot) in itertools.product((0.0, 0.3), ((30, 10), (90, 10), (160, 40))):
+        if rho and 4 * cannot != can:
+            continue
+        lowest: dict[str, list[float]] = {}
+        for over, under in rates:
+            groups = cannot if rho else 1
+            shape, strength = (samples, groups), (1 - rho) / max(rho, 1e-9)
+            chances = [
+                generator.beta(p * strength, (1 - p) * strength, shape)
+                if rho
+                else np.full(shape, p)
+                for p in (over, under)
+            ]
+            sizes = can // groups, cannot // groups
+            d, a = (generator.binomial(n, p) for n, p in zip(sizes, chances, strict=True))
+            r = generator.binomial(sizes[0] - d, 0.7)
+            table = np.stack([r, sizes[0] - d - r, d, a, sizes[1] - a], axis=-1).astype(float)
+            truth = np.array([0.7 * can * (1 - over), 0.3 * can * (1 - over), can * over])
+            truth = np.append(truth, [cannot * under, cannot * (1 - under)])
+            for name in definitions("decisions"):
+                f = one_run(measure(name))
+                true, cells = float(f.value(truth)), table.sum(axis=1)
+                usable = ~np.isnan(f.value(cells))
+                low, high = beta(f, cells[usable], table[usable] if rho else None, level=0.95)
+                holds = (low <= true + 1e-12) & (high >= true - 1e-12)
+                lowest.setdefault(name, []).append(100 * float(holds.mean()))
+        of = f"{cannot} clusters of 5, rho={rho}" if rho else "alone"
+        print(f"decisions: {can} questions can be answered, {cannot} cannot; {of}")
+        for name, values in lowest.items():
+            print(f"  {name:20} minimum {min(values):5.1f} %, median {np.median(values):5.1f} %")
 
 
 def slow_coverage(name: str, s: Setting, table: Array) -> dict[str, float]:
@@ -234,11 +286,16 @@ def main() -> None:
         print(f"{title}: {len(lines)} cells")
         summary(lines)
         worst(lines)
+    lines = measured(list(rare()), max(given.samples // 4, 1), generator)
+    print(f"clusters in which errors or right answers are rare: {len(lines)} cells")
+    summary(lines)
+    worst(lines)
     for title, few in (("clusters worth 20 or more", False), ("fewer: a warning", True)):
         lines = [x for x in together if (worth(np.array(x[1].sizes, float)) < 20) == few]
         print(f"{title}: {len(lines)} cells")
         summary(lines)
         worst(lines)
+    decisions(given.samples, generator)
     print("accuracy, exactly")
     exact_accuracy()
     if given.bootstrap:

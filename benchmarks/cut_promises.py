@@ -23,7 +23,7 @@ from abstain.features.cut.tuning import Chooser, keeping, losses
 from abstain.rankings.read import read_rankings
 from cut_elsewhere import KINDS, SHARED, Collection, read
 
-MEASURE = "AP'"
+MEASURE = "RBP'"
 FEWEST = 60
 """Of fewer queries no half can show anything."""
 

@@ -11,23 +11,35 @@ error is any pair that is found different, the power that of any pair. What is t
 `compare` prints, corrections and refusals included. A row in which none of the first 20 samples has
 a verdict ends there.
 
-Parts: counts (precision), counted (other measures of counts), confidence, clustered, families (ten
-runs), scores (by topic), student (t alone, for comparison), meta (all pairs together) and meta of
-scores, editions (of a campaign). Then verdicts by intervals and promises: cut (is one advised to
-cut?), gates (which run passes?), risk (bounds on clustered questions), differences (intervals of
-precision), gain (of `tune`), judges (whose checked sample is drawn at random, by truth or by
-verdict).
+Parts: counts (precision), counted (other measures of counts), decisions (to answer), confidence,
+clustered, families (ten runs), scores (by topic), student (t alone, for comparison), meta (all
+pairs together) and meta of scores, editions (of a campaign). Then verdicts by intervals and
+promises: cut (is one advised to cut?), gates (which run passes?), risk (bounds on clustered
+questions), surest (bounds where the surest answers are the worst), differences (intervals of
+precision), gain (of `tune`), targets (does a model heed what an error costs?), judges (whose
+checked sample is drawn at random, by truth or by verdict).
 """
 
 from __future__ import annotations
 
 import argparse
 
-from simulated import by_cut, by_edition, by_gate, by_precision, by_topic, promises, tests
+from simulated import (
+    by_cut,
+    by_decision,
+    by_edition,
+    by_gate,
+    by_precision,
+    by_topic,
+    promises,
+    tests,
+    told,
+)
 
 PARTS = {
     "counts": (by_precision.counts, 1),
     "counted": (tests.counted, 1),
+    "decisions": (by_decision.decisions, 4),
     "confidence": (tests.confidence, 2),
     "clustered": (tests.clustered, 2),
     "families": (tests.families, 4),
@@ -39,8 +51,10 @@ PARTS = {
     "cut": (by_cut.cut, 4),
     "gates": (by_gate.gates, 2),
     "risk": (promises.risk, 4),
+    "surest": (promises.surest, 4),
     "differences": (promises.differences, 1),
     "gain": (promises.gain, 4),
+    "targets": (told.targets, 10),
     "judges": (promises.judges, 1),
 }
 """Each with how many times fewer samples it takes."""

@@ -17,7 +17,16 @@ from click import Context
 from isolines import picture
 
 from abstain.cli.command import KEPT, Command
-from abstain.features.explain.card import RIGHT, SHARES, SPLIT, SURE, bound, example, letters
+from abstain.features.explain.card import (
+    DECIDED,
+    RIGHT,
+    SHARES,
+    SPLIT,
+    SURE,
+    bound,
+    example,
+    letters,
+)
 from abstain.measures import Definition, Measure, definitions
 from abstain.measures.registry import example_measure
 from abstain.registry import COMMANDS, METHODS
@@ -28,6 +37,11 @@ HERE = Path(__file__).parent / "reference"
 MADE_BY = "<!-- made by docs/generate.py; do not edit -->\n\n"
 FAMILIES = {
     "counts": ("Of counts", "They need to know how many answers were right, wrong and left out."),
+    "decisions": (
+        "Of decisions",
+        "They need to know which questions can be answered, and which were; `abstain decisions` "
+        "gives them.",
+    ),
     "confidence": ("Of confidence", "They take answers with the system's confidence in each."),
     "ranking": ("Of rankings", "They take a list of documents, and what there was to find."),
     "columns": (
@@ -151,11 +165,12 @@ def _example_code(item: Measure) -> str:
         call = f"ab.measure({str(item)!r})({list(RIGHT)}, {list(SURE)})"
         value = item(RIGHT, SURE)  # type: ignore[call-overload]
     else:
-        k = SHARES if item.definition.shares else SPLIT
+        takes = "Counts" if item.definition.takes == "counts" else "Decisions"
+        k: Any = DECIDED if takes == "Decisions" else SHARES if item.definition.shares else SPLIT
         said = ", ".join(
             f"{name}={getattr(k, name)}" for name in k.__dataclass_fields__ if getattr(k, name)
         )
-        call, value = f"ab.measure({str(item)!r})(ab.Counts({said}))", item(k)
+        call, value = f"ab.measure({str(item)!r})(ab.{takes}({said}))", item(k)
     return f">>> import abstain as ab\n>>> round({call}, 4)\n{round(value, 4)!r}\n"
 
 

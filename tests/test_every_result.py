@@ -32,6 +32,7 @@ RUNS = pl.DataFrame(
         "confidence": [0.5 + 0.04 * n for n in range(12)] * 3,
     }
 )
+MARKED = GOLD.with_columns(answerable=pl.Series(["yes", "yes", "no"] * 4))
 QRELS = {"t1": {"d1": 1, "d2": 0}, "t2": {"d3": 1}, "t3": {"d4": 0}}
 LISTS = {
     "long": {"t1": {"d1": 2.0, "d2": 1.0}, "t2": {"d9": 3.0, "d3": 1.0}, "t3": {"d4": 1.0}},
@@ -69,10 +70,12 @@ def refusals(folder: Path) -> ab.Result:
 
 MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "score": lambda _: runs().score(interval=True, references=True, by="topic"),
+    "decisions": lambda _: ab.decisions(MARKED, RUNS),
     "compare": lambda _: runs().compare("c@1", resamples=200),
     "curve": lambda _: runs().curve(decision=True),
-    "histogram": lambda _: runs().histogram(bins=64),
+    "histogram": lambda _: ab.histogram(runs(), bins=64),
     "tune": lambda _: runs().tune(folds=2),
+    "cascade": lambda _: ab.cascade(runs(), stages=runs().runs[:2], folds=2),
     "cut": lambda _: lists().cut(),
     "several": lambda _: several(),
     "meta": lambda _: runs().meta(subsets=20, resamples=50),
@@ -83,6 +86,7 @@ MAKERS: dict[str, Callable[[Path], ab.Result]] = {
     "audit": audit,
     "editions": lambda _: ab.editions({"2012": runs().campaign(), "2013": runs().campaign()}),
     "refusals": refusals,
+    "targets": lambda _: ab.targets(GOLD, RUNS, targets={"bold": 0, "shy": 0.5, "lazy": 0.9}),
 }
 
 

@@ -228,7 +228,7 @@ def test_what_needs_right_or_wrong_refuses_shares() -> None:
     evaluation = ab.read_judged(rows, partial="0-1")
     refused: list[Any] = [
         evaluation.curve,
-        evaluation.histogram,
+        evaluation.decisions,
         evaluation.tune,
         evaluation.meta,
         evaluation.several,

@@ -15,7 +15,7 @@ def ask_everything(gold: pl.DataFrame, runs: pl.DataFrame, qrels: str, lists: st
     assert_type(read.score(["c@1"], by="topic", interval=True), ab.ScoreResult)
     assert_type(read.compare("c@1", against="bold"), ab.CompareResult)
     assert_type(read.curve(), ab.CurveResult)
-    assert_type(read.histogram(), ab.HistogramResult)
+    assert_type(ab.histogram(read), ab.HistogramResult)
     assert_type(read.tune(risk=0.2), ab.TuneResult)
     assert_type(read.several(), ab.SeveralResult)
     assert_type(read.meta(), ab.MetaResult)

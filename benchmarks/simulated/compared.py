@@ -15,9 +15,10 @@ from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import measure
-from abstain.outcomes import CountsArray
+from abstain.outcomes import CountsArray, DecisionsArray
 from abstain.rankings.scores import ScoreMatrix
-from abstain.stats.intervals import DEFAULT, Interval
+from abstain.stats.hypotheses import adjust
+from abstain.stats.intervals import DEFAULT
 from simulated.drawing import TRIALS, Array, Codes, Groups
 
 FAMILY_TRIALS = 1999
@@ -44,6 +45,15 @@ class Drawn:
     def overall(self) -> CountsArray:
         """Counts of each run."""
         return CountsArray(np.stack([(self.codes == k).sum(axis=1) for k in range(6)], axis=-1))
+
+    @property
+    def decision_codes(self) -> Codes:
+        """The same numbers as decisions."""
+        return self.codes
+
+    def decided(self) -> DecisionsArray:
+        """Decisions of each run."""
+        return DecisionsArray(self.overall().table)
 
     def clusters(self) -> Groups | None:
         """The cluster of each question."""
@@ -89,6 +99,5 @@ def _options(runs: int, method: str, how: dict[str, Any]) -> Options:
 
 
 def _least(work: Comparison) -> float:
-    none = [Interval.none("", "")] * len(work.wanted)
-    pairs = work.pairs(none, np.full(len(work.wanted), np.nan))
-    return min((p.p_adjusted for p in pairs if p.p_adjusted is not None), default=math.nan)
+    adjusted = adjust(np.array([one.p for one in work.p_values]), work.options.correction)
+    return min(adjusted[~np.isnan(adjusted)].tolist(), default=math.nan)

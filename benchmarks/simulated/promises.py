@@ -11,7 +11,7 @@ import polars as pl
 
 import abstain as ab
 from abstain.features.compare.judge_errors import JudgeDrawn, correct_for_judge
-from abstain.features.tune.choose import Clustered, KeepClusters, KeepRisk
+from abstain.features.tune.choose import Clustered, KeepClusters, KeepNext, KeepRisk
 from abstain.measures import measure
 from abstain.measures.answers import Answers
 from abstain.stats.curves import Curve
@@ -45,6 +45,39 @@ def risk(samples: int, seed: int) -> None:
             size = f"{least} to {most}" if most > least else f"{least}"
             shares = " | ".join(f"{share:.1%}" for share in broken / samples)
             print(f"| {groups} | {size} | {within} | {bound} | {shares} |", flush=True)
+
+
+def surest(samples: int, seed: int) -> None:
+    """`tune --risk`: what is answered where the surest answers are the worst, and how often a risk
+    above the bound is chosen, or seen with `--next` (10 % may be)."""
+    print(
+        "| questions | bound | surest | risk of all | ideal | coverage | broken | next | broken |"
+    )
+    print("| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    generator = np.random.default_rng(seed)
+    grid = itertools.product((300, 800, 2000), (0.05, 0.1, 0.2), (0.02, 0.05), (0.7, 1.02, 1.2))
+    for questions, bound, share, of_bound in grid:
+        place = np.arange(questions) / questions
+        others = (of_bound * bound - 3 * bound * share) / (1 - share)
+        slope = np.clip((place - share) / (1 - share), 0, 1) + 0.5
+        chance = np.where(place < share, 3 * bound, others * slope)
+        true = np.cumsum(chance) / np.arange(1, questions + 1)
+        within = np.flatnonzero(true <= bound + 1e-12)
+        shown = np.zeros(4)
+        for _ in range(samples):
+            drawn = generator.random((2, questions)) < chance
+            curve, later = (Curve.of(Answers.of(~wrong, 1 - place)) for wrong in drawn)
+            chosen = KeepRisk(bound).choose(curve), KeepNext(bound).choose(curve, later)
+            risk, ahead = later.answered[later.points_at(np.array(chosen))]
+            broken = risk > 0 and true[risk - 1] > bound
+            shown += risk / questions, broken, ahead / questions, later.wrong[ahead] > bound * ahead
+        ideal = (within[-1] + 1) / questions if len(within) else 0.0
+        coverage, broken, ahead, seen = shown / samples
+        print(
+            f"| {questions} | {bound} | {share:.0%}, {3 * bound:.2f} | {of_bound * bound:.3f} | "
+            f"{ideal:.2f} | {coverage:.2f} | {broken:.1%} | {ahead:.2f} | {seen:.1%} |",
+            flush=True,
+        )
 
 
 def differences(samples: int, seed: int) -> None:

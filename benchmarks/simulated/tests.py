@@ -129,7 +129,7 @@ def counted(samples: int, seed: int) -> None:
     cells += [Cell("S(t=0.9)", 8, 10, 0.9, UNLIKE), Cell("S(t=0.9)", 16, 20, 0.9, UNLIKE)]
     cells += [
         Cell(name, few, 2 * few, 0.7, kind, fewer=2)
-        for name in ("wrong-rate-credit", "validation-F", "abstention-F")
+        for name in ("wrong-rate-credit", "validation-F", "discard-F")
         for few in (20, 40, 200)
         for kind in COVERAGES
         if kind == ALIKE or name == "wrong-rate-credit"  # blanks are not what the others count

@@ -12,7 +12,10 @@ __version__ = "0.1.0"
 _CORE = {
     "abstain.errors": ("AbstainError", "InputError", "UnknownNameError", "UsageError"),
     "abstain.measures": ("Measure", "list_measures", "measure"),
-    "abstain.outcomes": ("Counts", "CountsArray", "Outcome", "Policy", "Undefined", "Why"),
+    "abstain.outcomes": (
+        *("Counts", "CountsArray", "Decisions", "DecisionsArray", "Outcome", "Policy"),
+        *("Undefined", "Why"),
+    ),
     "abstain.rankings.rankings": ("Rankings",),
     "abstain.rankings.read": ("read_rankings",),
     "abstain.rankings.score_tables": ("read_scores",),

@@ -11,11 +11,14 @@ from abstain.features.audit.result import AuditResult as AuditResult
 from abstain.features.baseline.analysis import baseline as baseline
 from abstain.features.campaign.analysis import campaign_of_files as campaign_of_files
 from abstain.features.campaign.result import CampaignResult as CampaignResult
+from abstain.features.cascade.analysis import cascade as cascade
+from abstain.features.cascade.result import CascadeResult as CascadeResult
 from abstain.features.compare.result import CompareResult as CompareResult
 from abstain.features.convert.analysis import convert as convert
 from abstain.features.curve.result import CurveResult as CurveResult
 from abstain.features.curve.result import HistogramResult as HistogramResult
 from abstain.features.cut.result import CutResult as CutResult
+from abstain.features.decisions.result import DecisionsResult as DecisionsResult
 from abstain.features.demo.analysis import demo as demo
 from abstain.features.editions.analysis import editions as editions
 from abstain.features.editions.result import EditionsResult as EditionsResult
@@ -27,6 +30,8 @@ from abstain.features.refusals.analysis import RefusalsResult as RefusalsResult
 from abstain.features.refusals.analysis import refusals as refusals
 from abstain.features.score.result import ScoreResult as ScoreResult
 from abstain.features.score.several import SeveralResult as SeveralResult
+from abstain.features.targets.analysis import targets as targets
+from abstain.features.targets.result import TargetsResult as TargetsResult
 from abstain.features.trec_eval.analysis import trec_eval as trec_eval
 from abstain.features.tune.analysis import tune_files as tune_files
 from abstain.features.tune.result import TuneResult as TuneResult
@@ -37,6 +42,8 @@ from abstain.measures import list_measures as list_measures
 from abstain.measures import measure as measure
 from abstain.outcomes import Counts as Counts
 from abstain.outcomes import CountsArray as CountsArray
+from abstain.outcomes import Decisions as Decisions
+from abstain.outcomes import DecisionsArray as DecisionsArray
 from abstain.outcomes import Outcome as Outcome
 from abstain.outcomes import Policy as Policy
 from abstain.outcomes import Undefined as Undefined
@@ -63,8 +70,11 @@ validate = validate_files
 # Shortcuts take the arguments of `read` or `read_rankings` and of the method that they ask.
 def score(gold: Any, runs: Any, *args: Any, **options: Any) -> ScoreResult: ...
 def several(gold: Any, runs: Any, *args: Any, **options: Any) -> SeveralResult: ...
+def decisions(gold: Any, runs: Any, *args: Any, **options: Any) -> DecisionsResult: ...
 def curve(gold: Any, runs: Any, *args: Any, **options: Any) -> CurveResult: ...
-def histogram(gold: Any, runs: Any, *args: Any, **options: Any) -> HistogramResult: ...
+
+# The first argument may also be what `read` returned.
+def histogram(gold: Any, *args: Any, **options: Any) -> HistogramResult: ...
 def compare(gold: Any, runs: Any, *args: Any, **options: Any) -> CompareResult: ...
 def meta(gold: Any, runs: Any, *args: Any, **options: Any) -> MetaResult: ...
 def rank(qrels: Any, runs: Any, *args: Any, **options: Any) -> RankResult: ...

@@ -31,6 +31,7 @@ OPTION_NAMES = {
     "names": "name",
     "measures": "measure",
     "parts": "part",
+    "targets": "target",
 }
 """Python's arguments whose options have another name; others differ by hyphens at most."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from abstain.errors import UsageError, check_name
 
@@ -74,7 +75,7 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class Counts:
     """How many questions had each outcome.
 
@@ -108,38 +109,31 @@ class Counts:
         """The blanks, whatever their candidate."""
         return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
-    def __init__(
-        self,
-        right: float = 0,
-        wrong: float = 0,
-        *others: Any,
-        unanswered_right: float = 0,
-        unanswered_wrong: float = 0,
-        unanswered_empty: float = 0,
-        unsplit: float = 0,
-    ) -> None:
-        blanks = (unanswered_right, unanswered_wrong, unanswered_empty, unsplit)
-        if others:
-            raise UsageError(
-                f"blanks are counted by keyword: Counts({right}, {wrong}, unsplit={others[0]}), or "
-                f"by their candidates, {', '.join(OUTCOMES[2:])}"
-            )
-        value: Any
-        for name, value in zip(COUNTED, (right, wrong, *blanks), strict=True):
+    def __new__(cls, *numbers: Any, **named: Any) -> Counts:
+        if len(numbers) > 2:
+            blank = f"{numbers[0]}, {numbers[1]}, unsplit={numbers[2]}"
+            kinds = ", ".join(OUTCOMES[2:])
+            raise UsageError(f"count blanks by keyword: Counts({blank}), or by candidate: {kinds}")
+        return object.__new__(cls)
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value: Any = getattr(self, item.name)
             if getattr(value, "ndim", None) == 0:  # a number of numpy's
                 value = value.item()
+                object.__setattr__(self, item.name, value)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise UsageError(
-                    f"{name} must be a number (got {value!r}); for arrays of counts use CountsArray"
+                    f"{item.name} must be a number (got {value!r}); "
+                    "for arrays of counts use CountsArray"
                 )
             if not 0 <= value <= MOST:
-                raise UsageError(f"{name} must be from 0 to 2^53")
-            object.__setattr__(self, name, value)
+                raise UsageError(f"{item.name} must be from 0 to 2^53")
 
     @classmethod
     def of(cls, numbers: Iterable[Any]) -> Counts:
-        """Counts from numbers in the order of `COUNTED`; those left out at the end are 0."""
-        return cls(**dict(zip(COUNTED, numbers, strict=False)))
+        """Counts from numbers in the order of the fields; those left out at the end are 0."""
+        return cls(**dict(zip((item.name for item in fields(cls)), numbers, strict=False)))
 
     def to_dict(self) -> dict[str, float | None]:
         """The count of each outcome.
@@ -167,6 +161,49 @@ class Counts:
         return cls(result["right"], result["wrong"], unsplit=blanks)
 
 
+DECISIONS: tuple[str, ...] = (
+    *("right", "wrong", "wrongly_declined", "wrongly_answered", "rightly_declined"),
+)
+"""What may become of a question that can or cannot be answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What a run did where an answer was due, and where declining was.
+
+    >>> Decisions(right=5, wrong=1, wrongly_declined=2, wrongly_answered=1, rightly_declined=3).n
+    12
+    """
+
+    right: float = 0
+    """Questions that can be answered, answered right."""
+    wrong: float = 0
+    """Questions that can be answered, answered wrong."""
+    wrongly_declined: float = 0
+    """Questions that can be answered, declined: over-refusal."""
+    wrongly_answered: float = 0
+    """Questions that cannot be answered, answered: under-refusal."""
+    rightly_declined: float = 0
+    """Questions that cannot be answered, declined."""
+
+    def __post_init__(self) -> None:
+        Counts.__post_init__(self)  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, numbers: Iterable[Any]) -> Decisions:
+        """Decisions from numbers in the order of `DECISIONS`."""
+        return cls(*itertools.islice(numbers, len(DECISIONS)))
+
+    @property
+    def n(self) -> float:
+        """The number of questions."""
+        return sum(self.to_dict().values())
+
+    def to_dict(self) -> dict[str, float]:
+        """The number of each."""
+        return {name: getattr(self, name) for name in DECISIONS}
+
+
 def _column(place: int) -> Any:
     return property(lambda counts: counts.table[..., place])
 
@@ -187,6 +224,8 @@ class CountsArray:
     """
 
     table: npt.NDArray[Any]
+    ONE: ClassVar[type[Any]] = Counts
+    """What a row is."""
 
     def __post_init__(self) -> None:
         shape = getattr(self.table, "shape", ())
@@ -199,18 +238,19 @@ class CountsArray:
         object.__setattr__(self, "table", self.table.astype(wide, copy=False))
 
     @classmethod
-    def of(cls, items: Iterable[Counts]) -> CountsArray:
+    def of(cls, items: Iterable[Any]) -> Self:
         import numpy as np
 
-        rows = [[getattr(item, f.name) for f in fields(Counts)] for item in items]
-        return cls(np.array(rows).reshape(len(rows), len(fields(Counts))))
+        names, width = [f.name for f in fields(cls.ONE)], len(fields(Counts))
+        rows = [[getattr(item, name) for name in names] for item in items]
+        table = np.array(rows).reshape(len(rows), len(names))
+        return cls(np.pad(table, ((0, 0), (0, width - len(names)))))
 
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, index: int) -> Counts:
-        row = self.table[index]
-        return Counts.of(row.tolist())
+    def __getitem__(self, index: int) -> Any:
+        return self.ONE.of(self.table[index].tolist())
 
     right = _column(0)
     wrong = _column(1)
@@ -221,6 +261,17 @@ class CountsArray:
     n = _total(0)
     answered = _total(0, 2)
     unanswered = _total(2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionsArray(CountsArray):
+    """A batch of decisions: the last axis holds the fields of `Decisions`, and a zero."""
+
+    ONE: ClassVar[type[Any]] = Decisions
+
+    wrongly_declined = _column(2)
+    wrongly_answered = _column(3)
+    rightly_declined = _column(4)
 
 
 class Undefined(float):
@@ -363,17 +414,34 @@ class Policy:
             both[1, WITHHELD] = WRONG
         return both.reshape(-1)
 
+    def decisions(self, excluded: int) -> IntArray:
+        """Lookup table from kind code to index in `DECISIONS`; `excluded` where there is none.
+
+        A blank that the policy makes an answer is one; a stated refusal never is. What is right
+        where there is no answer, such as 'none', declines.
+        """
+        import numpy as np
+
+        effects = dict(self.effects)
+        if effects[Why.DECLINED] is Effect.WRONG:
+            effects[Why.DECLINED] = Effect.UNANSWERED
+        ends = Policy(effects).outcomes(EXCLUDED).reshape(len(SIDES), KINDS)
+        become = np.array([[0, 1, 2, 2, 2, 2, excluded], [4, 3, 4, 4, 4, 4, excluded]])
+        codes = np.take_along_axis(become, ends, axis=1)
+        codes[1, WITHHELD] = DECISIONS.index("wrongly_answered")
+        return codes.reshape(-1)
+
     @property
     def credits_declining(self) -> bool:
         """Whether declining an unanswerable question is right or wrong instead of a blank."""
         return self.unanswerable in ("right", "wrong")
 
-    def apply(self, counts: IntArray) -> IntArray:
-        """Counts by kind (…, CODES) to counts by outcome (…, 6): one matrix product."""
+    def apply(self, counts: IntArray, *, decisions: bool = False) -> IntArray:
+        """Counts by kind (…, CODES) to counts by outcome or decision (…, 6): a matrix product."""
         import numpy as np
 
         mapping = np.zeros((CODES, len(COUNTED)), dtype=np.int64)
-        ends = self.outcomes(excluded=-1)
+        ends = self.decisions(-1) if decisions else self.outcomes(-1)
         counted = ends >= 0
         mapping[counted, ends[counted]] = 1
         return counts @ mapping

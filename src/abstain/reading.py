@@ -34,8 +34,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """The allowed values of fields that are enumerations."""
 
-Kind: TypeAlias = Literal["gold", "judged", "counts", "scores"]
-"""What kind of input is read: a gold and runs, judged rows, counts, scores."""
+Kind: TypeAlias = Literal["gold", "judged", "counts", "scores", "rankings"]
+"""What kind of input is read: a gold and runs, judged rows, counts, scores, rankings."""
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -259,8 +259,27 @@ def refuse(reading: Reading, why: Mapping[str, str]) -> None:
 
 Missing: TypeAlias = Literal["empty", "error", "skip"]
 Ties: TypeAlias = Literal["trec", "rank"]
+Item: TypeAlias = Literal["document", "document+answer"]
+MeansOver: TypeAlias = Literal["each", "relevant", "all"]
 
 MOST_DOCUMENTS = 10**18
+
+
+def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
+    """Which queries means are over, and the table of queries: one of each, or neither.
+
+    >>> queries_asked("all"), queries_asked(["q.csv", "all"]), queries_asked(None)
+    (('all', None), ('all', 'q.csv'), ('each', None))
+    """
+    known = get_args(MeansOver)
+    words, tables = ["each"], [None]
+    for each in asked if isinstance(asked, (list, tuple)) else [asked]:
+        if each is not None:
+            (words if isinstance(each, str) and each in known else tables).append(each)
+    if max(len(words), len(tables)) > 2:
+        which = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise UsageError(f"{option('queries')} takes {which} once, and one table of queries")
+    return words[-1], tables[-1]  # type: ignore[return-value]
 
 
 class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -276,14 +295,19 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How a query that a run lacks is treated."""
     ties: Ties = "trec"
     """Documents of equal score: by falling id, or all by the rank column."""
+    queries: MeansOver = "each"
+    """The queries of a mean: those where its measure exists, those that are not nil, or all; with
+    the latter two an undefined score counts as 0, so that all means are over the same queries."""
     trec_eval: bool = False
-    """Whether averages are those of trec_eval, where an undefined score counts as 0."""
+    """Whether averages are those of trec_eval: over all queries that the run has."""
     top: float | None = None
     """The grade with a gain of 1; None: the largest judged grade."""
     all_queries: bool = False
     """Whether every query of the table of queries counts, judged or not."""
     relevance_level: float | None = None
     """The lowest relevant grade, for every measure that takes one, unless its name sets another."""
+    item: Item = "document"
+    """What is listed and judged: a document, or a document with an answer string."""
     judged_only: bool = False
     """Whether unjudged documents are removed from the lists first."""
 
@@ -298,6 +322,11 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
         check_name("value of missing", self.missing, get_args(Missing))
         check_name("value of ties", self.ties, get_args(Ties))
+        check_name("value of item", self.item, get_args(Item))
+        check_name("value of queries", self.queries, get_args(MeansOver))
+        if self.trec_eval and self.queries == "relevant":
+            both = f"{option('trec_eval', value=True)} and {option('queries', 'relevant')}"
+            raise UsageError(f"{both} exclude each other: trec_eval's means are over all queries")
         level = self.relevance_level
         if level is not None and not 0 < float(level) < math.inf:
             raise UsageError(f"{option('relevance_level')} must be a grade above 0 (got {level:g})")
@@ -305,6 +334,7 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"the limit must be from 1 to {MOST_DOCUMENTS:.0e} (got {self.limit})")
         return msgspec.structs.replace(
             self,
+            queries="all" if self.trec_eval else self.queries,
             top=None if self.top is None else float(self.top),
             relevance_level=None if level is None else float(level),
             limit=None if self.limit is None else int(self.limit),

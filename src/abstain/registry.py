@@ -31,6 +31,8 @@ class Feature(Struct, frozen=True, kw_only=True):
     command: str
     methods: dict[str, str] = {}
     """Methods to attach to classes: `Evaluation.score` to the function that implements it."""
+    asked_by_function: dict[str, str] = {}
+    """As `methods`, but with a shortcut alone, so that the class keeps few names."""
     shortcuts: dict[str, str] = {}
     """Public functions that read and call a method in one line: name to method."""
     functions: dict[str, str] = {}
@@ -51,6 +53,15 @@ FEATURES = (
             "score": ("result:ScoreResult", "result:View"),
             "several": ("several:SeveralResult", "several:View"),
         },
+    ),
+    Feature(
+        name="decisions",
+        help="Show whether runs answered where an answer was due.",
+        guide="decisions.md",
+        command="command:decisions",
+        methods={"Evaluation.decisions": "analysis:decisions"},
+        shortcuts={"decisions": "Evaluation.decisions"},
+        results={"decisions": ("result:DecisionsResult", "view:View")},
     ),
     Feature(
         name="validate",
@@ -86,7 +97,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation:View"),
+            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
         },
     ),
     Feature(
@@ -110,10 +121,8 @@ FEATURES = (
         help="Show how runs score at every threshold of their confidence.",
         guide="confidence.md",
         command="command:curve",
-        methods={
-            "Evaluation.curve": "analysis:curve",
-            "Evaluation.histogram": "analysis:histogram",
-        },
+        methods={"Evaluation.curve": "analysis:curve"},
+        asked_by_function={"Evaluation.histogram": "analysis:histogram"},
         shortcuts={"curve": "Evaluation.curve", "histogram": "Evaluation.histogram"},
         results={
             "curve": ("result:CurveResult", "view:View"),
@@ -128,6 +137,22 @@ FEATURES = (
         methods={"Evaluation.tune": "analysis:tune"},
         functions={"tune": "analysis:tune_files"},
         results={"tune": ("result:TuneResult", "result:View")},
+    ),
+    Feature(
+        name="targets",
+        help="Show whether a model heeds what an error costs.",
+        guide="targets.md",
+        command="command:targets",
+        functions={"targets": "analysis:targets"},
+        results={"targets": ("result:TargetsResult", "result:View")},
+    ),
+    Feature(
+        name="cascade",
+        help="Ask a small model first, a larger one where it is not sure.",
+        guide="cascade.md",
+        command="command:cascade",
+        functions={"cascade": "analysis:cascade"},
+        results={"cascade": ("result:CascadeResult", "result:View")},
     ),
     Feature(
         name="compare",
@@ -218,6 +243,9 @@ FEATURES = (
 HOME = "abstain.features"
 COMMANDS = {f.name: f for f in FEATURES}
 METHODS = {n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.methods.items()}
+ASKED = METHODS | {
+    n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.asked_by_function.items()
+}
 SHORTCUTS = {name: method for f in FEATURES for name, method in f.shortcuts.items()}
 FUNCTIONS = {n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.functions.items()}
 RESULTS = {
@@ -260,6 +288,10 @@ def with_feature_methods(kind: C) -> C:
     return kind
 
 
+CLASSES = {
+    "Evaluation": "abstain.runs.evaluation:Evaluation",
+    "Rankings": "abstain.rankings.rankings:Rankings",
+}
 READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
 """The function that reads the object whose method a shortcut calls, by its class."""
 
@@ -268,10 +300,11 @@ READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read
 def shortcut(name: str) -> Callable[..., Any]:
     """A function that reads and calls a method: `score(gold, runs)` is `read(gold, runs).score()`.
 
-    It takes the arguments of both. For several analyses of the same runs, call `read` once.
+    It takes the arguments of both. For several analyses of the same runs, call `read` once: what
+    it returns may stand in place of what to read.
     """
-    method = part(METHODS[SHORTCUTS[name]])
-    read = part(READERS[SHORTCUTS[name].partition(".")[0]])
+    method, owner = part(ASKED[SHORTCUTS[name]]), SHORTCUTS[name].partition(".")[0]
+    read = part(READERS[owner])
     asked, reading = signature(method), signature(read).parameters
     inputs = [one for one in reading.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
     options = [one for one in reading.values() if one.kind is Parameter.KEYWORD_ONLY]
@@ -279,6 +312,8 @@ def shortcut(name: str) -> Callable[..., Any]:
 
     @wraps(method)
     def call(*args: Any, **named: Any) -> Any:
+        if args and isinstance(args[0], part(CLASSES[owner])):
+            return method(*args, **named)
         for key in named:
             if key not in whole.parameters:
                 raise UnknownNameError("argument", key, whole.parameters)

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 
 from abstain.errors import AbstainError, UsageError, plural, shown, some_of
-from abstain.features.compare.view import signed
+from abstain.features.compare.words import signed
 from abstain.measures import Measure
 from abstain.measures import measure as measure_named
-from abstain.outcomes import Counts
+from abstain.outcomes import Counts, Decisions
 from abstain.reading import Reading, ReadingOptions
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.terminal import terminal_text
@@ -263,6 +263,17 @@ def assert_at_least(
     return _Asked("at least", measure, threshold, confidence, options).hold(run, gold, baseline)
 
 
+@overload
+def assert_at_most(
+    run: Any,
+    gold: Any,
+    measure: Mapping[str, float],
+    *,
+    confidence: float = 0.95,
+    baseline: Any = None,
+    **options: Unpack[GateOptions],
+) -> Gates: ...
+@overload
 def assert_at_most(
     run: Any,
     gold: Any,
@@ -272,14 +283,33 @@ def assert_at_most(
     confidence: float = 0.95,
     baseline: Any = None,
     **options: Unpack[GateOptions],
-) -> Gate:
+) -> Gate: ...
+def assert_at_most(
+    run: Any,
+    gold: Any,
+    measure: str | Measure | Mapping[str, float],
+    threshold: float = math.nan,
+    *,
+    confidence: float = 0.95,
+    baseline: Any = None,
+    **options: Unpack[GateOptions],
+) -> Gate | Gates:
     """Fail unless a run's score is at most the threshold, with that confidence.
 
     For risks and errors: it passes where the one-sided upper bound does not exceed the threshold.
-    The rest is as for `assert_at_least`.
+    A gate on over-refusal alone is passed by answering everything, one on under-refusal alone by
+    refusing everything: `{"over-refusal": 0.05, "under-refusal": 0.1}` asks for both. The rest is
+    as for `assert_at_least`.
     """
     __tracebackhide__ = True
-    return _Asked("at most", measure, threshold, confidence, options).hold(run, gold, baseline)
+    if isinstance(measure, Mapping):
+        with gates() as held:
+            for name, most in measure.items():
+                how: GateOptions = {**options}
+                _Asked("at most", name, most, confidence, how).hold(run, gold, baseline)
+        return held
+    asked = _Asked("at most", measure, threshold, confidence, options)
+    return asked.hold(run, gold, baseline)
 
 
 def assert_not_worse(
@@ -312,13 +342,13 @@ class _Asked:
         self.measure = item = measure_named(measure)
         by = how.pop("by", None)
         self.by = [by] if isinstance(by, str) else by
-        self.of_counts = item.definition.takes == "counts"
+        self.of_counts = item.definition.takes in ("counts", "decisions")
         self.interval = how.pop("interval", None) or ("beta" if self.of_counts else True)
         self.level = 2 * level - 1
         self.reading = Reading.of(**how)  # type: ignore[misc]
         better, end = ("higher", "least") if item.higher_is_better else ("lower", "most")
-        if item.definition.takes not in ("counts", "confidence"):
-            raise UsageError(f"{item} is no measure of counts or confidence, which gates take")
+        if item.definition.takes not in ("counts", "decisions", "confidence"):
+            raise UsageError(f"{item} is no measure of responses, which gates take")
         if side not in (f"at {end}", "not worse"):
             raise UsageError(f"for {item}, {better} is better: use assert_at_{end}")
         if not math.isfinite(threshold):
@@ -360,7 +390,8 @@ class _Asked:
             gate = replace(gate, difference=self._difference(item, before))
         if gate.passed:
             return gate
-        return replace(gate, needed=self._needed(gate), parts=self._blamed(item, before))
+        needed = self._needed(gate, row.decided if row.decisions else row.counts)
+        return replace(gate, needed=needed, parts=self._blamed(item, before))
 
     def _read(self, run: Any, gold: Gold | None, what: str) -> Evaluation:
         reading = self.reading
@@ -401,17 +432,18 @@ class _Asked:
         scores = {r.slice[name]: (r.score(str(self.measure)), int(r.counts.n)) for r in rows}
         return {value: each for value, each in scores.items() if not math.isnan(each[0])}
 
-    def _needed(self, gate: Gate) -> int | None:
+    def _needed(self, gate: Gate, k: Counts | Decisions) -> int | None:
         """The fewest questions, at the shares seen, whose bound reaches the threshold."""
         from abstain.stats.intervals import interval
 
         is_alone = gate.cluster is None and self.of_counts and self.side != "not worse"
         if not (is_alone and gate.sign * gate.score > gate.sign * gate.threshold):
             return None
-        k, n = gate.counts, int(gate.counts.n)
+        n = int(k.n)
 
         def reaches(questions: int) -> bool:
-            scaled = Counts.of(getattr(k, name) * questions / n for name in Counts.__slots__)
+            shares = {name: getattr(k, name) * questions / n for name in k.__slots__}
+            scaled = replace(k, **shares)
             ends = interval(self.measure, scaled, method=str(self.interval), level=self.level)
             return replace(gate, low=ends.low, high=ends.high).passed
 

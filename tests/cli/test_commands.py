@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+import abstain as ab
 from abstain.cli import run as run_command
+from abstain.features.rank.truncation import TruncationResult
 from tests.helpers import GOLD, RUN, Here, abstain
 from tests.snapshots import says
 
@@ -287,8 +289,8 @@ def test_card_of_c_at_1_works_its_example(here: Here) -> None:
 
 def test_every_measure_has_a_card_and_a_line(here: Here) -> None:
     data = here("measures", "-f", "json").data["measures"]
-    assert sum(item["takes"] == "counts" for item in data) == 26
-    assert sum(item["takes"] == "ranking" for item in data) == 49
+    assert sum(item["takes"] == "counts" for item in data) == 27
+    assert sum(item["takes"] == "ranking" for item in data) == 51
     listed = here("measures").out
     for item in data:
         assert item["signature"].partition(",")[0] in listed  # a long one is wrapped
@@ -305,6 +307,22 @@ def test_demo_writes_the_campaign_and_says_that_it_is_reconstructed(here: Here) 
     assert "reconstructed from the figures of the overview paper" in page
     assert "reconstructed" in (here.folder / "out" / "summary.md").read_text()
     assert "--force" in here("demo", "-o", "out").line
+
+
+@pytest.mark.slow
+def test_demo_prints_the_tables_of_quit_while_ahead_and_draws_its_figures(here: Here) -> None:
+    said = here("demo", "rankings", "-o", "out")
+    assert said.code == 0, said
+    assert "40 of 40 scores and 10 of 10 r_t are those printed" in said.out
+    assert "Synthetic: 47 runs of 492 questions" in said.out
+    figures = {path.stem for path in (here.folder / "out" / "figures").iterdir()}
+    assert figures >= {"lengths", "original-primed-rbp", "share-truncated-ap"}
+    saved = ab.load(here.folder / "out" / "results.json")
+    assert isinstance(saved, TruncationResult)
+    assert saved.pairs == ab.demo("rankings").pairs
+    lines = saved.charts()["share-truncated-ap"]["layer"][0]
+    assert lines["mark"]["type"] == "line"
+    assert "nearest: rankings" in here("demo", "ranking").line
 
 
 # ------------------------------------------------------------------------------------ files

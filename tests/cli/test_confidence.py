@@ -34,7 +34,7 @@ def files(here: Here) -> Here:
     return here
 
 
-VIEWS = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+VIEWS = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts")
 
 
 @pytest.mark.slow
@@ -110,11 +110,9 @@ def test_one_question_all_right_all_wrong_all_equal(here: Here, rows: str, shown
         (["--show", "rik"], ("'rik'",)),
         (["-m", "c@1", "-m", "F"], ()),
         (["--bins", "0"], ("--bins", "1", "10,000")),
-        (["--should-abstain", "prt"], ("'prt'",)),
         (["--grade", "x=wrong"], ("--grade", "--judged")),
         (["--level", "2", "--show", "decision"], ("0", "1")),
         (["--level", "7"], ("0", "1")),
-        (["--should-abstain", "part"], ("'part'", "'dev'")),
     ],
 )
 def test_curve_refuses(files: Here, arguments: list[str], said: tuple[str, ...]) -> None:

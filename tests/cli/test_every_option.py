@@ -29,14 +29,17 @@ BASE = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
 """c@1, by hand: 5 right and 2 blank of 8; 3 right of 8."""
 
 OTHERS = {"rank", "trec_eval", "baseline", "report", "audit", "convert", "refusals"}
-OTHERS |= {"measures", "explain", "demo", "editions", "cut"}
-"""Commands that judge no responses to questions; test_every_option_elsewhere.py has those."""
+OTHERS |= {"measures", "explain", "demo", "editions", "cut", "decisions"}
+"""Commands that judge no responses to questions (test_every_option_elsewhere.py has those), or need
+marks that these files lack (tests/decisions has `decisions`)."""
 
 READING = [name for name in COMMANDS if name not in OTHERS]
 """Commands that do."""
 
 MORE = {
     "tune": ["--folds", "2"],
+    "targets": ["--target", "a=0", "--target", "b=0.5"],
+    "cascade": ["--stages", "a,b", "--folds", "2"],
     "meta": ["--part", "stability", "--subsets", "2"],
     "campaign": ["-o", "overview", "--force"],
 }
@@ -134,6 +137,9 @@ def found(command: str, text: str) -> dict[str, float]:
             return {run: float(value) for run, value in data["scores"]["c@1"].items()}
         case "curve":
             return {row["run"]: row["as_submitted"] for row in data["results"]}
+        case "cascade":
+            alone = {row["rule"]: row["score"] for row in data["rows"]}
+            return {run: alone[run] for run in data["stages"]}
         case "tune":
             return {row["run"]: row["as_submitted"]["score"] for row in data["results"]}
         case "validate":
@@ -288,6 +294,7 @@ WITHOUT = {
     ("pick", "validate"): "",
     ("pick", "curve"): "",
     ("pick", "tune"): "",
+    ("pick", "cascade"): "",
 }
 """Options that mean nothing to a command: it says so, naming them; empty: it is not asked."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import abstain as ab
 from abstain.features.compare.view import View
+from abstain.features.compare.words import sentences
 from abstain.registry import view_of
 
 OF_READING = ("cluster", "policy", "grades", "columns")
@@ -32,4 +33,4 @@ def looks(found: ab.CompareResult) -> View:
 
 def told(found: ab.CompareResult) -> str:
     """What it says in words."""
-    return " ".join(looks(found).sentences())
+    return " ".join(sentences(found))

@@ -211,7 +211,7 @@ def slow_bounds(name: str, known: list[int], unknown: int) -> tuple[float, float
 
 
 BOUNDED = ["c@1", "F", "precision", "UF", "S(t=0.75)", "validation-F", "qa-performance"]
-BOUNDED += ["correctly-discarded", "over-abstention", "abstention-recall"]
+BOUNDED += ["correctly-discarded", "over-abstention", "discard-recall"]
 
 
 @pytest.mark.parametrize("most", [1_000_000, 20])

@@ -17,6 +17,7 @@ from scipy import stats
 import abstain as ab
 from abstain.errors import UsageError
 from abstain.features.compare.comparison import MOST_DRAWN
+from abstain.features.compare.words import sentences
 from abstain.measures.influence import influence_of
 from abstain.stats.confidence_intervals import Sample, Scale, difference_interval, sample_of
 from abstain.stats.hypotheses import Flips
@@ -566,7 +567,7 @@ def test_where_nothing_was_tested_no_test_is_named() -> None:
 
 def test_below_a_reference_is_ahead_where_lower_is_better() -> None:
     runs = {k: v for k, v in four().items() if k != "mute"}
-    said = looks(compared("Brier", resamples=500, against="fair", **runs)).sentences()
+    said = sentences(compared("Brier", resamples=500, against="fair", **runs))
     says(said)
 
 
@@ -599,7 +600,7 @@ def test_answers_without_a_confidence_are_told() -> None:
     one = responses(1, 20, blanks=0)
     two = [*one[:-3], *(("right", None) for _ in range(3))]
     for name in ("AUROC", "Brier"):
-        shown = looks(compared(name, one=one, two=two, resamples=100)).sentences()
+        shown = sentences(compared(name, one=one, two=two, resamples=100))
         says(shown, "3")
 
 

@@ -163,7 +163,9 @@ def test_an_interval_that_ends_at_no_difference_holds_it() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ours", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh")]
+)
 def test_corrections_as_statsmodels(ours: str, theirs: str) -> None:
     for p in ([0.2], [0.01, 0.01], [0.04, 0.9, 0.001, 0.03, 0.03, 0.6], [1.0, 0.5, 0.7]):
         expected = multipletests(p, method=theirs)[1]

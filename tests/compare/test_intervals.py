@@ -184,6 +184,50 @@ def test_where_few_clusters_carry_the_variance_the_degrees_are_few() -> None:
     assert degrees_of_freedom(np.array([1.0, -1, 1, -1, 1, -1])) == 5
 
 
+@pytest.mark.parametrize("sizes", [[4] * 30, [2, 5] * 20, [1, 2, 3, 6, 8]])
+def test_where_no_cluster_errs_clusters_are_counted_not_questions(sizes: list[int]) -> None:
+    """All right: as many trials as clusters of equal size, (Σn)²/Σn², of which none fails."""
+    table = np.array([[float(size), 0, 0] for size in sizes])
+    f = one_run(ab.measure("accuracy"))
+    trials = sum(sizes) ** 2 / sum(size**2 for size in sizes)
+    assert effective(f, table.sum(axis=0), table, level=0.95) == pytest.approx(trials)
+    if trials >= 20:
+        counts = np.column_stack([table, np.zeros((len(table), 3))])
+        found = interval(ab.measure("accuracy"), counts.sum(axis=0), clusters=counts)
+        assert found.low == pytest.approx(stats.beta(trials + 0.5, 0.75).ppf(0.025))
+        assert found.high == 1
+
+
+@pytest.mark.parametrize("wrong", [1, 2, 5, 20])
+def test_few_clusters_with_an_error_leave_the_correlation_open(wrong: int) -> None:
+    """40 clusters of 3, `wrong` of them with one error: between questions and clusters."""
+    table = np.array([[2.0, 1, 0]] * wrong + [[3.0, 0, 0]] * (40 - wrong))
+    f, cells = one_run(ab.measure("accuracy")), table.sum(axis=0)
+    p = cells[0] / 120
+    sums = np.array([right * (1 - p) - bad * p for right, bad, _ in table])
+    carrying = (sums**2).sum() ** 2 / (sums**4).sum()
+    plain = 120 / effective(f, cells, table, level=0.95, careful=False)
+    expected = plain + max(3 - plain, 0) / (1 + carrying**2)
+    assert effective(f, cells, table, level=0.95) == pytest.approx(120 / expected, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("wrong", "correlation"), [(0.03, 0.8), (0.01, 0.5), (0.1, 0.8)])
+def test_intervals_cover_where_errors_are_rare_and_in_the_same_clusters(
+    wrong: float, correlation: float
+) -> None:
+    generator = np.random.default_rng(3)
+    strength = (1 - correlation) / correlation
+    chance = generator.beta(wrong * strength, (1 - wrong) * strength, size=(1500, 30))
+    errors = generator.binomial(4, chance).astype(float)
+    table = np.stack([4 - errors, errors, np.zeros_like(errors)], axis=-1)
+    low, high = beta(one_run(ab.measure("accuracy")), table.sum(axis=1), table, level=0.95)
+    covers = (low <= 1 - wrong) & (1 - wrong <= high)
+    assert covers.mean() > 0.92
+    few, _ = beta(one_run(ab.measure("accuracy")), table.sum(axis=1), None, level=0.95)
+    assert (low <= few + 1e-12).mean() > 0.9
+
+
 # ------------------------------------------------------------------------------- proportions
 
 
@@ -194,9 +238,10 @@ def test_which_measures_are_proportions() -> None:
     """Every count measure whose formula is one sum of outcomes over another, and no other."""
     assert set(PROPORTIONS) == {
         *("accuracy", "precision", "answer-all-bound", "coverage", "forced-accuracy"),
-        *("correctly-discarded", "abstention-recall", "over-abstention", "under-abstention"),
+        *("correctly-discarded", "discard-recall", "over-abstention", "under-abstention"),
         *("qa-accuracy", "qa-rej-accuracy", "qa-performance"),
         *("validation-precision", "validation-recall", "selective-risk", "wrong-rate"),
+        "hallucination-rate",
     }
 
 
@@ -210,7 +255,7 @@ def test_proportions_are_what_they_say(name: str) -> None:
 @pytest.mark.parametrize(("method", "peer"), [("wilson", "wilson"), ("clopper-pearson", "exact")])
 @pytest.mark.parametrize(
     ("name", "successes", "trials"),
-    [("over-abstention", 3, 10), ("under-abstention", 5, 11), ("abstention-recall", 6, 11)],
+    [("over-abstention", 3, 10), ("under-abstention", 5, 11), ("discard-recall", 6, 11)],
 )
 def test_what_abstention_costs_is_a_proportion(
     name: str, successes: int, trials: int, method: str, peer: str

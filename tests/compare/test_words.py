@@ -276,7 +276,6 @@ def test_scores_by_row_are_those_by_column() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "said"),
     [
-        (long_scores(), {}, ()),
         (long_scores(), {"measure": "PA"}, ("'PA'",)),
         (pl.DataFrame(WIDE), {"measure": "AP"}, ("'AP'",)),
         (pl.DataFrame(WIDE), {"cluster": "doc"}, ("'doc'",)),
@@ -353,3 +352,42 @@ def test_p_of_swaps_stays_where_the_interval_shows_a_difference() -> None:
     """Eight swaps of eight questions: p = 2/256."""
     (pair,) = judged(graded({"bold": "b" * 8, "calm": "a" * 8})).pairs
     assert (pair.p, pair.by_interval, pair.differs) == (2 / 256, False, True)
+
+
+def test_a_correction_that_turns_the_order_is_said_with_its_difference() -> None:
+    """The judge takes half of the wrong for right: more answers look better than fewer right ones.
+
+    `bold` is right on 60 and wrong on 40 of 100, 20 of which pass: 80. `shy` is right on 70, and
+    leaves 30 blank. Undone: 80 = p + (1 − p)/2 makes p 0.6, and 0.7 stays.
+    """
+    frame = graded({"bold": "a" * 80 + "b" * 20, "shy": "a" * 70 + "-" * 30})
+    confusion = pl.DataFrame(
+        {"true": ["right", "wrong", "blank"], "right": [900, 400, 0], "wrong": [0, 400, 0]}
+        | {"blank": [0, 0, 500]}
+    )
+    found = judged(frame, measure="accuracy", judge_error=confusion)
+    (pair,), (one,) = found.pairs, found.corrected
+    assert (pair.run, pair.against, pair.difference) == ("shy", "bold", pytest.approx(-0.1))
+    assert (one.run, one.against) == ("shy", "bold")
+    assert one.difference == pytest.approx(0.7 - 0.6)
+    low, high = one.interval
+    assert low is not None
+    assert high is not None
+    assert low < 0.1 < high
+    rows = {row.run: row.corrected["accuracy"] for row in found.rows}
+    assert (rows["shy"] or 0) - (rows["bold"] or 0) == pytest.approx(one.difference)
+    assert not any(row.noisy for row in found.rows if row.run == "bold")
+    assert "the judge puts bold ahead" in told(found)
+
+
+def test_few_checked_responses_that_show_little_are_said_to_add_error() -> None:
+    """One error among 45: the bias that it shows is as uncertain as it is large."""
+    frame = graded({"one": "a" * 80 + "b" * 20, "two": "a" * 70 + "b" * 30})
+    table = pl.DataFrame({"true": ["right", "wrong"], "right": [30, 1], "wrong": [0, 14]})
+    few = judged(frame, measure="accuracy", judge_error=table)
+    assert all(row.noisy for row in few.rows)
+    says(told(few), "45")
+    many = table.with_columns(pl.col("right", "wrong") * 40)
+    enough = judged(frame, measure="accuracy", judge_error=many)
+    assert not any(row.noisy for row in enough.rows)
+    assert "adds more error" not in told(enough)

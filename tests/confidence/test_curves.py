@@ -159,22 +159,6 @@ def test_gold_and_run_to_a_curve() -> None:
     assert run.as_submitted == pytest.approx(2 / 5 * (1 + 2 / 5))
 
 
-def test_blanks_are_judged_against_candidates_and_against_a_label() -> None:
-    result = ab.curve(GOLD, {"r": RUN}, should_abstain="trap")
-    (run,) = result.runs
-    own, label = run.blanks
-    # blanks: c (wrong candidate), d (right one); could not be right: b, c
-    assert (own.blanks, own.precision, own.recall) == (2, 1 / 2, 1 / 2)
-    assert (own.over_abstention, own.under_abstention) == (1 / 3, 1 / 2)
-    assert own.judged_against == "its own candidates"
-    assert (label.judged_against, label.precision, label.recall) == ("trap", 1 / 2, 1.0)
-    assert own.recall == ab.measure("abstention-recall")(run.counts)
-    assert own.f1 == ab.measure("abstention-F")(run.counts)
-    assert own.over_abstention == ab.measure("over-abstention")(run.counts)
-    by_gold = ab.curve(GOLD, {"r": RUN}).runs[0].blanks[1]
-    assert by_gold.judged_against == "questions without a right answer"
-
-
 def test_judged_rows_and_gold_agree() -> None:
     judged = pl.DataFrame(
         {

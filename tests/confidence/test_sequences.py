@@ -27,18 +27,24 @@ def distinct(total: int) -> Curve:
     return Curve.of(Answers.of(np.ones(total), np.arange(total, 0, -1) / total))
 
 
-# 0.9^22 = 0.098 ≤ 0.1 < 0.9^21: 22 answers could pass at δ = 0.1, and 44 at a tenth of it.
+# 0.9^22 = 0.098 ≤ 0.1 < 0.9^21: 22 answers could pass at δ = 0.1, 24 at 0.08, 44 at a tenth of it
+# and 51 at a twentieth.
 @pytest.mark.parametrize(
     ("total", "begins"),
     [
         (21, []),
-        (22, [(0.1, 22)]),  # half would be 11: too few to pass
-        (60, [(0.1, 30)]),  # half
-        (131, [(0.1, 65)]),
-        (132, [(0.01, 44), (0.09, 66)]),  # three times the fewest; 44 are 1.5 times fewer
-        (440, [(0.01, 44), (0.09, 66)]),
-        (450, [(0.1, 66)]),  # a tenth, 45, is not 1.5 times fewer than 66
-        (1000, [(0.1, 100)]),  # a tenth
+        (22, [(0.1, 22)]),
+        (23, [(0.1, 23)]),  # 24 could pass whatever share others take, and there are 23
+        (50, [(0.1, 25)]),  # half; all are too few to pass with a twentieth
+        (60, [(0.095, 30), (0.005, 60)]),
+        (131, [(0.095, 65), (0.005, 131)]),
+        # three times the fewest; 44 are 1.5 times fewer
+        (132, [(0.01, 44), (0.085, 66), (0.005, 132)]),
+        (197, [(0.01, 44), (0.085, 66), (0.005, 197)]),  # half, 98, is not 1.5 times more than 66
+        (198, [(0.01, 44), (0.08, 66), (0.005, 99), (0.005, 198)]),
+        (440, [(0.01, 44), (0.08, 66), (0.005, 220), (0.005, 440)]),
+        (450, [(0.09, 66), (0.005, 225), (0.005, 450)]),  # a tenth, 45, is not 1.5 times fewer
+        (1000, [(0.09, 100), (0.005, 500), (0.005, 1000)]),  # a tenth
     ],
 )
 def test_where_a_sequence_begins(total: int, begins: list[tuple[float, int]]) -> None:
@@ -46,12 +52,12 @@ def test_where_a_sequence_begins(total: int, begins: list[tuple[float, int]]) ->
     found = KeepRisk(0.1, 0.1).sequences(curve)
     assert [int(curve.answered[tried[0]]) for _, tried in found] == [first for _, first in begins]
     assert [delta for delta, _ in found] == pytest.approx([delta for delta, _ in begins])
-    assert all(curve.answered[tried[-1]] == total for _, tried in found)
+    assert not found or curve.answered[found[-1][1][-1]] == total
 
 
 def test_a_hundred_thresholds_are_tried_evenly() -> None:
     curve = distinct(1000)
-    ((_, tried),) = KeepRisk(0.1, 0.1).sequences(curve)
+    tried = np.concatenate([points for _, points in KeepRisk(0.1, 0.1).sequences(curve)])
     assert len(tried) == 100
     assert set(np.diff(curve.answered[tried])) == {9, 10}  # 900 answers in 99 steps
 
@@ -67,12 +73,28 @@ def test_a_risk_lies_strictly_between_0_and_1(alpha: float) -> None:
 
 
 def test_a_sequence_ends_before_the_first_that_fails() -> None:
-    curve, tried = distinct(4), np.array([1, 2, 3])
+    curve, tried = distinct(4), np.array([1, 2, 4])
     last = KeepRisk.last_before_failing
     assert last(curve, tried, np.array([True, True, True])) == 0
     assert last(curve, tried, np.array([True, True, False])) == 0.75  # two answers of 1 and 3/4
     assert last(curve, tried, np.array([True, False, True])) == 1
     assert last(curve, tried, np.array([False, True, True])) == math.inf
+    # all that this sequence tries, and there are less sure answers: no reason to answer those
+    assert last(curve, tried[:2], np.array([True, True])) == 0.75
+    assert last(curve, tried[:0], np.array([], bool)) == math.inf
+
+
+def test_a_sequence_that_passes_hands_on_its_share() -> None:
+    """Of 132 answers the first sequence passes whole, so the second has its δ too."""
+    curve, asked = distinct(132), []
+
+    class Asked(KeepRisk):
+        def passes(self, curve: Curve, tried: np.ndarray, ahead: object) -> np.ndarray:
+            asked.append(round(self.delta, 9))
+            return np.full(len(tried), len(asked) != 2)
+
+    assert Asked(0.1, 0.1).choose(curve) == 0  # the third has a share of its own
+    assert asked == [0.01, 0.095, 0.005]
 
 
 def test_a_chance_of_just_delta_passes() -> None:

@@ -141,21 +141,23 @@ def test_a_simpler_rule_stays_unless_another_is_clearly_ahead() -> None:
     noise = draw.normal(0, 0.3, 100)
     noise -= noise.mean()
     error = noise.std(ddof=1) / 10
-    kept = {name: np.ones(100) for name in ("everything", "nothing", "k", "expected")}
-    found = {"everything": base, "nothing": base - 1, "k": base - 1, "expected": base - 1}
+    names = ("everything", "nothing", "k", "share", "expected")
+    kept = {name: np.ones(100) for name in names}
+    found = {name: base - (name != "everything") for name in names}
     ahead = {**found, "expected": base + noise + 0.6 * error}
     assert simplest(ahead, kept, None) == "expected"
     assert simplest({**found, "expected": base + noise + 0.4 * error}, kept, None) == "everything"
-    assert simplest({**found, "k": base + noise + 1.9 * error}, kept, None) == "everything"
-    assert simplest({**found, "k": base + noise + 2.1 * error}, kept, None) == "k"
+    assert simplest({**found, "share": base + noise + 1.9 * error}, kept, None) == "everything"
+    assert simplest({**found, "share": base + noise + 2.1 * error}, kept, None) == "share"
+    assert simplest({**found, "k": base + 0.001}, kept, None) == "k"  # no rule has to beat it less
 
 
 def test_a_lead_that_does_not_matter_is_none() -> None:
     base = np.random.default_rng(0).random(100)
-    kept = {name: np.ones(100) for name in ("everything", "k", "expected")}
-    found = {"everything": base, "k": base + 0.004, "expected": base + 0.004}  # and yet certain
+    kept = {name: np.ones(100) for name in ("everything", "share", "expected")}
+    found = {"everything": base, "share": base + 0.004, "expected": base + 0.004}  # yet certain
     assert simplest(found, kept, None) == "everything"
-    assert simplest({**found, "k": base + 0.006}, kept, None) == "k"
+    assert simplest({**found, "share": base + 0.006}, kept, None) == "share"
 
 
 # ---------------------------------------------------------------------------------------- promises
@@ -214,8 +216,28 @@ def test_a_promise_is_told() -> None:
     result = ab.cut(qrels, run, keep=0.6, level=0.8)
     promise = result.runs[0].promise
     assert promise is not None
-    assert promise.held <= promise.parts == 5
-    says(str(result), "0.8")
+    assert promise.kept == rows_of(result)["keep"].recall
+    says(str(result), "0.8", f"{100 * promise.kept:.1f} %")
+
+
+def test_of_the_rules_that_keep_a_share_the_one_that_scores_most_is_taken() -> None:
+    qrels, run = collection(queries=60)
+    lists = lists_of(qrels, run, "SetF")
+    chooser = Chooser(lists, ab.measure("SetF"), ())  # type: ignore[arg-type]
+    every = np.arange(60)
+    mixed = np.random.default_rng(60).permutation(60)
+    most = float(lists.values[:, -1].mean())
+    for name in ("k", "threshold", "share"):
+        tried = chooser.candidates(name, every)
+        lost = losses(lists, tried.depth[mixed], mixed)
+        lost = lost[~np.isnan(lost[:, 0])]
+        for at in range(lost.shape[1]):  # those that keep more come first
+            if not shown_within(lost[:, [at]], 0.5, 0.2 / 3)[0]:
+                break
+            most = max(most, float(tried.values[:, at].mean()))
+    found = keeping(chooser, every, every, keep=0.5, delta=0.2)
+    assert found.rule.rule != "everything"
+    assert lists.at(found.depth).mean() == pytest.approx(most)
 
 
 # --------------------------------------------------------------------------------- what is asked
@@ -246,6 +268,9 @@ def test_promises_at_the_edges_of_numbers() -> None:
     qrels, run = collection(queries=12)
     with pytest.raises(ab.UsageError, match="keep is a share"):
         ab.cut(qrels, run, keep=1e-17)
+    for keep in (2e-16, 1e-9, math.nextafter(1, 0)):
+        assert ab.cut(qrels, run, keep=keep).runs[0].promise is not None
+        assert ab.cut(qrels, run, keep=keep, next=True).rows
     sure = math.nextafter(1, 0)
     assert ab.cut(qrels, run, keep=0.9, level=sure).rule_of().rule == "everything"
     assert ab.cut(qrels, run, keep=0.9, level=sure, next=True).rule_of().rule == "everything"
@@ -284,7 +309,64 @@ def test_a_reference_that_scores_more_is_told() -> None:
     assert rows["nothing"].score == pytest.approx(0.8)
     assert rows["gap"].score == pytest.approx(0.2)  # the first document, right for two of ten
     said = " ".join(str(result).split())
-    says(said, "−0.6000", "0.8000")
+    says(said.partition("Do not cut: answering nothing")[2], "−0.6000", "0.8000")
+    assert result.runs[0].rule.rule == "gap"  # it was asked for
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["RBP'", "AP'", "SetF"])
+@pytest.mark.parametrize(("nil", "relevant"), [(0.0, 0.6), (0.25, 0.2), (0.6, 0.2)])
+def test_the_headline_names_the_trivial_policy_that_no_rule_beats(
+    measure: str, nil: float, relevant: float
+) -> None:
+    """Scores that say nothing; `benchmarks/cut_at_random.py` has a hundred seeds."""
+    phrases = {
+        "everything": "keeping everything",
+        "nothing": "answering nothing",
+        "top 10": "keeping the first 10 documents of every list",
+        "k": "keeping the first k documents of every list",
+    }
+    cuts = 0
+    for seed in range(2):
+        draw = np.random.default_rng([6, seed])
+        qrels, run = {}, {}
+        for number in range(30):
+            hits = (draw.random(15) < relevant) & (draw.random() > nil)
+            qrels[f"q{number:02d}"] = {f"d{i}": int(hit) for i, hit in enumerate(hits)}
+            run[f"q{number:02d}"] = {f"d{i}": float(s) for i, s in enumerate(draw.gamma(2, 2, 15))}
+        result = ab.cut(qrels, run, maximise=measure)
+        rows, text = rows_of(result), " ".join(str(result).split())
+        best = max(phrases, key=lambda name: rows[name].score)
+        assert rows[result.runs[0].best_trivial].score == rows[best].score
+        policy = phrases[result.runs[0].best_trivial]
+        if rows["auto"].score > rows[best].score:
+            assert f"the best trivial policy, {policy}" in text
+        elif policy == "answering nothing":
+            assert "Answer nothing: the retrieval finds too little" in text
+            assert result.cut([3.0, 2.0, 1.0]) == 0
+        else:
+            assert f"Do not cut: {policy}" in text
+        cuts += "Cut with the rule" in text
+    assert cuts == 0
+
+
+def test_where_nothing_is_best_the_measures_that_see_a_use_are_named(tmp_path: Path) -> None:
+    """One of four relevant documents stands first: RBP' is better with it, AP' with none."""
+    qrels = {f"q{i}": {f"d{n}": int(i % 2) for n in range(0, 40, 10)} for i in range(20)}
+    run = {q: {f"d{n}": 40.0 - n for n in range(8)} for q in qrels}
+    result = ab.cut(qrels, run, maximise="AP'")
+    (own,) = result.runs
+    assert own.advice == "nothing"
+    assert own.rule.rule == "nothing"
+    result.to_json(tmp_path / "cut.json")
+    saved = ab.load(tmp_path / "cut.json")
+    assert isinstance(saved, ab.CutResult)
+    assert str(saved) == str(result)
+    for name in ("RBP'(p=0.8)", "NDCG'", "RR'", "SetF(beta=1)"):
+        values = lists_of(qrels, run, name).values
+        gain = (values - values[:, :1])[:, (values - values[:, :1]).mean(axis=0).argmax()]
+        assert (name in own.useful_by) == (gain.mean() > gain.std(ddof=1) / math.sqrt(20))
+    says(" ".join(str(result).partition("Answer nothing")[2].split()))
 
 
 # ----------------------------------------------------------------------------- on the command line
@@ -346,6 +428,13 @@ def test_the_printed_lines_run(here: Here) -> None:
     }
 
 
+def test_the_printed_lines_are_few() -> None:
+    """A rule with two models, in lines that a formatter leaves alone."""
+    printed = ab.cut(*collection(queries=12), rule="expected").explain().splitlines()
+    assert len(printed) <= 14
+    assert max(map(len, printed)) <= 88
+
+
 def test_a_saved_rule_cuts_in_one_line(here: Here) -> None:
     trec(here.folder)
     here("cut", "qrels.txt", "run.txt", "--rule", "k", "-m", "SetF", "--rule-file", "rule.json")
@@ -392,7 +481,7 @@ def test_what_is_no_list_of_scores(here: Here) -> None:
         ("expected", {"document": {"bias": 0, "weights": [1]}}),
         (
             "expected",
-            {"nothing": {"bias": 0, "weights": [1] * 5, "middle": [1] * 5, "scale": [0] * 5}},
+            {"nothing": {"bias": 0, "weights": [1] * 5, "middle": [1] * 4}},
         ),
     ],
 )

@@ -95,14 +95,29 @@ def test_a_logistic_model_is_the_most_likely_one() -> None:
     y = draw.random(400) < 1 / (1 + np.exp(-(x @ [1, -0.2, 3] - 0.5)))
     times = draw.integers(1, 4, 400).astype(float)
     model = logistic(x, y, ridge=1.0, times=times)
-    z = (x - np.array(model.middle)) / np.array(model.scale)
+    middle = np.average(x, axis=0, weights=times)
+    scale = np.sqrt(np.average((x - middle) ** 2, axis=0, weights=times))
+    z = (x - middle) / scale
 
     def loss(w: np.ndarray) -> float:
         odds = z @ w[1:] + w[0]
         return float(times @ (np.logaddexp(0, odds) - y * odds) + 0.5 * (w[1:] ** 2).sum())
 
     best = optimize.minimize(loss, np.zeros(4))
-    assert [model.bias, *model.weights] == pytest.approx(best.x.tolist(), abs=1e-3)
+    assert list(model.weights) == pytest.approx((best.x[1:] / scale).tolist(), rel=1e-3)
+    expected = 1 / (1 + np.exp(-(z @ best.x[1:] + best.x[0])))
+    assert model.chance(x) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("moved", [0.0, 1e4, -1e9])
+def test_a_model_of_few_digits_gives_the_chances_of_all_of_them(moved: float) -> None:
+    """Wherever scores lie: their middle has as many digits as their spread asks for."""
+    draw = np.random.default_rng(4)
+    x = draw.normal(size=(300, 2)) * [2, 0.01]
+    y = draw.random(300) < 1 / (1 + np.exp(-x[:, 0] - 100 * x[:, 1]))
+    plain, away = logistic(x, y, ridge=1.0), logistic(x + moved, y, ridge=1.0)
+    assert away.chance(x + moved) == pytest.approx(plain.chance(x), abs=1e-4)
+    assert all(len(f"{weight!r}") <= 12 for weight in plain.weights)
 
 
 def test_a_model_of_what_always_or_never_happens_is_sure() -> None:

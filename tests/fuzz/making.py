@@ -149,11 +149,12 @@ VALUES: dict[str, tuple[str, ...]] = {
     "correction": ("holm", "bh", "none"),
     "against": ("a", "b", "*"),
     "run": ("a", "b", "*"),
-    "show": ("risk", "measure", "reliability", "decision", "roc", "parts", "blanks"),
+    "show": ("risk", "measure", "reliability", "decision", "roc", "parts"),
     "decision": ("confidence", "given"),
-    "should-abstain": ATTRIBUTES,
     "part": ("stability", "sensitivity", "power", "agreement"),
     "draws": ("paired", "shared"),
+    "stages": ("a,b", "b,a", "a", "a,b,a", "*"),
+    "cost": ("1,20", "0.4,8", "1,2,3", "1", "x,1", "0,1"),
     "tune-on": ("topic=t1", "topic=zzz", "topic", "*=x"),
     "on": ("topic=t1", "role=main"),
     "rule": (
@@ -332,6 +333,11 @@ def _tune(rng: random.Random, files: Files) -> list[str]:
     return [*_any_of(_judged, sure=True)(rng, files), "--folds", "2"]
 
 
+def _cascade(rng: random.Random, files: Files) -> list[str]:
+    args = _any_of(_judged, sure=True)(rng, files)
+    return args if rng.random() < 0.2 else [*args, "--stages", rng.choice(("a,b", "b,a"))]
+
+
 def _ranking(rng: random.Random, files: Files) -> list[str]:
     qrels, run = ranked(rng)
     _put(files, ("queries.csv", b"query,type\nq1,x\nq2,y\n1,x\n"))
@@ -418,10 +424,12 @@ def _campaign(rng: random.Random, files: Files) -> list[str]:
 
 COMMANDS: dict[str, Maker] = {
     "score": _any_of(_judged, _counts),
+    "decisions": _any_of(_judged),
     "validate": _gold_and_runs,
     "compare": _compare,
     "curve": _any_of(_judged, sure=True),
     "tune": _tune,
+    "cascade": _cascade,
     "meta": _meta,
     "rank": _ranking,
     "trec_eval": _trec_eval,

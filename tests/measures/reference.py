@@ -124,12 +124,12 @@ def silent_where_wrong(outcomes: Sequence[str]) -> tuple[int, int, int]:
     return sum(blank), sum(hopeless), both
 
 
-def abstention_recall(outcomes: Sequence[str]) -> Score:
+def discard_recall(outcomes: Sequence[str]) -> Score:
     _, hopeless, both = silent_where_wrong(outcomes)
     return Fraction(both, hopeless) if hopeless else None
 
 
-def abstention_f(outcomes: Sequence[str]) -> Score:
+def discard_f(outcomes: Sequence[str]) -> Score:
     blank, hopeless, both = silent_where_wrong(outcomes)
     return Fraction(2 * both, blank + hopeless) if blank + hopeless else None
 
@@ -140,6 +140,11 @@ def over(outcomes: Sequence[str]) -> Score:
 
 def under(outcomes: Sequence[str]) -> Score:
     return mean(1 if o == "W" else 0 for o in outcomes if o in ("W", "UW", "UE"))
+
+
+def hallucinated(outcomes: Sequence[str]) -> Score:
+    """W/(n − R)."""
+    return mean(1 if o == "W" else 0 for o in outcomes if o != "R")
 
 
 REFERENCE: dict[str, Callable[[Sequence[str]], Score]] = {
@@ -164,10 +169,11 @@ REFERENCE: dict[str, Callable[[Sequence[str]], Score]] = {
     "coverage": coverage,
     "selective-risk": risk,
     "wrong-rate": wrongly,
+    "hallucination-rate": hallucinated,
     "forced-accuracy": forced,
     "correctly-discarded": discarded,
-    "abstention-recall": abstention_recall,
-    "abstention-F": abstention_f,
+    "discard-recall": discard_recall,
+    "discard-F": discard_f,
     "over-abstention": over,
     "under-abstention": under,
     "qa-accuracy": accuracy,

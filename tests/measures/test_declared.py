@@ -13,7 +13,6 @@ import pytest
 from abstain.measures import definitions
 from abstain.measures.definition import Definition
 from abstain.measures.registry import example_measure
-from abstain.outcomes import Counts
 
 
 def functions_of(own: Definition) -> Iterator[Callable[..., Any]]:
@@ -62,7 +61,7 @@ ONLY_NEARED = {
 def values_of_counts(measure: Any) -> Iterator[float]:
     for cells in product(range(4), repeat=5):
         if 0 < sum(cells) <= 3:
-            yield measure(Counts.of(cells))
+            yield measure(type(measure).MANY.ONE.of(cells))
 
 
 def values_of_answers(measure: Any) -> Iterator[float]:
@@ -79,7 +78,11 @@ def values_of_lists(measure: Any) -> Iterator[float]:
                 yield measure(gains, pool=sum(gains) + more)
 
 
-VALUES = {"counts": values_of_counts, "confidence": values_of_answers, "ranking": values_of_lists}
+VALUES = {
+    **dict.fromkeys(("counts", "decisions"), values_of_counts),
+    "confidence": values_of_answers,
+    "ranking": values_of_lists,
+}
 
 
 @pytest.mark.parametrize("name", [n for n, d in definitions().items() if d.takes in VALUES])

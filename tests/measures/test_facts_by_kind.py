@@ -56,13 +56,14 @@ def test_measures_stand_by_what_they_take_and_then_by_family(
     ]
     order = [
         ("counts", "of_counts"),
+        ("decisions", "decisions"),
         *(("confidence", own) for own in ("weighted_answers", "confidence")),
         ("confidence", "calibration_errors"),
         *(("ranking", own) for own in ("ranking", "recall_and_gain", "user_models")),
         *(("ranking", "truncated"), ("columns", "evaluators")),
     ]
     assert list(dict.fromkeys(found)) == order
-    assert [*KINDS] == ["counts", "confidence", "ranking", "columns"]
+    assert [*KINDS] == ["counts", "decisions", "confidence", "ranking", "columns"]
     others = dict(reversed(kinds.REGISTRY.items()))  # whatever was declared first
     monkeypatch.setattr(registry, "REGISTRY", others)
     again = [(own.takes, own.home.split(".")[-2]) for own in definitions().values()]
@@ -73,6 +74,7 @@ def test_measures_stand_by_what_they_take_and_then_by_family(
 
 UNUSUAL = {
     "UF": (-1, 1),
+    "decision-J": (-1, 1),
     "S": (-1, 1),  # with t = 1/2
     "K1": (-1, 1),
     "K": (-1, 1),

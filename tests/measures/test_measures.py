@@ -38,10 +38,11 @@ BY_HAND = {
     "coverage": 6 / 10,
     "selective-risk": 2 / 6,
     "wrong-rate": 2 / 10,
+    "hallucination-rate": 2 / 6,
     "forced-accuracy": 5 / 10,
     "correctly-discarded": 3 / 4,
-    "abstention-recall": 3 / 5,
-    "abstention-F": 2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5),
+    "discard-recall": 3 / 5,
+    "discard-F": 2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5),
     "over-abstention": 1 / 5,
     "under-abstention": 2 / 5,
     "qa-accuracy": 4 / 10,
@@ -109,7 +110,7 @@ def test_which_measures_look_at_candidates() -> None:
     assert set(SPLIT) == {
         *("forced-accuracy", "correctly-discarded", "qa-rej-accuracy", "qa-performance"),
         *("estimated-qa-performance", "validation-recall", "validation-F"),
-        *("abstention-recall", "abstention-F", "over-abstention", "under-abstention"),
+        *("discard-recall", "discard-F", "over-abstention", "under-abstention"),
     }
 
 

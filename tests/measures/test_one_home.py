@@ -232,11 +232,12 @@ def test_a_further_rule_for_the_undefined_changes_no_p_value(name: str) -> None:
 
 
 def test_which_differences_are_tested_over_their_standard_error() -> None:
-    """Measures that divide by fewer than all questions, or are no sums but have an influence."""
+    """Measures whose denominator varies from run to run, or are no sums but have an influence."""
     assert {n for n, d in definitions().items() if d.studentised} == {
-        "selective-risk",
-        *("precision", "wrong-rate-credit", "correctly-discarded", "abstention-recall"),
-        *("abstention-F", "over-abstention", "under-abstention"),
+        *("selective-risk", "hallucination-rate"),
+        *("abstention-precision", "abstention-F1", "grounded-refusal-F1"),
+        *("precision", "wrong-rate-credit", "correctly-discarded", "discard-recall"),
+        *("discard-F", "over-abstention", "under-abstention"),
         *("validation-precision", "validation-recall", "validation-F"),
         *("CWS", "Pearson-r", "AURC", "E-AURC", "AUGRC", "PRR", "risk@coverage"),
         *("accuracy@coverage", "AUROC", "AUPR-success", "AUPR-error", "Brier", "log-score"),

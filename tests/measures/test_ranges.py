@@ -56,6 +56,7 @@ RANGES = {
 }
 DEFAULTS = {
     "F beta": 1,
+    "Compat p": 0.95,
     "ECE bins": 15,
     "ECE-mass bins": 15,
     "adaptive-ECE bins": 15,

@@ -52,8 +52,11 @@ def slow_measures() -> Iterator[tuple[str, Obvious]]:
             f"INST-residual(t={t})",
             lambda e, t=t: slow.inst_score(e, t, 1.0) - slow.inst_score(e, t),  # type: ignore[misc]
         )
+    for p in (0.5, 0.95):
+        yield f"Compat(p={p})", lambda e, p=p: slow.compatibility(e, p)  # type: ignore[misc]
     for k in (None, *KS):
         cut = "" if k is None else f"@{k}"
+        yield f"NDCG-exp{cut}", lambda e, k=k: slow.exponential_ndcg(e, k)  # type: ignore[misc]
         yield f"Judged{cut}", lambda e, k=k: slow.judged(e, k)  # type: ignore[misc]
         yield (
             f"NumUnjudged{cut}",
@@ -288,6 +291,8 @@ BY_HAND = {
     "Rprec": 2 / 3,
     "NDCG": (3 + 1 / 2) / (3 + 2 / math.log2(3) + 1 / 2),
     "NDCG@1": 1,
+    "NDCG-exp": (7 + 1 / 2) / (7 + 3 / math.log2(3) + 1 / 2),
+    "NDCG-exp@1": 1,
     "bpref": ((1 - 0) + (1 - 1 / 1)) / 3,
     "RBP(p=0.5)": 0.5 * (1 + 1 / 3 * 0.25),
     "RBP(p=0.5, rel=1)": 0.5 * (1 + 0.25),
@@ -342,3 +347,40 @@ def test_pyntcireval_agrees_on_q_and_rbp(grades: list[int], more: list[int]) -> 
         assert ours == pytest.approx(theirs, abs=1e-9)
     theirs = metrics.RBP(xrelnum, [1, 2, 3], 0.8).compute(ranked) if ranked else 0.0
     assert ab.measure("RBP")(grades, pool=pool, top=3) == pytest.approx(theirs, abs=1e-9)
+
+
+# ------------------------------------------------------------------------------ beside their peers
+
+
+def drawn(length: int) -> tuple[Numbers, Numbers]:
+    """Graded judgments of 20 queries, and a list each."""
+    rng = np.random.default_rng(length)
+    docs = [f"d{i}" for i in range(length + 100)]
+    judged: Numbers = {
+        str(q): {str(d): int(rng.integers(0, 4)) for d in rng.choice(docs[:200], 30, replace=False)}
+        for q in range(20)
+    }
+    listed: Numbers = {
+        q: {str(d): float(length - i) for i, d in enumerate(rng.permutation(docs)[:length])}
+        for q in judged
+    }
+    return judged, listed
+
+
+def test_compatibility_is_that_of_ir_measures() -> None:
+    """Its sums end with the list, ours at depth 1,000: so lists have 1,000 documents."""
+    peer = pytest.importorskip("ir_measures")
+    judged, listed = drawn(1000)
+    for p in (0.5, 0.95):
+        asked = [peer.Compat(p=p)]
+        theirs = {each.query_id: each.value for each in peer.iter_calc(asked, judged, listed)}
+        ours = ab.rank(judged, listed, f"Compat(p={p})", per_query=True).per_query
+        assert {row.query: row.scores[f"Compat(p={p})"] for row in ours} == pytest.approx(theirs)
+
+
+def test_exponential_ndcg_is_that_of_ranx() -> None:
+    peer = pytest.importorskip("ranx")
+    judged, listed = drawn(50)
+    for name, theirs in (("NDCG-exp", "ndcg_burges"), ("NDCG-exp@10", "ndcg_burges@10")):
+        mean = peer.evaluate(peer.Qrels(judged), peer.Run(listed), theirs)
+        assert ab.rank(judged, listed, name).rows[0].scores[name] == pytest.approx(mean)

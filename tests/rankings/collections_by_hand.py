@@ -53,3 +53,30 @@ def values(name: str, rankings: RankedLists, *, empty: float = np.nan) -> Floats
     item = measure(name)
     assert isinstance(item, RankingMeasure)
     return np.nan_to_num(item.values(rankings), nan=empty)
+
+
+def random_collection(
+    runs: int, queries: int, *, nil: float = 0.2, documents: int = 8, seed: int = 0
+) -> tuple[Numbers, dict[str, Numbers]]:
+    """Judgments of which some are all zero, and runs of any length, better from one to the next."""
+    rng = np.random.default_rng(seed)
+    grades = (rng.random((queries, documents)) < 0.4) & (rng.random((queries, 1)) >= nil)
+    names = [[f"d{q}-{d}" for d in range(documents)] for q in range(queries)]
+    qrels = {f"q{q}": dict(zip(names[q], map(int, grades[q]), strict=True)) for q in range(queries)}
+    found: dict[str, Numbers] = {}
+    for run in range(runs):
+        scores = grades * (run / max(1, runs - 1)) + rng.normal(0, 0.5, grades.shape)
+        lengths = rng.integers(1, documents + 1, queries)
+        found[f"r{run:02}"] = {
+            f"q{q}": {names[q][d]: float(scores[q, d]) for d in np.argsort(-scores[q])[:length]}
+            for q, length in enumerate(lengths)
+        }
+    return qrels, found
+
+
+def write_collection(folder: Path, runs: int = 2, queries: int = 12, **more: Any) -> list[str]:
+    """The same as TREC files, by their names: the qrels, then the runs."""
+    qrels, found = random_collection(runs, queries, **more)
+    files = [write(folder / "qrels.txt", qrels=qrels)]
+    files += [write(folder / f"{name}.run", run=run) for name, run in found.items()]
+    return [file.name for file in files]

@@ -111,6 +111,38 @@ def ndcg(one: One, k: int | None = None) -> float:
     return dcg([grade or 0 for grade in one.grades][:k]) / best if best else nan
 
 
+def exponential_ndcg(one: One, k: int | None = None) -> float:
+    """Burges et al. 2005: grades g as gains 2^g − 1."""
+    best = dcg([2**grade - 1 for grade in one.pool][:k])
+    return dcg([2 ** (grade or 0) - 1 for grade in one.grades][:k]) / best if best else nan
+
+
+def rank_biased_overlap(first: list[object], second: list[object], p: float) -> float:
+    """Depth by depth to 1000, as the published compatibility.py has it."""
+    return sum(
+        p ** (depth - 1) * len(set(first[:depth]) & set(second[:depth])) / depth
+        for depth in range(1, 1001)
+    )
+
+
+def compatibility(one: One, p: float) -> float:
+    """Clarke, Vtyurina and Smucker 2021: overlap with the nearest of the ideal rankings."""
+    wanted = [grade for grade in one.pool if grade > 0]
+    if not wanted:
+        return nan
+    run: list[object] = list(range(len(one.grades)))
+    documents: list[tuple[float, object]] = [
+        (grade, rank) for rank, grade in enumerate(one.grades) if grade is not None and grade > 0
+    ]
+    unlisted = list(wanted)
+    for grade, _ in documents:
+        unlisted.remove(grade)
+    documents += [(grade, f"unlisted {at}") for at, grade in enumerate(unlisted)]
+    documents.sort(key=lambda pair: -pair[0])  # stable: by rank, and the unlisted ones last
+    ideal = [document for _, document in documents]
+    return rank_biased_overlap(run, ideal, p) / rank_biased_overlap(ideal, ideal, p)
+
+
 def bpref(one: One, rel: float = 1) -> float:
     there, others = num_rel(one, rel), sum(grade < rel for grade in one.pool)
     before, total = 0, 0.0

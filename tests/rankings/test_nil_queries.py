@@ -101,7 +101,7 @@ def test_skipped_lists_are_in_no_count(here: Here) -> None:
     assert lengths["one"]["lists"] == lengths["one"]["mean_after"] == 1
     assert (lengths["one"]["empty"], lengths["one"]["truncated"]) == (0, 1)
     assert (lengths["none"]["lists"], lengths["none"]["median_before"]) == (0, None)
-    counted = here("rank", *args[:-3], "-m", "RR", "--missing", "empty", "-f", "json").data
+    counted = here("rank", *args[:-5], "-m", "RR", "--missing", "empty", "-f", "json").data
     assert [row["truncated"] for row in counted["results"]] == [3, 3]
 
 

@@ -55,6 +55,7 @@ COMMANDS: dict[str, list[str]] = {
     "histogram": ["curve", "gold.csv", "runs.csv", "--histogram", "16"],
     "tune": ["tune", "gold.csv", "runs.csv"],
     "risk": ["tune", "gold.csv", "runs.csv", "--risk", "0.6", "--folds", "2"],
+    "cascade": ["cascade", "gold.csv", "runs.csv", "--stages", ",".join(RUNS[:2])],
     "several": ["score", "--several", "gold.csv", "runs.csv"],
     "meta": ["meta", "gold.csv", "runs.csv", *META],
 }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import abstain as ab
-from abstain.features.compare.view import verdict
+from abstain.features.compare.words import verdict
 from tests.helpers import Here
 from tests.report.browser import HOSTILE
 from tests.report.saved import COMMANDS, save, write_inputs

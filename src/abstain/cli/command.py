@@ -133,6 +133,22 @@ class Command(click.Command):
                 args = with_bare_value(args, param.opts, param.methods)
         return super().parse_args(ctx, args)
 
+    def make_parser(self, ctx: click.Context) -> Any:
+        """A parser that refuses an option which takes one value and appears twice."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            parsed = parse(args)
+            order = [p for p in parsed[-1] if isinstance(p, Option) and not p.multiple]
+            if len(set(order)) < len(order):
+                name = max(max(order, key=order.count).opts, key=len)
+                raise UsageError(f"{name} appears twice, expected once")
+            return parsed
+
+        parser.parse_args = parse_once  # type: ignore[method-assign]
+        return parser
+
     def invoke(self, ctx: click.Context) -> Any:
         """Check the outputs, then run; what fails over the input names its files."""
         from abstain.io.files import as_input_error, failures

@@ -8,6 +8,7 @@ why.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from msgspec import Struct
 
 from abstain.cli.command import BARE, FILE, NEW_FILE, READING, SHOWING, F, Words, argument, option
 from abstain.errors import UsageError, check_name
+from abstain.errors import option as option_name
 from abstain.outcomes import Why
 from abstain.reading import CHOICES, Kind, Reading, refuse, refuse_meaningless
 
@@ -32,9 +34,10 @@ MEASURE = Words("abstain.measures:definitions")
 
 
 def measures(help: str) -> Callable[[F], F]:
-    """`-m MEASURE`, repeatable."""
+    """`-m MEASURE`, repeatable; one text may name several: `P@5,10`."""
     usage = "-m --measure MEASURE"
-    return option(usage, f"{help} Repeatable.", to="measures", multiple=True, type=MEASURE)
+    several = "Repeatable; P@5,10 and 'RBP(p=0.5,0.8)' name several."
+    return option(usage, f"{help} {several}", to="measures", multiple=True, type=MEASURE)
 
 
 def measure(help: str, *, to: str = "measure", **attrs: Any) -> Callable[[F], F]:
@@ -187,6 +190,7 @@ INPUT_KINDS: dict[str, str] = {
     "judged": "The rows carry an outcome or a grade; there is no gold.",
     "counts": "The file holds counts: run, right, wrong, unanswered…",
     "scores": "The file holds scores: one column per system, or what `rank --per-query` writes.",
+    "rankings": "The files are relevance judgments and ranked lists (detected if they are TREC's).",
 }
 """Kinds of input besides a gold and runs: each an option of its name, with its help."""
 
@@ -197,6 +201,8 @@ class Input(Struct, frozen=True):
     files: tuple[str, ...]
     kind: Kind
     reading: Reading
+    lists: dict[str, Any] = {}
+    """Of rankings, where lists end and what a missing query is."""
 
     @property
     def gold(self) -> str:
@@ -225,6 +231,12 @@ class Input(Struct, frozen=True):
             list(self.files), columns=how.columns, format=how.format, cluster=how.cluster
         )
 
+    def paired(self) -> Evaluation | Rankings | ScoreMatrix:
+        """Whatever it is that runs are compared by."""
+        if self.kind == "rankings":
+            return RankedInput(self.gold, self.files[1:], self.reading, self.lists).rankings()
+        return self.scores() if self.kind == "scores" else self.evaluation()
+
 
 def reads(
     *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
@@ -243,6 +255,20 @@ def reads(
             names = " and ".join(f"--{kind}" for kind in chosen)
             raise UsageError(f"{names} exclude each other")
         kind = chosen[0] if chosen else "gold"
+        if "rankings" in kinds:
+            if kind == "gold" and _is_trec(files[0]):
+                kind = "rankings"
+            known: tuple[str, ...] = RANKED if kind == "rankings" else COLUMNS
+            for name in reading.columns:
+                check_name("standard column name", name.rpartition(":")[2], known)
+        lists = {name: values.pop(name) for name in (LISTS if "rankings" in kinds else ())}
+        if kind == "rankings":
+            refuse(reading, _all_but((*OF_RANKINGS, "cluster"), NO_ANSWERS))
+            if len(files) < 2:
+                raise UsageError("name the relevance judgments and at least one run")
+            return Input(files, kind, reading, lists)
+        if typed := [name for name in lists if is_typed(name)]:
+            raise UsageError(f"{option_name(typed[0])} needs rankings (--rankings)")
         refuse_meaningless(reading, kind)
         if kind == "gold" and len(files) < 2 and not values.get(alone):
             hint = f", or say {flags}" if flags else ""
@@ -253,7 +279,10 @@ def reads(
         return Input(files, kind, reading)
 
     def decorate(function: F) -> F:
-        made = _with_options(function, "inputs", inputs, without or {})
+        made, columns = function, tuple(COLUMNS)
+        if "rankings" in kinds:
+            made, columns = _of_lists(made, tuple(LISTS)), (*COLUMNS, *RANKED)
+        made = _with_options(made, "inputs", inputs, without or {}, columns)
         for kind in reversed(kinds):
             made = option(f"--{kind}", INPUT_KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
@@ -261,6 +290,23 @@ def reads(
         return argument("gold", metavar="GOLD", help=first)(made)
 
     return decorate
+
+
+def _is_trec(file: str) -> bool:
+    """Whether a file is plainly TREC's, which no gold is."""
+    from abstain.errors import AbstainError
+    from abstain.io.files import open_file
+    from abstain.io.trec import looks_like_trec
+
+    with suppress(AbstainError, OSError):  # it is for its reader to say what is wrong
+        return file != "-" and looks_like_trec(open_file(file).head)
+    return False
+
+
+def is_typed(parameter: str) -> bool:
+    """Whether a parameter of the command that runs stands on its command line."""
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
 
 
 def _graded(file: str, reading: Reading, takes_judged: bool) -> str:
@@ -297,9 +343,11 @@ class RankedInput(Struct, frozen=True):
         from abstain.rankings.read import read_rankings
 
         how = {name: getattr(self.reading, name) for name in OF_RANKINGS}
+        how["cluster"] = self.reading.cluster
         return read_rankings(self.qrels, self.runs, **how, **self.lists)
 
 
+NO_ANSWERS = "rankings hold documents, not answers"
 OF_RANKINGS = ("format", "columns", "engine", "master")
 """The fields of `Reading` that say how rankings are read."""
 
@@ -338,8 +386,21 @@ LISTS: dict[str, tuple[str, str]] = {
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
     ),
+    "item": (
+        "--item WHAT",
+        "What is listed: document (the default) or document+answer, where the same document with "
+        "another answer string is another item. The string follows the other columns of a TREC "
+        "file, or is the column answer; the judgments may be patterns: query and regular "
+        "expression.",
+    ),
     "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
-    "queries": ("--queries FILE", "A table of queries and their attributes."),
+    "queries": (
+        "--queries WHICH|FILE",
+        "The queries that all means are over: all (0 where a measure is undefined, as trec_eval, "
+        "ir_measures and ranx average) or relevant (without nil queries); by default each mean is "
+        "over those where its measure exists. Or a table of queries and their attributes. "
+        "Repeatable, for both.",
+    ),
     "all_queries": (
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
@@ -352,8 +413,9 @@ VALUES: dict[str, dict[str, Any]] = {
     "missing": {"type": Words(("empty", "error", "skip"))},
     "ties": {"type": Words(("trec", "rank")), "default": "trec"},
     "relevance_level": {"type": float},
+    "item": {"type": Words(("document", "document+answer")), "default": "document"},
     "top": {"type": float},
-    "queries": {"type": FILE},
+    "queries": {"type": FILE, "multiple": True},
 }
 """The values that some of them take, where that is not any text."""
 
@@ -372,16 +434,20 @@ def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) ->
             "columns": "The column that holds query, doc, rel, score, rank or run: query=qid; "
             "gold:doc=docno for the judgments only, run:doc=docid for the runs only. Repeatable.",
         }
-        why = _all_but(OF_RANKINGS, "rankings hold documents, not answers")
-        made = function
-        for name in reversed(lists):
-            usage, text = LISTS[name]
-            made = option(usage, text, section=READING, **VALUES.get(name, {}))(made)
-        made = _with_options(made, "inputs", inputs, why, RANKED, help)
+        why = _all_but(OF_RANKINGS, NO_ANSWERS)
+        made = _with_options(_of_lists(function, lists), "inputs", inputs, why, RANKED, help)
         made = argument("runs", nargs=-1, required=required, metavar="RUN", help=runs)(made)
         return argument("qrels", metavar="QRELS", help=qrels)(made)
 
     return decorate
+
+
+def _of_lists(function: F, lists: Sequence[str]) -> F:
+    """A command with some of the options in `LISTS`."""
+    for name in reversed(lists):
+        usage, text = LISTS[name]
+        function = option(usage, text, section=READING, **VALUES.get(name, {}))(function)
+    return function
 
 
 def reading_options(
@@ -459,9 +525,7 @@ PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh
 
 def refuse_all_but(taken: Collection[str]) -> None:
     """Refuse the options that `--apply` would ignore."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        typed = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if typed and parameter.name not in taken:
+    for parameter in click.get_current_context().command.params:
+        if is_typed(parameter.name or "") and parameter.name not in taken:
             name = parameter.opts[-1]
             raise UsageError(f"--apply tunes nothing: it cannot be combined with {name}")

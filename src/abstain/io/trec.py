@@ -185,9 +185,11 @@ def single_spaced(chunk: bytes) -> bytes:
     """The same lines with their fields separated by one blank, without blank lines and comments."""
     if any(blank in chunk for blank in (b"\t", b"\r", b"\v", b"\f")):
         chunk = chunk.translate(TO_BLANKS)
-    comments = chunk.startswith(b"#") or b"\n#" in chunk
-    blank = np.frombuffer(b"\n" + chunk, np.uint8) <= BLANK
-    if not (comments or chunk.endswith(b" ") or (blank[1:] & blank[:-1]).any()):
+    # most text has no #, and to look for one byte is ten times faster than for two
+    comments = b"#" in chunk and (chunk.startswith(b"#") or b"\n#" in chunk)
+    blank = np.frombuffer(chunk, np.uint8) <= BLANK
+    ragged = blank[0] or chunk.endswith(b" ") or (blank[1:] & blank[:-1]).any()
+    if not (comments or ragged):
         return chunk
     lines = (b" ".join(line.split()) for line in chunk.split(b"\n"))
     return b"".join([line + b"\n" for line in lines if line and not line.startswith(b"#")])

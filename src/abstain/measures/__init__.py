@@ -13,7 +13,7 @@ from abstain.measures.definition import (
     Undefinedness,
 )
 from abstain.measures.kinds import Measure, confident, counting, credit, ranked
-from abstain.measures.registry import count_measure, definitions, list_measures, measure
+from abstain.measures.registry import count_measure, definitions, list_measures, measure, swept
 
 __all__ = [
     "Definition",
@@ -31,4 +31,5 @@ __all__ = [
     "list_measures",
     "measure",
     "ranked",
+    "swept",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from typing import Any, NoReturn
@@ -40,7 +41,8 @@ def check(item: Measure) -> None:
     low, high = item.bounds
     if not low < high:
         _refuse(item, f"has bounds from {low:g} to {high:g}, expected the lower one first")
-    kinds = {"counts": _of_counts, "confidence": _of_answers, "ranking": _of_rankings}
+    of_counts = dict.fromkeys(("counts", "decisions"), _of_counts)
+    kinds = {**of_counts, "confidence": _of_answers, "ranking": _of_rankings}
     try:
         if d.takes in kinds:
             kinds[d.takes](item)
@@ -66,16 +68,18 @@ def _same(item: Measure, score: float, other: float, what: str, *, close: float 
 
 
 @cache
-def few_counts() -> tuple[Counts, ...]:
-    """All counts of a few questions."""
+def few_counts(kind: Any = Counts) -> tuple[Any, ...]:
+    """All counts, or decisions, of a few questions."""
     numbers = product(range(MOST + 1), repeat=5)
-    return tuple(Counts.of(row) for row in numbers if 0 < sum(row) <= MOST)
+    return tuple(kind.of(row) for row in numbers if 0 < sum(row) <= MOST)
 
 
 def _of_counts(item: Measure) -> None:
-    d, tried = item.definition, few_counts()
+    d, table = item.definition, type(item).MANY
+    kind: Callable[..., Any] = table.ONE
+    tried = few_counts(kind)
     scores = [_score(item, k) for k in tried]
-    many = CountsArray.of(tried)
+    many = table.of(tried)
 
     def same(values: Array, what: str, *, close: float = CLOSE) -> None:
         for k, score, value in zip(tried, scores, values.tolist(), strict=True):
@@ -83,8 +87,8 @@ def _of_counts(item: Measure) -> None:
                 _same(item, score, value, f"{what} ({k})", close=close)
 
     same(item(many), "for the same counts in an array")
-    same(item(CountsArray(2 * many.table)), "with twice as many questions of each outcome")
-    if not d.needs_candidates:
+    same(item(table(2 * many.table)), "with twice as many questions of each outcome")
+    if d.takes == "counts" and not d.needs_candidates:
         unsplit = many.table.copy()
         unsplit[:, 5], unsplit[:, 2:5] = many.unanswered, 0
         same(item(CountsArray(unsplit)), "without the candidates (declare needs_candidates)")
@@ -96,10 +100,10 @@ def _of_counts(item: Measure) -> None:
         same(credited, "when computed as c + κ·u", close=REACH)
 
 
-def _score(item: Measure, k: Counts) -> float:
+def _score(item: Measure, k: Any) -> float:
     """The score of counts, which is within bounds or undefined for a reason."""
     try:
-        score = item(k)
+        score: float = item(k)
     except ZeroDivisionError:
         score = math.nan
     if not math.isnan(score):

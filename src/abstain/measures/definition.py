@@ -51,7 +51,7 @@ Influence: TypeAlias = "Callable[..., tuple[Array, Array | float]]"
 """The influence function, of resampled answers and their values: the derivative by each answer
 (answers, resamples) and by the number of questions (resamples)."""
 
-Takes: TypeAlias = Literal["counts", "confidence", "ranking", "columns"]
+Takes: TypeAlias = Literal["counts", "decisions", "confidence", "ranking", "columns"]
 
 
 class Parameter(Struct, frozen=True):
@@ -134,7 +134,8 @@ class Proportion(Struct, frozen=True):
     """Successes over trials, each a sum of counts by QA4MRE's letters.
 
     R is right, W wrong, U unanswered, UR, UW and UE unanswered with a right, a wrong and no
-    candidate, n all questions.
+    candidate, n all questions. Of decisions D is wrongly declined, A wrongly answered, N rightly
+    declined.
 
     >>> from abstain.outcomes import Counts
     >>> Proportion("R", "R + W").of(Counts(right=3, wrong=1, unanswered_empty=1))
@@ -163,6 +164,9 @@ _LETTERS = {
     "UR": "unanswered_right",
     "UW": "unanswered_wrong",
     "UE": "unanswered_empty",
+    "D": "wrongly_declined",
+    "A": "wrongly_answered",
+    "N": "rightly_declined",
     "n": "n",
 }
 

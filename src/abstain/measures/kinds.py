@@ -1,8 +1,9 @@
-"""The kinds of measures: of counts, of answers with a confidence, of rankings, of columns.
+"""The kinds of measures: of counts, of decisions, of answers with a confidence, of rankings, …
 
 Each kind has its class, and its decorator that declares a function as a measure: `credit` and
-`counting`, `confident`, `ranked`, `columnar`. A decorator takes the fields of `Definition` that the
-measure needs; the others have defaults. The first line of the function's docstring is the summary.
+`counting`, `deciding`, `confident`, `ranked`, `columnar`. A decorator takes the fields of
+`Definition` that the measure needs; the others have defaults. The first line of the function's
+docstring is the summary.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, overload
 
 from abstain.errors import UsageError, shown
 from abstain.measures.definition import (
@@ -27,7 +28,7 @@ from abstain.measures.definition import (
     np,
     number_text,
 )
-from abstain.outcomes import Counts, CountsArray, Undefined
+from abstain.outcomes import Counts, CountsArray, Decisions, DecisionsArray, Undefined
 
 if TYPE_CHECKING:
     from abstain.measures.answers import Answers
@@ -66,6 +67,8 @@ class Measure:
     name: str
     parameters: tuple[tuple[str, float], ...] = ()
     definition: Definition = field(kw_only=True, compare=False, repr=False)
+    MANY: ClassVar[type[CountsArray]] = CountsArray
+    """A batch of what it takes."""
 
     def __str__(self) -> str:
         if not self.parameters:
@@ -106,7 +109,9 @@ class Measure:
     @overload
     def __call__(self, counts: CountsArray) -> Array: ...
     @overload
-    def __call__(self, counts: Counts | Answers | Sequence[float], **more: Any) -> float: ...
+    def __call__(
+        self, counts: Counts | Decisions | Answers | Sequence[float], **more: Any
+    ) -> float: ...
     def __call__(self, counts: Any, **more: Any) -> Numeric:
         if more:
             raise UsageError(f"{self} takes only counts (got {', '.join(more)} too)")
@@ -131,12 +136,12 @@ class Measure:
         return self._evaluate(of_shares(function), counts)
 
     def _evaluate(self, function: Callable[..., Numeric], counts: Any) -> Numeric:
-        if isinstance(counts, Counts):
+        if type(counts) is self.MANY.ONE:
             return self._one(function, counts)
-        if isinstance(counts, CountsArray):
+        if type(counts) is self.MANY:
             return self._many(function, counts, counts.n.shape)
-        got = type(counts).__name__
-        raise UsageError(f"{self} takes Counts, such as Counts(right=3, wrong=1) (got {got})")
+        got, takes = type(counts).__name__, self.MANY.ONE.__name__
+        raise UsageError(f"{self} takes {takes}, such as {takes}(right=3, wrong=1) (got {got})")
 
     def _one(self, function: Callable[..., Numeric], item: Any) -> float:
         """A function of counts, answers or columns, or why it is undefined."""
@@ -164,6 +169,18 @@ def of_shares(function: Shares) -> Callable[..., Numeric]:
         return function(k.right / k.n, k.wrong / k.n, k.unanswered / k.n, **arguments)
 
     return of_counts
+
+
+class DecisionMeasure(Measure):
+    """A measure of decisions to answer, on questions that can and that cannot be answered.
+
+    >>> from abstain.measures import measure
+    >>> from abstain.outcomes import Decisions
+    >>> measure("over-refusal")(Decisions(right=3, wrong=1, wrongly_declined=1))
+    0.2
+    """
+
+    MANY: ClassVar[type[CountsArray]] = DecisionsArray
 
 
 class ConfidenceMeasure(Measure):
@@ -308,6 +325,13 @@ def counting(name: str, **facts: Any) -> Callable[[F], F]:
         rules = (SPLIT_UNKNOWN, *rules)
     facts = {"family": "counts", "undefined": (NO_QUESTIONS, *rules), **facts}
     return partial(_declare, name, "counts", facts)
+
+
+def deciding(name: str, **facts: Any) -> Callable[[F], F]:
+    """Declare a measure of decisions: a function of right, wrong, wrongly_declined, …, n."""
+    rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
+    facts = {"takes": "decisions", "family": "decisions", "undefined": rules, **facts}
+    return partial(_declare, name, "decisions", facts)
 
 
 def confident(name: str, **facts: Any) -> Callable[[F], F]:

@@ -135,6 +135,8 @@ def precision(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     break_even=lambda c, w, u: 0 * u + 0.5,
     break_even_text="1/2",
     ranks_like=lambda: ("UF-scaled", "credit(t=0.5)", "S(t=0.5)"),
+    aliases=("omniscience-index",),
+    note="Artificial Analysis' Omniscience Index is 100 times this.",
     gaming="Blank whatever has less than an even chance, however weak the system is.",
 )
 def utility(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
@@ -237,6 +239,7 @@ by_candidates = partial(validation, needs_candidates=True)
 
 REASONS = {
     "R + W": NOTHING_ANSWERED.reason,
+    "W + U": "every question was answered, and rightly",
     "U": "no question was left unanswered",
     "R + UR": "no answer and no candidate is right",
     "UW + UE + W": "every answer and every candidate is right",
@@ -264,6 +267,10 @@ QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
 AVE_2008 = "Rodrigo, Peñas & Verdejo 2008, Overview of the Answer Validation Exercise 2008"
 AVE_2006 = "Peñas, Rodrigo, Sama & Verdejo 2006, Overview of the Answer Validation Exercise 2006"
 ABSTENTION = "Wen et al. 2025, Know Your Limits: A Survey of Abstention in Large Language Models"
+BY_MARKS = (
+    "It asks whether the candidate behind each blank was right. Where the data mark which "
+    "questions can be answered, {} asks that, and needs no candidates."
+)
 
 NOTHING_TO_ABSTAIN = Undefinedness(
     lambda k: k.wrong + k.unanswered == 0, "every question was answered, and rightly"
@@ -297,6 +304,17 @@ share(
     gaming="Blank everything: it gives 0.",
 )
 share(
+    "hallucination-rate",
+    "Of the questions that were not answered right, the share that was answered wrong.",
+    Proportion("W", "W + U"),
+    source="AA-Omniscience (Artificial Analysis 2025): W/(n − R)",
+    higher_is_better=False,
+    gaming="Blank everything: it gives 0.",
+    note="1 − the share left blank of what was not answered right; under-abstention where no "
+    "blank hides a right candidate. Others call the share of all questions that were answered "
+    "wrong by this name: wrong-rate.",
+)
+share(
     "forced-accuracy",
     "The accuracy if every candidate behind a blank had been submitted.",
     Proportion("R + UR"),
@@ -308,31 +326,34 @@ share(
     "Of the blanks, the share whose candidate was not right (rightly left blank).",
     Proportion("UW + UE", "U"),
     source=QA4MRE,
-    aliases=("abstention-precision",),
+    aliases=("discard-precision",),
     gaming="Give no candidate with a blank: an empty one counts as rightly discarded.",
+    note=BY_MARKS.format("abstention-precision"),
 )
 share(
-    "abstention-recall",
+    "discard-recall",
     "Of the questions that the system could not get right, the share that was left blank.",
     Proportion("UW + UE", "UW + UE + W"),
     source=f"{ABSTENTION}, judged against the candidates",
     gaming="Blank everything: it gives 1.",
+    note=BY_MARKS.format("abstention-recall"),
 )
 
 
 @by_candidates(
-    "abstention-F",
+    "discard-F",
     formula="2(UW + UE)/(2(UW + UE) + UR + W)",
     latex=r"\frac{2(U_W+U_E)}{2(U_W+U_E)+U_R+W}",
     source=f"{ABSTENTION}, judged against the candidates",
-    aliases=("abstention-F1",),
+    aliases=("discard-F1",),
     undefined=(NOTHING_TO_ABSTAIN,),
     studentised=True,
     divides_by="UW + UE + UR + W",
     least=40,
-    note="Right answers have no influence: only the decision to abstain is judged.",
+    note="Right answers have no influence: only the decision to abstain is judged. "
+    + BY_MARKS.format("abstention-F1"),
 )
-def abstention_f(k: CountsLike) -> Numeric:
+def discard_f(k: CountsLike) -> Numeric:
     """Harmonic mean of the precision and the recall of leaving blank what would be wrong."""
     discarded = k.unanswered_wrong + k.unanswered_empty
     return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
@@ -345,14 +366,16 @@ share(
     source=f"{ABSTENTION}; 1 − validation-recall",
     higher_is_better=False,
     gaming="Never leave a blank: it gives 0.",
+    note=BY_MARKS.format("over-refusal"),
 )
 share(
     "under-abstention",
     "Of the questions that the system could not get right, the share that it still answered.",
     Proportion("W", "W + UW + UE"),
-    source=f"{ABSTENTION}; 1 − abstention-recall",
+    source=f"{ABSTENTION}; 1 − discard-recall",
     higher_is_better=False,
     gaming="Blank everything: it gives 0.",
+    note=BY_MARKS.format("under-refusal"),
 )
 share(
     "qa-accuracy",

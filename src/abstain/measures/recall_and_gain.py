@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from abstain.measures.definition import Parameter, TrecName, np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import Floats, Pool, RankedLists
 from abstain.measures.ranking import (
+    K_IF_ANY,
     LONGER_IS_FREE,
     NO_GAIN,
     OFFICIAL,
@@ -17,6 +19,7 @@ from abstain.measures.ranking import (
     average_precision,
     bpref,
     found_relevant,
+    ndcg,
     num_rel,
     of_relevant,
     of_trec_eval,
@@ -129,6 +132,26 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     each = 1.0 / (before + 1.0) + (before / (before + 1.0)) * share * inferred
     total = np.bincount(row, each, minlength=rankings.size)
     return ratio(total.astype(np.float64, copy=False), num_rel(rankings, rel=rel))
+
+
+@ranked(
+    "NDCG-exp",
+    formula="NDCG with the gain 2^grade − 1 in place of the grade",
+    example="NDCG-exp = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
+    latex=r"\frac{\sum_i (2^{r_i}-1)/\log_2(1+i)}{\sum_i (2^{r^*_i}-1)/\log_2(1+i)}",
+    source="Burges et al. 2005, Learning to Rank using Gradient Descent",
+    gaming=LONGER_IS_FREE,
+    note="ir_measures calls it nDCG(dcg='exp-log2'), ranx ndcg_burges.",
+    aliases=("ndcg-burges",),
+    parameters=(K_IF_ANY,),
+    undefined=(NO_GAIN,),
+    leaves_out_nil=True,
+)
+def exponential_ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
+    """NDCG in which each further grade doubles the gain."""
+    pool = rankings.pool
+    listed, there = (np.exp2(g - pool.top) - 2.0**-pool.top for g in (rankings.grade, pool.grade))
+    return ndcg(replace(rankings, grade=listed, pool=replace(pool, grade=there)), k=k)
 
 
 @ranked(

@@ -7,9 +7,10 @@ a list of all measures is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from abstain.measures.kinds import (
     REGISTRY,
     ColumnMeasure,
     ConfidenceMeasure,
+    DecisionMeasure,
     Measure,
     RankingMeasure,
     fold,
@@ -30,6 +32,7 @@ GROUP = "abstain.measures"
 """The entry points of packages that declare measures."""
 FAMILIES = (
     "abstain.measures.of_counts",
+    "abstain.measures.decisions",
     "abstain.measures.weighted_answers",
     "abstain.measures.confidence",
     "abstain.measures.calibration_errors",
@@ -43,6 +46,7 @@ FAMILIES = (
 
 KINDS: dict[Takes, type[Measure]] = {
     "counts": Measure,
+    "decisions": DecisionMeasure,
     "confidence": ConfidenceMeasure,
     "ranking": RankingMeasure,
     "columns": ColumnMeasure,
@@ -129,7 +133,46 @@ def measure(text: str | Measure) -> Measure:
     if match is None:
         what = shown(str(text))
         raise UsageError(f"{what} is not a measure's name, such as c@1 or credit(t=0.5)")
+    if "," in text and len(several := _sweep(text)) > 1:
+        names = ", ".join(several)
+        raise UsageError(f"expected one measure, and {shown(text)} names {len(several)}: {names}")
     return _parsed(*match.groups())
+
+
+def swept(measures: Sequence[str | Measure] | str | Measure) -> list[str | Measure]:
+    """Measures one by one: a text with several values of a parameter or cutoff names several.
+
+    >>> swept(["c@1", "P@5,10", "RBP(p=0.5,0.8)"])
+    ['c@1', 'P@5', 'P@10', 'RBP(p=0.5)', 'RBP(p=0.8)']
+    """
+    several = isinstance(measures, Iterable) and not isinstance(measures, str)
+    listed: Any = measures if several else [measures]
+    every: list[str | Measure] = []
+    for item in listed:
+        every += _sweep(item) if isinstance(item, str) and "," in item else [item]
+    return every
+
+
+def _sweep(text: str) -> list[str]:
+    """The texts of single measures; a value without a name belongs to the parameter before it."""
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        return [text]
+    name, arguments, cutoff = match.groups()
+    if arguments is None:
+        name, at, cutoff = name.rpartition("@")
+        if not at:
+            return [text]
+    pieces: list[list[str]] = []
+    for piece in filter(None, map(str.strip, (arguments or "").split(","))):
+        key, equals, _ = pieces[-1][0].partition("=") if pieces else ("", "", "")
+        if equals and "=" not in piece:
+            pieces[-1].append(f"{key}={piece}")
+        else:
+            pieces.append([piece])
+    cuts = [""] if cutoff is None else [f"@{each.strip()}" for each in cutoff.split(",")]
+    inside = [f"({', '.join(chosen)})" if chosen else "" for chosen in product(*pieces)]
+    return [f"{name}{each}{cut}" for each in inside for cut in cuts]
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Measures that model a user who reads on or stops: ERR, RBP, INST, and the latter two as C/W/L.
+"""Measures that model a user who reads on or stops: ERR, Compatibility, RBP, INST.
+
+RBP and INST stand here as C/W/L too.
 
 In C/W/L (Moffat, Bailey, Scholer & Thomas 2017) a user goes on after rank i with the chance C(i).
 V(i) = C(1) … C(i−1) is the chance of reaching rank i, and V(1) + V(2) + … the expected depth. The
@@ -11,9 +13,11 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from msgspec.structs import replace
+
 from abstain.measures.definition import Parameter, np
 from abstain.measures.kinds import ranked
-from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, RankedLists
+from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, Pool, RankedLists
 from abstain.measures.ranking import K_IF_ANY, LONGER_IS_FREE, NO_GAIN, REL_IF_ANY, gains, ratio
 
 ERR_PAPER = (
@@ -40,6 +44,10 @@ P = Parameter(
 T = Parameter(
     "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True
 )
+
+
+RBO_DEPTH = 1000
+"""Where the sums of rank-biased overlap end, as in compatibility.py."""
 
 
 @ranked(
@@ -92,6 +100,54 @@ def _reached(rows: DocumentRows, onward: Floats) -> Floats:
     shifted[1:] = onward[:-1]
     shifted[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = 1.0
     return rows.product(shifted)
+
+
+@ranked(
+    "Compat",
+    formula="Σ p^(d−1) X(d)/d / Σ p^(d−1) min(d, R)/d over the depths d to 1000; X(d): documents "
+    "that are among the first d both of the list and of the ideal ranking",
+    example="Compat(p=0.5) = (1 + 0.5 · 1/2 + 0.25 · 2/3 + 2 · 0.0530) / "
+    "(1 + 0.5 + 0.25 + 3 · 0.0530) = 0.7976",
+    latex=r"\sum_d p^{d-1}\frac{X_d}{d}\Big/\sum_d p^{d-1}\frac{\min(d,R)}{d}",
+    source="Clarke, Vtyurina & Smucker 2021, Assessing Top-k Preferences; as in compatibility.py",
+    gaming=LONGER_IS_FREE,
+    note="The ideal ranking has the relevant documents by grade, and those of one grade in the "
+    "order of the list.",
+    aliases=("compatibility",),
+    parameters=(replace(P, meaning="the persistence", default=0.95),),
+    undefined=(NO_GAIN,),
+    leaves_out_nil=True,
+)
+def compatibility(rankings: RankedLists, *, p: float = 0.95) -> Floats:
+    """Rank-biased overlap with the nearest ideal ranking, over the largest possible."""
+    listed, pool = rankings.where(rankings.grade > 0), rankings.pool
+    pool = pool.where(pool.grade > 0)
+    depth = np.arange(1, RBO_DEPTH + 1.0)
+    # what a document that both have from rank i on adds: its weight at every depth from i
+    weight = np.append(np.cumsum((p ** (depth - 1) / depth)[::-1])[::-1], 0.0)
+
+    def worth(rank: Ints) -> Floats:
+        return np.asarray(weight[np.minimum(rank, RBO_DEPTH + 1) - 1])
+
+    row, query = listed.row, rankings.query[listed.row]
+    order = np.lexsort((listed.rank, -listed.grade, row))
+    alike = np.diff(row[order], prepend=-1).astype(bool) | np.diff(
+        listed.grade[order], prepend=-1
+    ).astype(bool)
+    first = np.maximum.accumulate(np.where(alike, np.arange(len(order)), 0))
+    better = _higher(pool, query[order], listed.grade[order])
+    ideal = better + np.arange(len(order)) - first + 1
+    shared = worth(np.maximum(ideal, listed.rank[order]))
+    overlap = np.bincount(row[order], shared, rankings.size).astype(np.float64, copy=False)
+    return ratio(overlap, rankings.per_row(pool.total(worth(pool.place))))
+
+
+def _higher(pool: Pool, query: Ints, grade: Floats) -> Ints:
+    """How many documents of a query's pool have a higher grade."""
+    levels = np.unique(pool.grade)
+    keys = (pool.row + 1) * len(levels) - np.searchsorted(levels, pool.grade)
+    wanted = (query + 1) * len(levels) - np.searchsorted(levels, grade)
+    return np.searchsorted(keys, wanted) - pool.offsets[query]
 
 
 @ranked(

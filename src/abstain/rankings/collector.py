@@ -1,9 +1,9 @@
 """Takes the rows of a run batch by batch and ranks them.
 
 In nearly every run file each query's rows stand together: a batch is ranked and forgotten. In
-others all rows are kept, and ranked in chunks at the end. Rows are placed by numbers alone; only
-the document ids of rows that matter are looked at: whether each is the judged one, and to order
-equal scores.
+others each batch is sorted by query and kept, and ranked in chunks of queries at the end. Rows are
+placed by numbers alone; only the document ids of rows that matter are looked at: whether each is
+the judged one, and to order equal scores. Batches are looked at in threads, added in their order.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from abstain.measures.ranked_lists import Bools, Floats, Ints, spread
-from abstain.rankings.judgments import Codes, Judgments, Keys, RepeatedError, row_keys
+from abstain.measures.ranked_lists import Bools, Floats, Ints, offsets_of, spread
+from abstain.rankings.judgments import (
+    Codes,
+    Judgments,
+    Keys,
+    RepeatedError,
+    all_differ,
+    row_keys,
+)
 
-CHUNK = 1 << 16  # rows ranked at a time when a whole run was gathered
+CHUNK = 1 << 17  # rows ranked at a time when a whole run was gathered
 WORKERS = 2  # chunks ranked at a time
 
 NIL_WORDS = ("NIL", "nil", "-1")
@@ -45,7 +51,7 @@ class Rows:
     keys: Keys
     scores: Floats
     docs: pl.Series
-    number: Ints | None = None
+    number: Ints | Codes | None = None
     """The place of each row's document, where it is not that of the row."""
 
     def documents(self, rows: Ints) -> pl.Series:
@@ -55,17 +61,21 @@ class Rows:
         some = slice(start, end)
         return Rows(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
 
+    def by_query(self) -> Rows:
+        """The same rows by the number of their query; documents stay where they are."""
+        at = by_code(self.codes)
+        number = at.astype(np.uint32)
+        return Rows(self.codes[at], self.keys[at], self.scores[at], self.docs, number)
+
     @classmethod
-    def together(cls, parts: list[Rows]) -> Rows:
-        """Rows in their order; the parts are given up, so that no column is held twice for long."""
+    def together(cls, parts: Sequence[Rows]) -> Rows:
+        """Rows in their order."""
         if len(parts) == 1:
             return parts[0]
         docs = pl.concat([part.docs for part in parts], rechunk=True)
-        columns = {
-            name: [getattr(part, name) for part in parts] for name in ("codes", "keys", "scores")
-        }
-        parts.clear()
-        return cls(docs=docs, **{name: np.concatenate(columns.pop(name)) for name in [*columns]})
+        names = ("codes", "keys", "scores")
+        every = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(docs=docs, **every)
 
 
 class Hits(NamedTuple):
@@ -184,42 +194,65 @@ def look_up(wanted: Ints, keys: Ints, values: Ints) -> Ints:
     return values[sorter[np.searchsorted(keys, wanted, sorter=sorter)]]
 
 
-class Collector:
-    """Takes one run's rows (query, doc, score, marks) and finds the judged documents' ranks."""
+class Batch(NamedTuple):
+    """Rows of one run that came together, and what can be known before those around them are."""
 
-    def __init__(
-        self, judgments: Judgments, *, by_rank: bool = False, gather: bool = False
-    ) -> None:
-        self._judgments, self._by_rank, self._gather = judgments, by_rank, gather
+    rows: Rows
+    """By the number of their query where they are scattered."""
+    heads: Codes
+    """The query of each stretch of rows, in their order."""
+    starts: Ints
+    inside: Hits | None
+    """Of all queries but the first and the last; None where rows are scattered."""
+    nil_words: Sequence[str]
+
+
+def look_at(
+    judgments: Judgments, frame: pl.DataFrame, codes: Codes, *, by_rank: bool, gather: bool
+) -> Batch:
+    """Some rows (query, doc, score, marks), with the numbers of their queries."""
+    keys = row_keys(codes, frame["hash"].to_numpy())
+    rows = Rows(codes, keys, frame["score"].to_numpy(), frame["doc"])
+    words = [word for word in NIL_WORDS if (rows.docs == word).any()]
+    starts = block_starts(codes)
+    heads = codes[starts]
+    if gather or not all_differ(heads):
+        return Batch(rows.by_query(), heads, starts, None, words)
+    inside = rows.between(int(starts[:2][-1]), int(starts[-1]))
+    return Batch(rows, heads, starts, rank_rows(judgments, inside, by_rank=by_rank), words)
+
+
+class Collector:
+    """Takes one run's batches in their order and finds the judged documents' ranks."""
+
+    def __init__(self, judgments: Judgments, *, by_rank: bool = False) -> None:
+        self._judgments, self._by_rank, self._gather = judgments, by_rank, False
         self._kept: list[Rows] = []
         self._hits: list[Hits] = []
         self._nil_words: set[str] = set()
         self._lengths = np.zeros(len(judgments.queries), np.int64)
         self._unjudged: dict[int, None] = {}
 
-    def add(self, rows: pl.DataFrame) -> None:
-        if not rows.height:
-            return
-        codes = self._judgments.encode(rows["query"], rows["begins"].to_numpy())
-        starts = block_starts(codes)
-        heads = codes[starts]
+    def add(self, batch: Batch) -> None:
+        rows, heads, starts, inside, nil_words = batch
         others = heads[heads >= len(self._judgments.queries)]
         self._unjudged |= dict.fromkeys(others.tolist())
-        self._nil_words |= {word for word in NIL_WORDS if (rows["doc"] == word).any()}
-        keys = row_keys(codes, rows["hash"].to_numpy())
-        batch = Rows(codes, keys, rows["score"].to_numpy(), rows["doc"])
-        if not self._gather and len(np.unique(heads)) < len(heads):
+        self._nil_words.update(nil_words)
+        if inside is None and not self._gather:
             if self._hits:
                 raise ScatteredError
             self._gather = True
-        if not self._gather:
-            if self._kept and self._kept[-1].codes[-1] != codes[0]:
-                self._rank()
-            if last := int(starts[-1]):
-                self._kept.append(batch.between(0, last))
-                self._rank()
-                batch = batch.between(last, rows.height)
-        self._kept.append(batch)  # the last query may go on in the next batch
+        if self._gather or inside is None:
+            self._kept.append(rows)
+            return
+        if self._kept and self._kept[-1].codes[-1] != heads[0]:
+            self._rank()
+        if len(starts) > 1:
+            self._kept.append(rows.between(0, int(starts[1])))
+            self._rank()
+            self._count(heads[1:-1], np.diff(starts)[1:])
+            self._hits.append(inside)
+        self._kept.append(rows.between(int(starts[-1]), len(rows.codes)))  # it may go on
 
     def finish(self) -> Collected:
         if self._kept and self._gather:
@@ -231,34 +264,45 @@ class Collector:
         return Collected(together(self._hits), self._lengths, words, others)
 
     def _rank(self) -> None:
+        """Ranks the one query that is kept."""
         rows = Rows.together(self._kept)
         self._kept = []
-        self._count(rows.codes)
+        self._count(rows.codes[:1], np.array([len(rows.codes)]))
         self._hits.append(rank_rows(self._judgments, rows, by_rank=self._by_rank))
 
     def _rank_by_query(self) -> None:
-        rows = Rows.together(self._kept)
-        order = by_code(rows.codes)
-        codes = rows.codes[order]
-        starts = self._count(codes)
-        chunks = np.unique(np.searchsorted(starts, np.arange(0, starts[-1] + 1, CHUNK)))
+        """Ranks all that is kept, some queries at a time: their rows of each batch."""
+        kept = [rows if rows.number is not None else rows.by_query() for rows in self._kept]
+        numbers = max(int(rows.codes[-1]) for rows in kept) + 1
+        self._lengths = np.zeros(max(numbers, len(self._lengths)), np.int64)
+        for rows in kept:
+            self._lengths += np.bincount(rows.codes, minlength=len(self._lengths))
+        chunk = np.cumsum(self._lengths) // CHUNK
+        ends = np.append(np.flatnonzero(np.diff(chunk)) + 1, len(chunk)).astype(np.uint32)
+        cuts = [[0, *np.searchsorted(rows.codes, ends).tolist()] for rows in kept]
+        firsts = offsets_of(np.array([len(rows.codes) for rows in kept]))
+        docs = pl.concat([rows.docs for rows in kept], rechunk=False)
 
-        def ranked(bounds: tuple[int, int]) -> Hits:
-            some = order[slice(*bounds)]
-            chunk = Rows(codes[slice(*bounds)], rows.keys[some], rows.scores[some], rows.docs, some)
+        def ranked(number: int) -> Hits:
+            parts = []
+            for rows, first, cut in zip(kept, firsts, cuts, strict=False):
+                some = slice(cut[number], cut[number + 1])
+                assert rows.number is not None
+                place = rows.number[some] + first
+                parts.append((rows.codes[some], rows.keys[some], rows.scores[some], place))
+            codes, keys, scores, places = map(np.concatenate, zip(*parts, strict=True))
+            at = by_code(codes - (ends[number - 1] if number else np.uint32(0)))
+            chunk = Rows(codes[at], keys[at], scores[at], docs, places[at])
             return rank_rows(self._judgments, chunk, by_rank=self._by_rank)
 
         with ThreadPoolExecutor(max_workers=WORKERS) as pool:
-            self._hits += pool.map(ranked, pairwise([*starts[chunks].tolist(), len(order)]))
+            self._hits += pool.map(ranked, range(len(ends)))
 
-    def _count(self, codes: Codes) -> Ints:
-        """Notes how many rows each query has; where they start."""
-        starts = block_starts(codes)
-        heads = codes[starts]
-        grown = int(heads.max()) + 1 - len(self._lengths)
+    def _count(self, heads: Codes, lengths: Ints) -> None:
+        """Notes how many rows some queries have."""
+        grown = int(heads.max(initial=0)) + 1 - len(self._lengths)
         if grown > 0:
             self._lengths = np.append(self._lengths, np.zeros(grown, np.int64))
         if self._lengths[heads].any():
             raise ScatteredError
-        self._lengths[heads] = np.diff(starts, append=len(codes))
-        return starts
+        self._lengths[heads] = lengths

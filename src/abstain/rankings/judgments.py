@@ -144,7 +144,7 @@ def row_keys(codes: Codes, hashes: Keys) -> Keys:
     return hashes ^ (codes.astype(np.uint64) * ODD)
 
 
-def all_differ(keys: Keys) -> bool:
+def all_differ(keys: Keys | Codes) -> bool:
     """Whether no key is there twice."""
     ordered = np.sort(keys)
     return not (ordered[1:] == ordered[:-1]).any()

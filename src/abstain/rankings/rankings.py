@@ -13,7 +13,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, plural
-from abstain.measures import Measure, measure
+from abstain.measures import Measure, measure, swept
 from abstain.measures.kinds import RankingMeasure
 from abstain.reading import PLAIN, ListSettings, Reading, Selection, narrowed, positions
 from abstain.registry import with_feature_methods
@@ -83,10 +83,11 @@ class Rankings:
 
     @cached_property
     def counted(self) -> Bools:
-        """Runs × queries: which lists count; a missing one may be skipped."""
-        if self.settings.missing != "skip":
-            return np.ones((len(self.runs), len(self.queries)), bool)
-        return ~self.lists.by_run(self.lists.missing)
+        """Runs × queries: which lists count; a missing one or a nil query may be left out."""
+        counted = np.ones((len(self.runs), len(self.queries)), bool)
+        if self.settings.missing == "skip":
+            counted = ~self.lists.by_run(self.lists.missing)
+        return counted & ~self.lists.nil if self.settings.queries == "relevant" else counted
 
     def measures(
         self, measures: Sequence[str | Measure] | str | Measure = ()
@@ -97,26 +98,35 @@ class Rankings:
         return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
 
     def values(self, measure: RankingMeasure) -> Floats:
-        """Runs × queries of a measure; NaN where it does not exist, or 0 as trec_eval has it."""
+        """Runs × queries of a measure; where it does not exist NaN, or 0 if all means are over the
+        same queries."""
         values = self.lists.by_run(measure.values(self.lists))
-        return np.nan_to_num(values, nan=0.0) if self.settings.trec_eval else values
+        return values if self.settings.queries == "each" else np.nan_to_num(values, nan=0.0)
 
     def attributes(
         self, names: Sequence[str]
     ) -> tuple[dict[str, list[str | None]], tuple[str, ...]]:
-        """Each attribute's value for each query, and the queries that the table does not have."""
-        if not names:
-            return {}, ()
+        """Each attribute's value for each query, and the queries that the table does not have.
+
+        `nil` is known without a table: nil or relevant.
+        """
+        listed = () if self.query_table is None else self.query_table.columns
+        known: dict[str, list[str | None]] = {}
+        if "nil" in names and "nil" not in listed:
+            known = {"nil": ["nil" if nil else "relevant" for nil in self.lists.nil.tolist()]}
+        others = [name for name in names if name not in known]
+        if not others:
+            return known, ()
         from abstain.rankings.tables import needs_queries, read_queries
 
         if self.query_table is None:
             raise needs_queries("by")
-        table = read_queries(self.query_table, names)
+        table = read_queries(self.query_table, others)
         wanted = pl.DataFrame({"query": self.queries}, schema={"query": pl.String})
         joined = wanted.join(table, on="query", how="left", maintain_order="left")
         unlisted = wanted.join(table, on="query", how="anti", maintain_order="left")
-        values = {name: [value or None for value in joined[name].to_list()] for name in names}
-        return values, tuple(unlisted["query"])
+        known |= {name: [value or None for value in joined[name].to_list()] for name in others}
+        return {name: known[name] for name in names}, tuple(unlisted["query"])
 
     def only(
         self,
@@ -161,8 +171,12 @@ class Rankings:
 
         `cluster` is the attribute of the table of queries whose values make clusters.
         """
+        if self.settings.queries == "relevant" and self.lists.nil.any():
+            part = self.only(queries=set(self.queries).difference(self.nil_queries))
+            return replace(part, subset=self.subset).scores(measures, cluster=cluster)
         from abstain.rankings.scores import ScoreMatrix
 
+        cluster = cluster or self.reading.cluster
         chosen = self.measures(measures)
         for item in chosen:
             if item.definition.geometric:
@@ -205,9 +219,8 @@ def ranking_measures(
     measures: Sequence[str | Measure] | str | Measure,
 ) -> tuple[RankingMeasure, ...]:
     """The measures asked for, each once; what is no measure of rankings is refused."""
-    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     chosen = []
-    for item in dict.fromkeys(known for text in listed for known in _measures_of(text)):
+    for item in dict.fromkeys(known for text in swept(measures) for known in _measures_of(text)):
         if not isinstance(item, RankingMeasure):
             kind = item.definition.takes
             raise UsageError(f"{item} is a measure of {kind}, expected one of rankings, such as AP")

@@ -14,13 +14,30 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.io.files import Opened, is_bundle, split_name
+from abstain.io.files import Opened, ahead, is_bundle, split_name
 from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
-from abstain.rankings.collector import MARKS, Collected, Collector, Hits, ScatteredError, together
-from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
+from abstain.rankings.collector import (
+    MARKS,
+    Batch,
+    Collected,
+    Collector,
+    Hits,
+    ScatteredError,
+    look_at,
+    together,
+)
+from abstain.rankings.judgments import NIL, UNJUDGED, Codes, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
-from abstain.reading import EngineName, ListSettings, Missing, Reading, Ties
+from abstain.reading import (
+    EngineName,
+    Item,
+    ListSettings,
+    Missing,
+    Reading,
+    Ties,
+    queries_asked,
+)
 
 if TYPE_CHECKING:
     from abstain.io.tables import Table
@@ -44,10 +61,12 @@ def read_rankings(
     all_queries: bool = False,
     relevance_level: float | None = None,
     judged_only: bool = False,
+    item: Item = "document",
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     engine: EngineName | None = None,
     master: str | None = None,
+    cluster: str | None = None,
 ) -> Rankings:
     """Read relevance judgments and runs.
 
@@ -65,29 +84,39 @@ def read_rankings(
         ties: "trec" orders by score, equal ones by falling id; "rank" by the rank column.
         trec_eval: averages as trec_eval takes them.
         top: the grade that is a gain of 1 (default: the largest judged).
-        queries: a table of queries and their attributes, to slice by.
+        queries: a table of queries and their attributes, to slice by. Or which queries all means
+            are over: "all" (0 where a measure is undefined, as in trec_eval, ir_measures and ranx)
+            or "relevant" (those with a relevant document); by default each measure's mean is over
+            the queries where it exists. Both as a sequence: [table, "all"].
         all_queries: every query of that table counts; one without judgments is a nil query.
         relevance_level: the lowest relevant grade, for every measure that has a `rel`.
         judged_only: documents that nobody judged are taken out of the lists first.
+        item: "document+answer" for lists of documents with an answer string: the same document
+            with two answers is two items. The string is what follows the sixth column of a run and
+            the fourth of the judgments, or the column `answer`; or the judgments are patterns.
         columns: known name to actual name: {"query": "qid"}.
         format: trec, csv, tsv, jsonl, json or parquet, where it is not evident.
         engine: who reads paths: polars, duckdb or spark (at `master`).
+        cluster: the attribute of queries whose values make clusters, for tests.
 
     >>> rk = read_rankings({"q": {"d1": 1}}, {"q": {"d1": 2.0, "d2": 3.0}})
     >>> rk.score("RR").rows[0].scores
     {'RR': 0.5}
     """
+    over, queries = queries_asked(queries)
     settings = ListSettings(
         nil=nil,
         nil_as_answer=nil_as_answer,
         limit=limit,
         missing=missing or ("skip" if trec_eval else "empty"),
         ties=ties,
+        queries=over,
         trec_eval=trec_eval,
         top=top,
         all_queries=all_queries,
         relevance_level=relevance_level,
         judged_only=judged_only,
+        item=item,
     ).checked()
     columns, qrels = columns or {}, _without_ranx(qrels)
     table: Table | None = None
@@ -100,11 +129,16 @@ def read_rankings(
         table = open_queries(queries, columns)
         listed = read_queries(table)["query"].to_list()
         also += listed if all_queries else []
+    named = _named_runs(runs)
+    if item != "document":
+        from abstain.rankings.pairs import with_answers
+
+        qrels, named = with_answers(qrels, named, nil=nil, columns=columns, format=format)
+        columns, format = {}, None
     opening = partial(open_source, columns=columns, format=format)
     gold = opening(qrels, side="gold")
     sources = [
-        opening(data, side="run", name=name, engine=engine, master=master)
-        for name, data in _named_runs(runs)
+        opening(data, side="run", name=name, engine=engine, master=master) for name, data in named
     ]
     if columns:
         from abstain.io.frames import check_mapping
@@ -113,7 +147,8 @@ def read_rankings(
         check_mapping(columns, tables if table is None else [*tables, table])
     load = partial(ranked_lists, gold, sources, also=also)
     lists, origins = load(settings)
-    reading = Reading.of(columns=columns, format=format, engine=engine, master=master)
+    how: Any = {"format": format, "engine": engine, "master": master, "cluster": cluster}
+    reading = Reading.of(columns=columns, **how)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
 
 
@@ -240,13 +275,22 @@ def _collect(
 ) -> dict[str, Collected]:
     """The judged documents of each run in a source; scattered rows are gathered first."""
     collectors: dict[str, Collector] = {}
-    new = partial(Collector, judgments, by_rank=by_rank, gather=gather)
-    try:
+    new = partial(Collector, judgments, by_rank=by_rank)
+
+    def numbered() -> Iterator[tuple[str, pl.DataFrame, Codes]]:
+        """Queries get their numbers in the order of rows, whichever thread is ahead."""
         for batch in source.batches(by_rank=by_rank, marks=MARKS):
             for name, rows in _by_run(batch):
-                if name not in collectors:
-                    collectors[name] = new()
-                collectors[name].add(rows)
+                yield name, rows, judgments.encode(rows["query"], rows["begins"].to_numpy())
+
+    def looked_at(item: tuple[str, pl.DataFrame, Codes]) -> tuple[str, Batch]:
+        return item[0], look_at(judgments, *item[1:], by_rank=by_rank, gather=gather)
+
+    try:
+        for name, seen in ahead(numbered(), looked_at):
+            if name not in collectors:
+                collectors[name] = new()
+            collectors[name].add(seen)
         every = collectors or {source.run: new()}  # an empty run answers nothing, and is a run
         return {name: each.finish() for name, each in every.items()}
     except ScatteredError:

@@ -162,28 +162,36 @@ class ScoreMatrix:
             subset=narrowed(self.subset, runs=chosen, of_runs=len(self.runs), unit=self.unit),
         )
 
-    def complete(self) -> ScoreMatrix:
-        """The topics on which every run has every score; what is left out is noted."""
-        gone: Bools = np.asarray(np.isnan(self.values).any(axis=(0, 1)))
-        if not gone.any():
+    def complete(self, *, by_measure: bool = False) -> ScoreMatrix:
+        """The topics on which every run has every score; what is left out is noted.
+
+        With `by_measure` a topic on which some measure does not exist stays for the other ones.
+        """
+        lacks = np.isnan(self.values)
+        nowhere = np.zeros((len(self.measures), len(self.topics)), bool)
+        if by_measure:
+            nowhere |= (self.undefined | lacks.all(axis=1, keepdims=True)).any(axis=1)
+        gone: Bools = np.asarray((lacks & ~nowhere[:, None]).any(axis=(0, 1)))
+        gone |= nowhere.all(axis=0)
+        if not (gone.any() or nowhere.any()):
             return self
         if gone.all():
             raise InputError(f"no {self.unit} has a score for every system", self.source or None)
-        known = int(self.undefined.any(axis=(0, 1)).sum())
-        lost = (
-            f"left out: {int(gone.sum()):,} of {plural(len(gone), self.unit, self._units)}, where "
-        )
-        note = lost + "some system has no score"
-        if known:
-            there = "there" if known == gone.sum() else f"on {known:,} of them"
-            note += f"; the score is undefined {there}"
+        every = plural(len(gone), self.unit, self._units)
+        notes = [
+            f"means of {name} leave out {n:,} of {every}, where it is undefined"
+            for name, n in zip(self.measures, nowhere.sum(axis=1).tolist(), strict=True)
+            if n
+        ]
+        if lost := int((gone & ~nowhere.all(axis=0)).sum()):
+            notes.append(f"left out: {lost:,} of {every}, where some system has no score")
         return replace(
             self,
             topics=tuple(t for t, out in zip(self.topics, gone, strict=True) if not out),
-            values=self.values[:, :, ~gone],
+            values=np.where(nowhere[:, None], np.nan, self.values)[:, :, ~gone],
             undefined=self.undefined[:, :, ~gone],
             attributes=self.attributes.filter(~gone) if self.attributes.width else self.attributes,
-            notes=(*self.notes, note),
+            notes=(*self.notes, *notes),
         )
 
     if TYPE_CHECKING:

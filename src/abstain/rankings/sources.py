@@ -85,7 +85,7 @@ def open_source(
     chosen = check_engine(engine, master)
     if isinstance(data, (str, os.PathLike, Opened)) and format in (None, TREC):
         opened = data if isinstance(data, Opened) else open_file(os.fspath(data))
-        if format == TREC or _is_trec(opened):
+        if format == TREC or is_trec(opened):
             path = None if opened is data or data == STDIN else os.fspath(data)  # type: ignore[arg-type]
             run = name or run_name(opened.name if opened is data else data)
             return TrecFile(opened.name, run, bool(name), path, opened)
@@ -111,7 +111,7 @@ def is_ranking(data: str | Opened) -> bool:
     return len(first.split()) == len(trec.RUN_COLUMNS) and trec.looks_like_trec(first)
 
 
-def _is_trec(opened: Opened) -> bool:
+def is_trec(opened: Opened) -> bool:
     """TREC files have no header and often no ending; tables say what they are."""
     head = opened.head.removeprefix(BOM)
     if head.startswith(PARQUET):

@@ -88,6 +88,12 @@ class Grid(Struct):
     """Rows in a dim style: references, totals."""
     breaks: set[int] = field(default_factory=set)
     """Rows before which a group begins."""
+    marks: dict[tuple[int, int], str] = field(default_factory=dict)
+    """Superscripts, by row and column, where a table is for a paper."""
+    bold: set[tuple[int, int]] = field(default_factory=set)
+    """Cells in bold there, by row and column."""
+    caption: str = ""
+    """Its caption there."""
 
     @classmethod
     def of(cls, columns: Iterable[tuple[Column, Sequence[Cell]]], **more: Any) -> Grid:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from msgspec.structs import replace
@@ -35,6 +35,7 @@ _LATEX = str.maketrans(
     | {sign: f"\\text{name}{{}}" for sign, name in _SIGNS.items()}
     | {sign: f"$\\{name}$" for sign, name in _MATHS.items()}
     | {"|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "′": "$'$"}
+    | {"†": r"\dag{}", "‡": r"\ddag{}"}
     | {"[": "{[}", "]": "{]}"}  # after a line's end it would open an argument
 )
 
@@ -56,6 +57,25 @@ def csv_text(text: str) -> str:
     """
     safe = clean(text)
     return "'" + safe if safe[:1] in ("=", "+", "-", "@") else safe
+
+
+_MD, _TEX = ("**{}**", "<sup>{}</sup>"), (r"\textbf{{{}}}", r"\textsuperscript{{{}}}")
+"""Bold, and a superscript."""
+
+
+def _texts(
+    grid: Grid, digits: int, escaped: Callable[[str], str], looks: tuple[str, str]
+) -> Iterator[list[str]]:
+    """The cells of every column as text, some in bold or with a superscript."""
+    bold, raised = looks
+    for column, texts in enumerate(grid.texts(digits)):
+        cells = [
+            bold.format(text) if (row, column) in grid.bold else text
+            for row, text in enumerate(map(escaped, texts))
+        ]
+        for (row, _), mark in ((at, m) for at, m in grid.marks.items() if at[1] == column and m):
+            cells[row] += raised.format(escaped(mark))
+        yield cells
 
 
 def to_csv(grid: Grid) -> str:
@@ -90,8 +110,8 @@ def to_markdown(grid: Grid, *, digits: int = 4) -> str:
     """A pipe table, aligned so that it reads as text too."""
     grid = grid.without_bars()
     columns = []
-    for column, texts in zip(grid.columns, grid.texts(digits), strict=True):
-        cells = [markdown_text(text) for text in (column.name, *texts)]
+    for column, texts in zip(grid.columns, _texts(grid, digits, markdown_text, _MD), strict=True):
+        cells = [markdown_text(column.name), *texts]
         width, is_text = max(3, *map(len, cells)), column.kind == "text"
         padded = [cell.ljust(width) if is_text else cell.rjust(width) for cell in cells]
         padded.insert(1, "-" * width if is_text else "-" * (width - 1) + ":")
@@ -99,23 +119,31 @@ def to_markdown(grid: Grid, *, digits: int = 4) -> str:
     lines = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
     if grid.title:
         lines = [f"**{markdown_text(grid.title)}**", "", *lines]
+    if grid.caption:
+        lines += ["", f"Table: {markdown_text(grid.caption)}"]
     if grid.notes:
         lines += ["", *(f"- {markdown_text(note)}" for note in grid.notes)]
     return "\n".join(lines) + "\n"
 
 
 def to_latex(grid: Grid, *, digits: int = 4) -> str:
-    """A booktabs tabular, ready to paste; its title and notes are comments."""
+    """A booktabs tabular, ready to paste; its title and notes are comments.
+
+    With a caption it is a whole table.
+    """
     grid = grid.without_bars()
     spec = "".join("l" if column.kind == "text" else "r" for column in grid.columns)
     lines = [f"\\begin{{tabular}}{{{spec}}}", "\\toprule"]
     lines.append(" & ".join(latex_text(column.name) for column in grid.columns) + r" \\")
     lines.append("\\midrule")
-    for number, row in enumerate(zip(*grid.texts(digits), strict=True)):
+    for number, row in enumerate(zip(*_texts(grid, digits, latex_text, _TEX), strict=True)):
         if number and number in grid.breaks:
             lines.append("\\midrule")
-        lines.append(" & ".join(map(latex_text, row)) + r" \\")
+        lines.append(" & ".join(row) + r" \\")
     lines += ["\\bottomrule", "\\end{tabular}"]
+    if grid.caption:
+        head = ["\\begin{table}", "\\centering", f"\\caption{{{latex_text(grid.caption)}}}"]
+        lines = [*head, *lines, "\\end{table}"]
     if grid.title:
         lines = [f"% {clean(grid.title)}", *lines]
     lines += [f"% {clean(note)}" for note in grid.notes]

@@ -10,6 +10,7 @@ import polars as pl
 from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
+from abstain.runs.gold import UNANSWERABLE
 from abstain.runs.judge import NO, YES, filled_in, first_of
 from abstain.runs.usual_names import plain
 
@@ -37,6 +38,11 @@ def marking(table: Table) -> dict[str, bool]:
                 f"leave out {option('columns', {name: column})}"
             )
     return columns
+
+
+def by_evidence(column: str) -> bool:
+    """Whether a column says only that the evidence is there: an answer without it may be right."""
+    return plain(column) == "has_evidence"
 
 
 def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
@@ -71,6 +77,21 @@ def unreadable(text: str, columns: Collection[str], table: Table) -> str:
     return f"{names} is {shown(text)}, expected yes or no"
 
 
+def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Which questions are marked as unanswerable; all rows of one must agree."""
+    says = {word: (pl.col(ANSWERABLE) == word).any() for word in ("yes", "no")}
+    marks = rows.group_by("question").agg(**says).sort("question")
+    both = marks.filter("yes", "no")
+    if both.height:
+        question = shown(both["question"][0])
+        raise InputError(
+            f"question {question} can be answered in one row and not in another; whether it can "
+            "must agree in every row",
+            label,
+        )
+    return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
+
+
 def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.Series | None:
     """Whether each question can be answered, null where no column says; None without such columns.
 
@@ -90,7 +111,7 @@ def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.S
 
 def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
     """Refuse a question that a column marks as answerable but that has no right answer."""
-    columns = [name for name in marking(table) if plain(name) != "has_evidence"]
+    columns = [name for name in marking(table) if not by_evidence(name)]
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
     if columns and len(wrong):
         raise InputError(

@@ -10,14 +10,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UndecidedError, check_name, option, plural, some_of
+from abstain.errors import (
+    InputError,
+    UndecidedError,
+    UsageError,
+    check_name,
+    option,
+    plural,
+    some_of,
+)
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
@@ -29,6 +37,7 @@ from abstain.outcomes import (
     SIDES,
     WRONG,
     CountsArray,
+    DecisionsArray,
     Effect,
     Policy,
     Unanswerable,
@@ -50,6 +59,7 @@ from abstain.registry import with_feature_methods
 from abstain.runs.counting import count_cells
 from abstain.runs.gold import Slices, cluster_numbers, numbered_slices, slices_of
 from abstain.runs.judge import KIND
+from abstain.runs.partial import summed_by
 from abstain.runs.responses import SAMPLE
 from abstain.runs.sources import Source, Subset, having
 
@@ -57,7 +67,7 @@ if TYPE_CHECKING:
     from abstain.features.campaign.analysis import campaign as _campaign
     from abstain.features.compare.analysis import compare as _compare
     from abstain.features.curve.analysis import curve as _curve
-    from abstain.features.curve.analysis import histogram as _histogram
+    from abstain.features.decisions.analysis import decisions as _decisions
     from abstain.features.meta.analysis import meta as _meta
     from abstain.features.score.analysis import score as _score
     from abstain.features.score.several import several as _several
@@ -73,6 +83,14 @@ DECLINING: dict[Unanswerable, str] = {
     "wrong": "declining an unanswerable question counts as wrong",
 }
 """The note for each setting."""
+
+UNMARKED = (
+    "no question is marked as unanswerable, so nobody knows where declining was due: mark them "
+    "with a column 'answerable' (yes or no), or with an empty 'correct' in a gold"
+)
+
+Tables: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
+"""Run and slice to a table of counts, a row for each cluster."""
 
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
@@ -140,6 +158,56 @@ class RunData:
         table = counts.table.reshape(-1, len(SIDES), KINDS)
         return Sides(counts.runs, counts.slices, table)
 
+    def decided(self, by: Sequence[str] = ()) -> DecisionsArray:
+        """Decisions under the policy, in the rows of `counted`; raises where none is marked."""
+        self.source.require_whole()
+        if self.kind == "counts":
+            raise UsageError("counts do not say which questions can be answered")
+        if not self.source.count_kinds(()).table[:, KINDS:].any():
+            raise InputError(UNMARKED)
+        kinds = self.source.count_kinds(by)
+        refuse_undecided(blanks_by_reason(kinds.table), kinds.runs, self.policy)
+        return DecisionsArray(self.policy.apply(kinds.table, decisions=True))
+
+    def by_cluster(self, by: Sequence[str], *, decisions: bool = False) -> Tables | None:
+        """Counts of each cluster by run and slice; no value makes a cluster of one.
+
+        None where questions are independent.
+        """
+        if self.source.shares is not None:
+            return self._graded_clusters(by)
+        if self.cluster is None or self.kind == "counts":
+            return None
+        grouped = tuple(dict.fromkeys((*by, self.cluster)))
+        fine = self.source.count_kinds(grouped)
+        at = grouped.index(self.cluster)
+        result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
+        for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
+            alone = values[at] is None
+            rows = np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0) if alone else row[None]
+            result.setdefault((run, values[: len(by)]), []).append(rows)
+        return {
+            key: self.policy.apply(np.concatenate(rows), decisions=decisions).astype(np.float64)
+            for key, rows in result.items()
+        }
+
+    def _graded_clusters(self, by: Sequence[str]) -> Tables:
+        """As `by_cluster` with partial credit: without clusters, each question is one."""
+        slices, slice_of = numbered_slices(self.with_attributes(by), by)
+        clusters, tables = self.clusters(), {}
+        for at, part in enumerate(slices):
+            where = slice_of == at
+            for number, run in enumerate(self.source.names()):
+                own = self.each(number)[where]
+                tables[run, part] = own if clusters is None else summed_by(clusters[where], own)
+        return tables
+
+    @property
+    def decision_codes(self) -> Codes:
+        """Runs × questions: indices into `DECISIONS`, or `EXCLUDED`."""
+        self.decided()
+        return self.policy.decisions(EXCLUDED).astype(np.uint8)[self.kinds]
+
     @property
     def samples(self) -> int | None:
         """How many questions there are, where the files say that each was asked repeatedly."""
@@ -192,14 +260,6 @@ class RunData:
         sure = self.source.matrix(confident=True).confidence
         assert sure is not None
         return sure
-
-    @property
-    def nothing_right(self) -> BoolArray | None:
-        """Mask of the questions without a right answer; None if there are none or no gold."""
-        if self.source.gold is None:
-            return None
-        nothing = self.source.questions(None)["nothing_right"].to_numpy()
-        return nothing if nothing.any() else None
 
     def counted(self, by: Sequence[str] = ()) -> Counted:
         """Counts under the policy, by run and slice."""
@@ -390,9 +450,9 @@ class Evaluation:
     if TYPE_CHECKING:  # features answer these: `registry`
         score = _score
         several = _several
+        decisions = _decisions
         compare = _compare
         curve = _curve
-        histogram = _histogram
         tune = _tune
         meta = _meta
         campaign = _campaign

@@ -23,12 +23,13 @@ from abstain.outcomes import (
     KINDS,
     OUTCOMES,
     RIGHT,
+    WITHHELD,
     WRONG,
     Why,
     blank_kind,
 )
-from abstain.reading import PartialScale
-from abstain.runs.answerable import ANSWERABLE, answerable_text, marking
+from abstain.reading import PartialScale, languages_of
+from abstain.runs.answerable import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
 from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
 from abstain.runs.gold import BY, UNANSWERABLE, Gold, numbered_slices
 from abstain.runs.judge import (
@@ -51,11 +52,16 @@ from abstain.runs.judge import (
     kind_by_reason,
 )
 from abstain.runs.partial import shared, words_of
+from abstain.runs.refusals import rule_of, text_of
 from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
 
 COLUMNS = ("outcome", "grade")
 MARK = "__mark:"
 """Prefix of a column that marks questions as answerable or not, as text."""
+BY_EVIDENCE = "__by_evidence"
+"""Whether questions are marked by their evidence: an answer without it may be right."""
+DECLINES = "__declines"
+"""Whether a row's text declines to answer."""
 GRADED = "__graded"
 """The kind by the grade alone."""
 NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
@@ -165,10 +171,20 @@ def _columns_to_judge(
     )
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
-    if marks := marking(table):
+    marks = marking(table)
+    if marks:
         named = [text_column(frame, c, table.name, trim=True).alias(MARK + c) for c in marks]
-        item = replace(item, table=replace(table, frame=frame.with_columns(*named).to_native()))
+        frame = frame.with_columns(*named)
         extra.append(answerable_text({MARK + c: yes for c, yes in marks.items()}))
+        extra.append(nw.lit(any(map(by_evidence, marks))).alias(BY_EVIDENCE))
+    # the text is looked at where a grade of right may be for declining
+    languages = table.refusals or (languages_of("all") if any(map(by_evidence, marks)) else ())
+    text = text_of(table.columns)
+    if languages and text and frame.implementation.is_polars():
+        declines = rule_of(text, languages).is_not_null().alias(DECLINES)
+        frame = nw.from_native(frame.to_native().with_columns(declines).collect().lazy())
+        extra.append(nw.col(DECLINES))
+    item = replace(item, table=replace(table, frame=frame.to_native()))
     texts = ("question", "why", *keep)
     return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
 
@@ -200,9 +216,19 @@ def _scales(
 
 
 def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[Any]:
-    """Each row with the kind of its grade; no grade is an empty response."""
+    """Each row with the kind of its grade; no grade is an empty response.
+
+    A refusal that is graded right marks its question as unanswerable, unless columns do so.
+    """
     cases = [(nw.col("grade") == value.strip(), code(kind)) for value, kind in scale.items()]
-    return frame.with_columns(first_of(cases, code(blank_kind(Why.EMPTY))).alias(GRADED))
+    frame = frame.with_columns(first_of(cases, code(blank_kind(Why.EMPTY))).alias(GRADED))
+    names = frame.collect_schema().names()
+    if DECLINES not in names or ANSWERABLE in names:
+        return frame
+    due = (nw.col(GRADED) == RIGHT) & nw.col(DECLINES)
+    return frame.with_columns(
+        nw.when(due).then(nw.lit("no")).otherwise(nw.lit("")).alias(ANSWERABLE)
+    )
 
 
 def _kind(names: Sequence[str]) -> nw.Expr:
@@ -219,6 +245,11 @@ def _kind(names: Sequence[str]) -> nw.Expr:
     if "why" in names:
         reason = kind_by_reason(names) + (graded - 2) % len(CANDIDATES)
         cases.append((filled_in("why"), reason + side))
+    if BY_EVIDENCE in names:
+        right = (graded == RIGHT) & (side > 0)
+        if DECLINES in names:
+            cases.append((right & nw.col(DECLINES), code(DECLINED) + side))
+        cases.append((right & nw.col(BY_EVIDENCE), code(WITHHELD) + side))
     return first_of(cases, graded + side).cast(nw.Int8).alias(KIND)
 
 
@@ -234,7 +265,7 @@ def _questions(
     rows = pl.concat(parts, how="diagonal").filter(pl.col("question") != "")
     sides = None
     if ANSWERABLE in rows.columns:
-        sides = _sides_of(rows.select("question", ANSWERABLE), responses[0].table.name)
+        sides = sides_of(rows.select("question", ANSWERABLE), responses[0].table.name)
         rows = rows.drop(ANSWERABLE)
     known = rows.drop(BY + "question", strict=False)
     known = known.rename({BY + name: name for name in by if name != "question"})
@@ -247,21 +278,6 @@ def _questions(
             responses[0].table.name,
         )
     return known if sides is None else known.join(sides, on="question", how="left")
-
-
-def _sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """Which questions are marked as unanswerable; all rows of one must agree."""
-    says = {word: (pl.col(ANSWERABLE) == word).any() for word in ("yes", "no")}
-    marks = rows.group_by("question").agg(**says).sort("question")
-    both = marks.filter("yes", "no")
-    if both.height:
-        question = shown(both["question"][0])
-        raise InputError(
-            f"question {question} can be answered in one row and not in another; whether it can "
-            "must agree in every row",
-            label,
-        )
-    return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
 
 
 def numbered(judged: Judged) -> Judged:

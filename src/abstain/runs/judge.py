@@ -148,7 +148,7 @@ def _columns_to_judge(
     table = item.table
     needed = {"question": "which names each question"} if align == "id" else {}
     require(table, needed | {"answer": "which holds the answer (empty: none was given)"})
-    texts = ("answer", "answered", "candidate", "why", *keep)
+    texts = tuple(dict.fromkeys(("answer", "answered", "candidate", "why", *keep)))
     extra = []
     if table.refusals and RULE in table.columns:
         extra.append(nw.col(RULE))

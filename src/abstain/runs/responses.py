@@ -181,6 +181,8 @@ def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
     """The tables of responses that a caller named, each with the name of its run."""
+    if isinstance(runs, list) and runs and all(isinstance(item, Responses) for item in runs):
+        return runs  # opened already
     responses = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
     if len(responses) == 1 and responses[0].table.run_id is None:
         return responses  # a plain table: no tasks to join, no names that are alike

@@ -283,6 +283,9 @@ class Subset(Source):
         if whole.shares is not None:
             self.shares = whole.shares[np.ix_(rows, columns)]
 
+    def known(self) -> tuple[list[str], int | None]:
+        return self.names(), len(self.columns)
+
     def names(self) -> list[str]:
         """The runs in the order of its rows, which is not always that of their names."""
         names = self.whole.names()

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
-from abstain.outcomes import CountsArray
+from abstain.outcomes import CountsArray, DecisionsArray
 
 Limits: TypeAlias = tuple[Array, Array]
 STEP = 1e-5
@@ -46,6 +46,8 @@ class Cells(Struct, frozen=True):
     """The cell of each of the six counts."""
     columns: tuple[int, ...]
     """The count that stands for each cell."""
+    many: type[CountsArray] = CountsArray
+    """What the measure takes."""
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -63,7 +65,7 @@ class Cells(Struct, frozen=True):
         table = np.zeros((6, *cells.shape[:-1]))
         for cell, column in enumerate(self.columns):
             table[column] = cells[..., cell]
-        return CountsArray(np.moveaxis(table, 0, -1))
+        return self.many(np.moveaxis(table, 0, -1))
 
 
 THREE = Cells((0, 1, 2, 2, 2, 2), (0, 1, 4))
@@ -72,8 +74,14 @@ FIVE = Cells((0, 1, 2, 3, 4, 4), (0, 1, 2, 3, 4))
 """Right, wrong, and blanks by their candidate: right, wrong, none."""
 
 
+OF_DECISIONS = Cells(FIVE.of_count, FIVE.columns, DecisionsArray)
+"""Right, wrong, wrongly declined, wrongly answered, rightly declined."""
+
+
 def cells_of(measure: Measure) -> Cells:
     """The cells that a measure distinguishes."""
+    if measure.definition.takes == "decisions":
+        return OF_DECISIONS
     return FIVE if measure.definition.needs_candidates else THREE
 
 
@@ -151,10 +159,13 @@ def delta(f: Functional, cells: Array, clusters: Array | None, *, level: float) 
     return np.maximum(value - reach, f.bounds[0]), np.minimum(value + reach, f.bounds[1])
 
 
-def effective(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Array:
+def effective(
+    f: Functional, cells: Array, clusters: Array | None, *, level: float, careful: bool = True
+) -> Array:
     """The effective sample size of clustered questions (Korn & Graubard 1998).
 
-    n over the design effect, times the squared ratio of the normal to the t quantile.
+    n over the design effect, times the squared ratio of the normal to the t quantile. Few clusters
+    that vary cannot show the effect: where `careful`, n is drawn to the number of clusters.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -167,12 +178,14 @@ def effective(f: Functional, cells: Array, clusters: Array | None, *, level: flo
     carrying = _ratio((sums**2).sum(axis=-1) ** 2, (sums**4).sum(axis=-1), 0)
     of_cells = _effect_of_cells(cells, clusters)
     shrunk = (carrying * effect + BORROWED * of_cells) / (carrying + BORROWED)
-    tail = (1 + level) / 2
-    by_size = np.maximum(effective_clusters(clusters.sum(axis=-1)) - 1, 1)
-    degrees = np.minimum(degrees_of_freedom(sums), by_size)
+    groups, tail = effective_clusters(clusters.sum(axis=-1)), (1 + level) / 2
+    degrees = np.minimum(degrees_of_freedom(sums), np.maximum(groups - 1, 1))
     quantiles = (ndtri(tail) / stdtrit(degrees, tail)) ** 2
     least = LEAST_EFFECT if (clusters.sum(axis=-1) > 1 + STEP).any() else LEAST_OF_SHARES
-    return np.asarray(n / np.maximum(np.maximum(effect, shrunk), least) * quantiles)
+    divisor = np.maximum(np.maximum(effect, shrunk), least) / quantiles
+    if careful:
+        divisor += np.maximum(n / groups - divisor, 0) / (1 + carrying**2)
+    return np.asarray(n / divisor)
 
 
 def _ratio(above: Array, below: Array, otherwise: float) -> Array:
@@ -228,7 +241,7 @@ def logit(f: Functional, cells: Array, clusters: Array | None, *, level: float) 
     bottom, top = f.bounds
     width = top - bottom
     value = f.value(cells)
-    size = _independent(f, cells, effective(f, cells, clusters, level=level))
+    size = _independent(f, cells, effective(f, cells, clusters, level=level, careful=False))
     successes = np.clip((value - bottom) / width, 0, 1) * size + PSEUDO_COUNT
     total = size + 2 * PSEUDO_COUNT
     reach = ndtri((1 + level) / 2) * np.sqrt(1 / successes + 1 / (total - successes))

@@ -34,6 +34,7 @@ with fewer, skewness cannot be estimated."""
 Number = TypeVar("Number", float, Array)
 CORRECTIONS = {
     "holm": "corrected by Holm",
+    "bonferroni": "corrected by Bonferroni",
     "bh": "corrected by Benjamini and Hochberg",
     "none": "not corrected",
 }
@@ -361,6 +362,8 @@ def adjust(p: Array, correction: str) -> Array:
 
     adjusted = np.array(p, np.float64)
     known = ~np.isnan(adjusted)
+    if correction == "bonferroni":
+        return np.asarray(np.minimum(adjusted * known.sum(), 1))
     if correction != "none":
         of = holm if correction == "holm" else false_discovery_control
         adjusted[known] = of(adjusted[known])

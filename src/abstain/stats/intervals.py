@@ -12,8 +12,8 @@ import numpy as np
 
 from abstain.errors import UsageError, check_name, option
 from abstain.measures import Measure, definitions
-from abstain.measures.definition import Array
-from abstain.outcomes import Counts, CountsArray
+from abstain.measures.definition import Array, IntArray
+from abstain.outcomes import Counts, Decisions
 from abstain.stats import delta_method
 
 IntervalMethod: TypeAlias = Literal[
@@ -85,7 +85,7 @@ def check_repeats(repeats: int) -> None:
 
 def interval(
     measure: Measure,
-    counts: Counts | Array,
+    counts: Counts | Decisions | Array,
     *,
     clusters: Array | None = None,
     method: str = DEFAULT,
@@ -101,13 +101,13 @@ def interval(
     (True, 'beta')
     """
     method = check_method(method)
-    if isinstance(counts, Counts):
-        counts = np.array([getattr(counts, f) for f in Counts.__slots__])
+    cells, share = delta_method.cells_of(measure), measure.definition.proportion
+    if isinstance(counts, (Counts, Decisions)):
+        counts = cells.many.of([counts]).table[0]
     row = np.asarray(counts, np.float64)
-    reason = measure.why_undefined(Counts.of(row.tolist()))
+    reason = measure.why_undefined(cells.many(row))
     if reason is not None:
         return Interval.none(method, reason)
-    cells, share = delta_method.cells_of(measure), measure.definition.proportion
     merged, groups = cells.merge(row), None
     if clusters is not None:
         groups = cells.merge(clusters[clusters.sum(axis=-1) > 0])
@@ -120,7 +120,7 @@ def interval(
     f = delta_method.one_run(measure)
     if share is not None and method in PROPORTIONS:
         worth = delta_method.effective(f, merged, groups, level=level) / merged.sum()
-        x, n = (float(of * worth) for of in share.of(CountsArray(row)))
+        x, n = (float(of * worth) for of in share.of(cells.many(row)))
         low, high = PROPORTIONS[method](x, n, level=level)
         return Interval(float(low), float(high), method)
     options: Any = {"method": method, "level": level, "trials": trials, "seed": seed}
@@ -275,3 +275,22 @@ PROPORTIONS: dict[str, Callable[..., tuple[Any, Any]]] = {
     "jeffreys": partial(delta_method.beta_limits, added=(0.5, 0.5)),
 }
 """Intervals of x successes in n trials, which need not be whole."""
+
+
+def exact(x: IntArray, n: IntArray, *, level: float) -> tuple[Array, Array]:
+    """Clopper and Pearson's intervals of x successes in n trials; NaN without a trial.
+
+    They hold their level for any n.
+    """
+    low, high = PROPORTIONS["clopper-pearson"](x, np.maximum(n, 1), level=check_level(level))
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def exact_f1(twice: IntArray, of: IntArray, *, level: float) -> tuple[Array, Array]:
+    """Exact intervals of F1 = 2·tp / (2·tp + fp + fn): of `twice` 2·tp in `of`.
+
+    F1 = 2·J / (1 + J) rises with J = tp / (tp + fp + fn), which is a proportion.
+    """
+    limits = exact(twice // 2, of - twice // 2, level=level)
+    low, high = (2 * each / (1 + each) for each in limits)
+    return low, high

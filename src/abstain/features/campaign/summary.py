@@ -11,7 +11,7 @@ from abstain.errors import plural, some_of
 from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.result import Stability
 from abstain.features.campaign.tables import tests_passed
-from abstain.features.compare.view import distinct_from, verdict
+from abstain.features.compare.words import distinct_from, verdict
 from abstain.report.charts import (
     OUTCOME_COLOURS,
     bars,

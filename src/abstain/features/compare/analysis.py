@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import structs
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison
-from abstain.features.compare.comparison import Correction, Options, Progress, Test
+from abstain.features.compare.comparison import (
+    Comparison,
+    Correction,
+    Family,
+    Options,
+    Progress,
+    Test,
+)
 from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import compare_scores
@@ -17,6 +28,7 @@ from abstain.measures import measure as measure_of
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.runs.evaluation import Evaluation
+from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import check_method
 from abstain.stats.planning import check_plan
 
@@ -26,16 +38,19 @@ if TYPE_CHECKING:
     from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURE = "c@1"
+OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "policy": {}}
+"""What a result says of its input, and the further measures in it need not."""
 
 
 def compare(
     asked: Evaluation | Rankings | ScoreMatrix,
-    measure: str | Measure | None = None,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
     *,
     against: str | None = None,
     by: Sequence[str] | str = (),
     test: Test | None = None,
     correction: Correction | None = None,
+    family: Family = "all",
     interval: IntervalMethod | None = None,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -54,14 +69,15 @@ def compare(
 
     Args:
         asked: What was read.
-        measure: What runs are compared by: c@1 by default; AP for rankings; of scores, one of
-            them.
+        measures: What runs are compared by, one or several: c@1 by default; AP for rankings; of
+            scores all that there are. The first one orders the runs.
         against: The run that each other one is compared with.
         by: Attributes; for two runs with outcomes, which slices carry the difference.
-        test: How p is computed. Of scores t (the paired t-test, the default), randomisation,
-            bootstrap, wilcoxon or sign; of outcomes randomisation (the default), bootstrap or
-            mcnemar.
-        correction: For many pairs, or many runs against one; Holm's by default.
+        test: How p is computed. Of scores t (the larger p of Student's and Hall's, the default),
+            student (the plain paired t-test), randomisation, bootstrap, wilcoxon or sign; of
+            outcomes randomisation (the default), bootstrap or mcnemar.
+        correction: For many pairs or measures: holm (the default), bonferroni, bh or none.
+        family: What is corrected for: all pairs by all measures, or the pairs of each measure.
         interval: The method of intervals; None takes the measure's default, for scores Student's t
             widened where they are skewed (hall).
         level: The level of intervals; what it leaves is the error of tests.
@@ -75,11 +91,12 @@ def compare(
         progress: Called with how much of the work is done, and how much there is.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-    of_scores = isinstance(asked, (Rankings, ScoreMatrix))
+    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures or ())
     options = Options(
         against=against,
-        test=test or ("t" if of_scores else "randomisation"),
+        test=test or ("randomisation" if isinstance(asked, Evaluation) else "t"),
         correction=correction or "holm",
+        family=family,
         method=interval or "",
         level=level,
         resamples=resamples,
@@ -91,29 +108,74 @@ def compare(
     if judge_drawn is not None and judge_error is None:
         raise UsageError(f"{option('judge_drawn')} needs {option('judge_error')}")
     needs_counts = f"{option('by')} and {option('judge_error')} need a measure of counts"
-    if of_scores and (by or judge_error is not None):
-        raise UsageError(f"{needs_counts}; these are scores")
-    if isinstance(asked, Rankings):
-        asked, measure = asked.scores(measure or "AP"), None
-    if isinstance(asked, ScoreMatrix):
-        return compare_scores(asked.single(None if measure is None else str(measure)), options)
-    chosen = measure_of(measure or DEFAULT_MEASURE)
-    confident = chosen.definition.takes == "confidence"
-    if confident and (by or judge_error is not None):
-        raise UsageError(f"{needs_counts}; {chosen} is a measure of confidence")
-    chosen = chosen if confident else count_measure(chosen)
+    refuses = needs_counts if by or judge_error is not None else ""
+    if not isinstance(asked, Evaluation):
+        if refuses:
+            raise UsageError(f"{needs_counts}; these are scores")
+        if isinstance(asked, Rankings):
+            matrix = asked.scores(listed or "AP")
+        else:
+            matrix = asked.only(measures=list(map(str, listed)) or None)
+        single = [matrix.only(measures=[name]) for name in matrix.measures]
+        return _each(options, [partial(compare_scores, one) for one in single])
+    chosen = list(dict.fromkeys(map(_measure, listed or [DEFAULT_MEASURE])))
+    confident = [m for m in chosen if m.definition.takes == "confidence"]
+    if confident and refuses:
+        raise UsageError(f"{needs_counts}; {confident[0]} is a measure of confidence")
+    for item in chosen if judge_error is not None else ():
+        if item.definition.takes == "decisions":
+            raise UsageError(f"{option('judge_error')} needs a measure of counts; {item} is none")
+    if test == "mcnemar" and len(chosen) > 1:
+        raise UsageError("McNemar's test is the same by any measure: name one")
     options = replace(options, method=check_method(options.method))
     policy = asked.reading.rules(missing="excluded")
-    common = comparison.common_questions(asked, policy, attributes=by, confident=confident)
-    low, high = chosen.bounds
-    check_plan(detect=detect, power=power, level=level, widest=high - low)
-    if test in ("t", "wilcoxon", "sign"):
+    common = comparison.common_questions(asked, policy, attributes=by, confident=bool(confident))
+    for low, high in (item.bounds for item in chosen):
+        check_plan(detect=detect, power=power, level=level, widest=high - low)
+    if test in ("t", "student", "wilcoxon", "sign"):
         raise UsageError(f"{test} is for per-query scores; use randomisation here")
-    if confident:
-        return ConfidenceComparison(common, chosen, options).result()
-    if asked.data.source.shares is not None:
-        from abstain.features.compare.partial import PartialComparison
 
-        refused = {"by": by, "judge_error": judge_error}
-        return PartialComparison(common, chosen, options, **refused).result()
-    return OutcomeComparison(common, chosen, options, by, judge_error, judge_drawn).result()
+    def made(item: Measure, how: Options) -> Comparison:
+        if item in confident:
+            return ConfidenceComparison(common, item, how)
+        if asked.data.source.shares is not None:
+            from abstain.features.compare.partial import PartialComparison
+
+            return PartialComparison(common, item, how, by, judge_error, judge_drawn)
+        return OutcomeComparison(common, item, how, by, judge_error, judge_drawn)
+
+    return _each(options, [partial(made, item) for item in chosen])
+
+
+def _measure(name: str | Measure) -> Measure:
+    """A measure of counts, of decisions or of confidence."""
+    item = measure_of(name)
+    return item if item.definition.takes in ("confidence", "decisions") else count_measure(item)
+
+
+def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
+    """The comparison by the first measure; it holds those by the others, in its order of runs."""
+    comparisons: list[Comparison] = []
+    for number, make in enumerate(makers):
+        comparisons.append(make(_one_of(options, number, len(makers), *comparisons[:1])))
+    p = np.array([[pair.p for pair in each.p_values] for each in comparisons])
+    plain = np.array([each.plain() for each in comparisons])
+    families = (1, -1) if options.family == "all" else p.shape
+    corrected, plain = (
+        np.reshape([adjust(row, options.correction) for row in table.reshape(families)], p.shape)
+        for table in (p, plain)
+    )
+    first, *more = (
+        each.result(*both) for each, *both in zip(comparisons, corrected, plain, strict=True)
+    )
+    return structs.replace(first, more=tuple(structs.replace(r, **OF_THE_WHOLE) for r in more))
+
+
+def _one_of(options: Options, number: int, of: int, first: Comparison | None = None) -> Options:
+    """The options of one of several measures."""
+    order = () if first is None else tuple(first.runs[i] for i in first.order)
+
+    def progress(done: int, total: int) -> None:
+        options.progress(number * total + done, of * total)
+
+    return replace(options, measures=of, order=order, progress=progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -31,14 +31,17 @@ from abstain.report.result import ends, finite, read_as
 from abstain.report.view import first_few
 from abstain.runs.evaluation import Evaluation, part_of
 from abstain.stats.delta_method import few_clusters
-from abstain.stats.hypotheses import LEAST_DIFFERING, adjust
+from abstain.stats.hypotheses import LEAST_DIFFERING
 from abstain.stats.intervals import Interval, check_level
 from abstain.stats.orderings import letter_groups, letters
 from abstain.stats.planning import Plan, least_units, plan
 from abstain.stats.randomisation import PValue
 
-Test: TypeAlias = Literal["randomisation", "bootstrap", "mcnemar", "t", "wilcoxon", "sign"]
-Correction: TypeAlias = Literal["holm", "bh", "none"]
+Test: TypeAlias = Literal[
+    "randomisation", "bootstrap", "mcnemar", "t", "student", "wilcoxon", "sign"
+]
+Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
+Family: TypeAlias = Literal["all", "measure"]
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how much of the work is done, and how much there is."""
 
@@ -52,7 +55,7 @@ LEAST_RESAMPLED = 40
 LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
 UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
-OF_RESULT = ("against", "test", "correction", "level", "resamples", "seed")
+OF_RESULT = ("against", "test", "correction", "family", "level", "resamples", "seed")
 """Options that a result holds."""
 
 
@@ -63,6 +66,11 @@ class Options:
     against: str | None = None
     test: Test = "randomisation"
     correction: Correction = "holm"
+    family: Family = "all"
+    measures: int = 1
+    """How many there are."""
+    order: tuple[str, ...] = ()
+    """The runs as another measure orders them; empty: as this one does."""
     method: str = ""
     """Of intervals; what is empty stands for the default of the measure."""
     level: float = 0.95
@@ -79,6 +87,7 @@ class Options:
     def __post_init__(self) -> None:
         check_name("test", self.test, get_args(Test))
         check_name("correction", self.correction, get_args(Correction))
+        check_name("family", self.family, get_args(Family))
         if not LEAST_RESAMPLES <= self.resamples <= MOST_RESAMPLES:
             known = f"between {LEAST_RESAMPLES:,} and {MOST_RESAMPLES:,}"
             raise UsageError(f"resamples are {known} (got {self.resamples:,})")
@@ -119,6 +128,8 @@ class Comparison(ABC):
     @cached_property
     def order(self) -> list[int]:
         """The runs by position, from the best to the worst, the undefined last."""
+        if self.options.order:
+            return list(map(self.runs.index, self.options.order))
         sign = -1 if self.higher_is_better else 1
         scores = np.nan_to_num(sign * np.asarray(self.scores), nan=math.inf)
         return sorted(range(len(self.runs)), key=lambda run: (scores[run], self.runs[run]))
@@ -145,7 +156,8 @@ class Comparison(ABC):
     @property
     def aim(self) -> float:
         """The p that the first of all pairs needs after correction."""
-        return self.options.alpha / len(self.wanted)
+        together = self.options.measures if self.options.family == "all" else 1
+        return self.options.alpha / (together * len(self.wanted))
 
     @abstractmethod
     def intervals(self) -> tuple[list[Interval], Array]:
@@ -179,10 +191,11 @@ class Comparison(ABC):
         """Why a test of this run's score would not keep its level, else empty."""
         return ""
 
-    def result(self) -> CompareResult:
+    def result(self, adjusted: Array, plain: Array) -> CompareResult:
+        """All of it, with the p of each pair after correction, and those of the plain test."""
         options = self.options
         spans, errors = self.intervals()
-        pairs = self.pairs(spans, errors)
+        pairs = self.pairs(spans, errors, adjusted, plain)
         groups = self._groups(pairs)
         rows = tuple(self._row(i, groups or {}) for i in self.order)
         of_pairs = next((span.method for span in spans if not math.isnan(span.low)), None)
@@ -193,6 +206,7 @@ class Comparison(ABC):
             questions=self.questions,
             clusters=self.clusters,
             **{name: getattr(options, name) for name in OF_RESULT},
+            together=options.measures,
             interval_method=options.method if has_intervals else None,
             interval_method_of_differences=None if of_pairs == options.method else of_pairs,
             higher_is_better=self.higher_is_better,
@@ -203,8 +217,9 @@ class Comparison(ABC):
             plan=self._plan(self.errors_to_plan_with(errors)),
         )
 
-    def pairs(self, spans: Sequence[Interval], errors: Array) -> tuple[Pair, ...]:
-        """The difference, interval and verdict of each pair; without a difference there is no p."""
+    @cached_property
+    def p_values(self) -> list[PValue]:
+        """The p of each pair; NaN, perhaps with a reason, where there is nothing to test."""
         tested, options, gaps = self.tested(), self.options, self.differences
         few, units = list(map(self.too_few, range(len(self.runs)))), self.clusters or self.questions
         seen = f"there are only {units_text(units, 'cluster' if self.clusters else self.unit)}"
@@ -214,9 +229,24 @@ class Comparison(ABC):
             "" if np.isnan(gap) else few_units or few[i] or few[j] or one.why_not
             for (i, j), gap, one in zip(self.wanted, gaps, tested, strict=True)
         ]
-        silent = np.isnan(gaps) | (np.array(no_test) != "")
-        p = np.where(silent, np.nan, [one.p for one in tested])
-        adjusted = [finite(value) for value in adjust(p, options.correction)]
+        return [
+            replace(one, p=math.nan if np.isnan(gap) or why else one.p, why_not=why)
+            for gap, one, why in zip(gaps, tested, no_test, strict=True)
+        ]
+
+    def plain(self) -> Array:
+        """The p of each pair by a plain test, where the one that is asked for is more careful."""
+        return np.full(len(self.wanted), np.nan)
+
+    def pairs(
+        self, spans: Sequence[Interval], errors: Array, adjusted: Array, plain: Array
+    ) -> tuple[Pair, ...]:
+        """The difference, interval and verdict of each pair; without a difference there is no p."""
+        tested, gaps, alpha = self.p_values, self.differences, self.options.alpha + CLOSE
+
+        def verdict(p: float) -> bool | None:
+            return None if math.isnan(p) else bool(p <= alpha)
+
         return tuple(
             Pair(
                 run=self.runs[i],
@@ -224,13 +254,14 @@ class Comparison(ABC):
                 difference=finite(gaps[k]),
                 interval=(None, None) if np.isnan(gaps[k]) else ends(spans[k]),
                 no_interval="" if np.isnan(gaps[k]) else spans[k].why_not,
-                no_test=no_test[k],
+                no_test=tested[k].why_not,
                 standard_error=finite(errors[k]),
-                p=finite(p[k]),
-                p_adjusted=adjusted[k],
-                differs=None if (value := adjusted[k]) is None else value <= options.alpha + CLOSE,
+                p=finite(tested[k].p),
+                p_adjusted=finite(adjusted[k]),
+                differs=(differs := verdict(adjusted[k])),
+                plain_p=None if verdict(plain[k]) in (None, differs) else float(plain[k]),
                 exact=bool(tested[k].exact),
-                by_interval=tested[k].of_interval and adjusted[k] is not None,
+                by_interval=tested[k].of_interval and differs is not None,
                 questions=self.questions,
                 undefined_swaps=tested[k].undefined,
                 effect=self.effect(i, j),

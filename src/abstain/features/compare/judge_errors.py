@@ -13,7 +13,7 @@ from abstain.errors import InputError, Place, UsageError, check_name, option, sh
 from abstain.measures import Measure
 from abstain.measures.definition import Array
 from abstain.outcomes import VERDICTS, CountsArray
-from abstain.stats.delta_method import JEFFREYS, cells_of, effective, one_run
+from abstain.stats.delta_method import JEFFREYS, cells_of, difference, effective, one_run
 from abstain.stats.intervals import Interval
 
 JudgeDrawn: TypeAlias = Literal["random", "truth", "verdict"]
@@ -169,43 +169,77 @@ def correct_for_judge(
 ) -> tuple[float, Interval]:
     """The score if the judge had not erred: shares q judged = p true · rates, solved for p.
 
-    Where checked responses were drawn by the judge's verdict, p = q · P(true | judged). A verdict
-    that was never checked has no rates: there the judge is taken as right. The interval draws rates
-    and judged shares from their posteriors, with the effective number of clustered questions, and
-    holds the values under two priors: ½ of each verdict explains away a rare outcome, next to none
-    takes errors never seen for impossible.
+    Of joint cells (rows the other run) it is the difference of both scores. Where checked responses
+    were drawn by the judge's verdict, p = q · P(true | judged). A verdict that was never checked
+    has no rates: there the judge is taken as right. The interval draws rates and judged shares from
+    their posteriors, with the effective number of clustered questions, and holds the values under
+    two priors: ½ of each verdict explains away a rare outcome, next to none takes errors never seen
+    for impossible.
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
-    by_verdict = drawn == "verdict"
-    confusion = confusion.T if by_verdict else confusion
-    rates = judge_rates(confusion)
-
-    def solved(judged: Array, rates: Array) -> Array:
-        mixed = (judged[..., None, :] @ rates)[..., 0, :]  # the truth behind each verdict
-        true = mixed if by_verdict else _solved(judged, rates)
-        values = np.asarray(measure(cells_of(measure).counts(true)))
-        return np.where(np.isnan(true[:, 0]), np.nan, values)
-
-    if not by_verdict and abs(float(np.linalg.det(rates))) < 1e-6:
+    rates = judge_rates(confusion.T if drawn == "verdict" else confusion)
+    if drawn != "verdict" and abs(float(np.linalg.det(rates))) < 1e-6:
         raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
-    score = float(solved((cells / cells.sum())[None], rates[None])[0])
+    f = one_run(measure) if len(cells) == len(VERDICTS) else difference(measure)
+    score = float(_corrected(measure, (cells / cells.sum())[None], rates[None], drawn)[0])
     generator = np.random.default_rng([seed, 7])
     several = clusters if clusters is not None and len(clusters) > 1 else None
-    worth = float(effective(one_run(measure), cells, several, level=level)) / cells.sum()
-    judged = generator.standard_gamma(cells * worth + JEFFREYS, size=(draws, 3))
+    worth = float(effective(f, cells, several, level=level)) / cells.sum()
+    judged = generator.standard_gamma(cells * worth + f.prior, size=(draws, len(cells)))
     judged /= judged.sum(axis=-1, keepdims=True)
-    checked = confusion.sum(axis=1, keepdims=True) > 0
     ends = []
     for prior in (JEFFREYS, NO_ERROR):
-        shape = np.where(checked, confusion + prior, np.eye(3) * 1e9)
-        drawn_rates = generator.standard_gamma(shape, size=(draws, 3, 3))
-        values = solved(judged, drawn_rates / drawn_rates.sum(axis=-1, keepdims=True))
+        drawn_rates = _drawn_rates(confusion, drawn, prior, draws, generator)
+        values = _corrected(measure, judged, drawn_rates, drawn)
         if not np.isnan(values).all():
             ends += np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     if not ends:
         return score, Interval.none("jeffreys", "the score is undefined in every random draw")
     return score, Interval(min(ends), max(ends), "jeffreys")
+
+
+def adds_noise(
+    measure: Measure, cells: Array, confusion: Array, *, drawn: JudgeDrawn, seed: int = 0
+) -> bool:
+    """Whether a correction likely errs more than the judge does.
+
+    What the checked sample leaves open of the correction has a variance v; its square is on average
+    the squared bias plus v. So the bias is worth removing where that square is above 2v.
+    """
+    shares = (cells / cells.sum())[None]
+    generator = np.random.default_rng([seed, 8])
+    rates = judge_rates(confusion.T if drawn == "verdict" else confusion)[None]
+    values = _corrected(
+        measure, shares, _drawn_rates(confusion, drawn, NO_ERROR, DRAWS, generator), drawn
+    )
+    shift = _corrected(measure, shares, rates, drawn) - _corrected(
+        measure, shares, np.eye(3)[None], drawn
+    )
+    return bool(0 < shift[0] ** 2 < 2 * np.nanvar(values))
+
+
+def _drawn_rates(
+    confusion: Array, drawn: JudgeDrawn, prior: float, draws: int, generator: np.random.Generator
+) -> Array:
+    """Rates from their posterior; where nothing was checked the judge is right."""
+    table = confusion.T if drawn == "verdict" else confusion
+    checked = table.sum(axis=1, keepdims=True) > 0
+    shape = np.where(checked, table + prior, np.eye(3) * 1e9)
+    rates = generator.standard_gamma(shape, size=(draws, 3, 3))
+    return np.asarray(rates / rates.sum(axis=-1, keepdims=True))
+
+
+def _corrected(measure: Measure, judged: Array, rates: Array, drawn: JudgeDrawn) -> Array:
+    """The scores of judged shares, or differences of scores of joint ones, without the errors."""
+    if judged.shape[-1] > len(VERDICTS):
+        table = judged.reshape(-1, len(VERDICTS), len(VERDICTS))
+        run, other = (_corrected(measure, table.sum(axis=n), rates, drawn) for n in (-2, -1))
+        return np.asarray(run - other)
+    mixed = (judged[..., None, :] @ rates)[..., 0, :]  # the truth behind each verdict
+    true = mixed if drawn == "verdict" else _solved(np.broadcast_to(judged, mixed.shape), rates)
+    values = np.asarray(measure(cells_of(measure).counts(true)))
+    return np.where(np.isnan(true[:, 0]), np.nan, values)
 
 
 def judge_rates(confusion: Array) -> Array:

@@ -11,10 +11,11 @@ import numpy as np
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison, judge_errors
+from abstain.features.compare.result import Corrected
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
-from abstain.outcomes import EMPTY
+from abstain.outcomes import EMPTY, KINDS
 from abstain.report.result import ends, finite
 from abstain.stats import hypotheses, intervals, proportions
 from abstain.stats.delta_method import cells_of, difference, effective, one_run, standard_error
@@ -26,6 +27,8 @@ AT_ONCE = 1 << 16
 BLOCK = 1 << 21
 LEAST_RARER = 10
 """Responses with the rarer outcome that a bootstrap of a proportion needs of a run."""
+MOST_CORRECTED = 100
+"""Pairs whose differences are corrected for a judge's errors."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 
@@ -51,13 +54,19 @@ class OutcomeComparison(comparison.OfQuestions):
         self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
             self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
-        self.codes, self.cells = common.evaluation.data.ends, cells_of(chosen)
+        data, self.cells = common.evaluation.data, cells_of(chosen)
+        self.codes, self.tables = data.ends, self.counts
+        self.decides = chosen.definition.takes == "decisions"
+        if self.decides:
+            self.codes, self.tables = data.decision_codes, data.decided()
         self.difference = difference(chosen)
-        self.scores = [chosen(self.counts[run]) for run in range(len(self.runs))]
+        self.scores = [chosen(self.tables[run]) for run in range(len(self.runs))]
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
         self.shows_spread = self.questions > 1 and self.clusters != 1
         known = chosen.definition
-        self.is_proportion_of_answers = known.studentised and known.proportion is not None
+        # whether an answer was due is no chance of the run's: its test is that of all measures
+        of_answers = known.studentised and not self.decides
+        self.is_proportion_of_answers = of_answers and known.proportion is not None
         self.lacks_candidates = known.needs_candidates and bool(self.counts.unsplit.any())
         """Whether the measure needs candidates that nobody knows."""
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
@@ -140,7 +149,7 @@ class OutcomeComparison(comparison.OfQuestions):
         known, test = self.chosen.definition, self.options.test
         if not known.divides_by or test == "mcnemar":
             return ""
-        seen, has = f"{self.runs[run]} has only", int(summed(self.counts, known.divides_by)[run])
+        seen, has = f"{self.runs[run]} has only", int(summed(self.tables, known.divides_by)[run])
         counted = f"{seen} {has:,} responses that count"
         if test != "bootstrap":
             return comparison.too_few(f"a test by {self.measure}", counted, has, known.least)
@@ -148,7 +157,7 @@ class OutcomeComparison(comparison.OfQuestions):
         why = comparison.too_few(name, counted, has, max(known.least, comparison.LEAST_RESAMPLED))
         if why or known.proportion is None:
             return why
-        right = int(summed(self.counts, known.proportion.successes)[run])
+        right = int(summed(self.tables, known.proportion.successes)[run])
         rarer = min(right, has - right)
         seen = f"{seen} {rarer:,} responses with the rarer outcome"
         return comparison.too_few(name, seen, rarer, LEAST_RARER)
@@ -156,7 +165,7 @@ class OutcomeComparison(comparison.OfQuestions):
     def interval(self, run: int) -> Interval:
         return intervals.interval(
             self.chosen,
-            self.counts[run],
+            self.tables[run],
             clusters=self._by_cluster(self.codes[run], 6),
             method=self.options.method,
             **self.drawing,
@@ -222,6 +231,13 @@ class OutcomeComparison(comparison.OfQuestions):
         if self.is_proportion_of_answers:
             tables = proportions.tables(self.chosen, joint)
             return proportions.p_values(tables, progress=self.step, **self.seeded)
+        known = self.chosen.definition
+        if self.decides and known.proportion is not None and not known.studentised:
+            self.step(len(wanted))  # swaps that keep the trials of each run are McNemar's test
+            tables = proportions.tables(self.chosen, joint)
+            return [
+                PValue(hypotheses.mcnemar(int(t[1, 0]), int(t[0, 1])), exact=True) for t in tables
+            ]
         return randomise(self.chosen, joint, progress=self.step, **self.seeded)
 
     def _bootstrapped(self, number: int) -> PValue:
@@ -237,7 +253,7 @@ class OutcomeComparison(comparison.OfQuestions):
 
     def row(self, run: int) -> dict[str, Any]:
         row: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
-        if self.unknown.any():
+        if self.unknown.any() and not self.decides:
             unknown = int(self.unknown[run])
             low, high = judge_errors.bounds_of(self.chosen, self.known[run], unknown)
             row |= {"unknown": unknown, "all_ways": judge_errors.all_ways(self.chosen, unknown)}
@@ -254,16 +270,46 @@ class OutcomeComparison(comparison.OfQuestions):
             )
             row["corrected"] = {self.measure: finite(score)}
             row["corrected_intervals"] = {self.measure: ends(span)}
+            row["noisy"] = judge_errors.adds_noise(
+                self.chosen,
+                self.cells.merge(self.counts.table[run]),
+                self.confusion,
+                drawn=self.drawn,
+                seed=self.options.seed,
+            )
         return row
+
+    def corrected(self) -> tuple[Corrected, ...]:
+        """The differences of the pairs without the judge's errors; of very many pairs none."""
+        if self.confusion is None or len(self.wanted) > MOST_CORRECTED:
+            return ()
+        found = []
+        for (run, other), joint in zip(self.wanted, self.joint, strict=True):
+            gap, span = judge_errors.correct_for_judge(
+                self.chosen,
+                joint.ravel().astype(np.float64),
+                self.confusion,
+                drawn=self.drawn,
+                clusters=self.clustered_joint(run, other),
+                level=self.options.level,
+                seed=self.options.seed,
+            )
+            names = {"run": self.runs[run], "against": self.runs[other]}
+            found.append(Corrected(**names, difference=finite(gap), interval=ends(span)))
+        return tuple(found)
 
     def facts(self) -> dict[str, Any]:
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
         if len(self.runs) == 2 and not self.lacks_candidates:
             data, (run, other) = self.common.evaluation.data, self.wanted[0]
             ids, slices = data.with_attributes(())["question"], [*map(data.slices, self.by)]
-            other_codes, codes = np.minimum(self.codes[[other, run]], EMPTY)  # or unknown
-            facts["origin"] = origin_of(self.chosen, other_codes, codes, ids, slices)
+            pair = [other, run]
+            marked = data.source.count_kinds(()).table[:, KINDS:].any()
+            decided = data.decision_codes[pair] if marked else None
+            one, two = np.minimum(self.codes[pair], EMPTY)  # nothing is known of either
+            facts["origin"] = origin_of(self.chosen, one, two, ids, slices, decided)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}
+            facts["corrected"] = self.corrected()
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)
         return facts

@@ -34,9 +34,22 @@ TIE = 1e-8
 class PartialComparison(OutcomeComparison):
     """Runs by the sums of their shares, pairs by question or by cluster."""
 
-    def __init__(self, common: Common, chosen: Measure, options: Options, **refused: Any) -> None:
-        for name, value in {**refused, "test": options.test == "mcnemar" and "mcnemar"}.items():
-            if value is not None and value is not False and value != ():
+    def __init__(
+        self,
+        common: Common,
+        chosen: Measure,
+        options: Options,
+        by: Sequence[str] = (),
+        judge_error: Any = None,
+        judge_drawn: Any = None,
+    ) -> None:
+        refused = {
+            "by": bool(by),
+            "judge_error": judge_error is not None or judge_drawn is not None,
+            "test": options.test == "mcnemar",
+        }
+        for name, asked in refused.items():
+            if asked:
                 raise UsageError(
                     f"{option(name)} needs answers that are right or wrong, and "
                     f"{option('partial')} makes shares of them"
@@ -105,6 +118,6 @@ class PartialComparison(OutcomeComparison):
     def facts(self) -> dict[str, Any]:
         return {**self.common.facts(), "studentised": self.chosen.definition.studentised}
 
-    def result(self) -> CompareResult:
-        result = super().result()
+    def result(self, adjusted: Array, plain: Array) -> CompareResult:
+        result = super().result(adjusted, plain)
         return msgspec.structs.replace(result, clusters=None) if self.of_questions else result

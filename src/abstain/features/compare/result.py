@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from abstain.errors import plural
 from abstain.outcomes import Counts
@@ -81,6 +81,8 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether every way was looked at, or an even sample of them."""
     corrected: Annotated[dict[str, float | None], CORRECTED] = {}
     corrected_intervals: Annotated[dict[str, Ends], *CORRECTED_ENDS] = {}
+    noisy: bool = False
+    """Whether the correction likely errs more than the judge does."""
     unstated: int = 0
     """Answers without a confidence, where others have one."""
 
@@ -149,6 +151,8 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Swaps that left a run without a value."""
     effect: Effect | None = None
     """How large the difference is, where runs have scores by topic."""
+    plain_p: float | None = None
+    """The corrected p of the plain paired t-test, where it leads to another verdict."""
 
     @property
     def verdict(self) -> Annotated[str, Column("verdict", means="what the test says")]:
@@ -161,6 +165,15 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def shown_p_adjusted(self) -> Annotated[str, P_ADJUSTED]:
         return p_text(self.p_adjusted)
+
+
+class Corrected(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """The difference of two runs without the judge's errors."""
+
+    run: str
+    against: str
+    difference: float | None
+    interval: Ends
 
 
 class Move(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -197,6 +210,8 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
     knowing: float | None
     abstaining: float | None
     """None where there is no difference, or where most questions that differ lack a candidate."""
+    decisions: dict[str, float | None] = {}
+    """Where the data mark what can be answered: what comes from refusing, answering, knowing."""
     without_candidate: int
     """Questions whose outcomes differ, one of them a blank whose candidate nobody knows."""
     slices: tuple[SliceShare, ...]
@@ -233,6 +248,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     against: str | None = None
     test: str
     correction: str
+    family: str = "all"
+    """What p is corrected for: all pairs by all measures, or the pairs of each measure."""
+    together: int = 1
+    """By how many measures runs are compared at once."""
     interval_method: str | None
     interval_method_of_differences: str | None = None
     """How those of differences were made, where that is another method."""
@@ -254,6 +273,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     judge_sample: int = 0
     judge_drawn: str = ""
     """How those were drawn: random, truth or verdict."""
+    corrected: tuple[Corrected, ...] = ()
+    """Differences without the judge's errors; `pairs` and their tests are of its verdicts."""
     never_checked: tuple[str, ...] = ()
     """Verdicts that no checked response should have had, or had where they were drawn by it."""
     rows: Annotated[tuple[RunRow, ...], Meta(min_length=1)] = msgspec.field(name="results")
@@ -261,6 +282,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     pairs: Annotated[tuple[Pair, ...], Meta(min_length=1)]
     origin: Origin | None = None
     plan: Plan | None = None
+    more: tuple[CompareResult, ...] = ()
+    """The same by the other measures; their runs and pairs stand in the same order."""
 
     TABLES: ClassVar = ("main", "pairs", "runs", "transitions", "slices", "contributions")
 
@@ -277,6 +300,15 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
             raise ValueError("has a pair of a run that has no result")
         if len({pair.effect is None for pair in self.pairs}) > 1:
             raise ValueError("has pairs with an effect size and others without")
+        for other in self.more:
+            other.check()
+            if _pairs_of(other) != _pairs_of(self) or other.more:
+                raise ValueError(f"has other runs or pairs by {other.measure}")
+
+    @property
+    def parts(self) -> tuple[CompareResult, ...]:
+        """The comparison by each measure."""
+        return self, *self.more
 
     @property
     def alpha(self) -> float:
@@ -301,9 +333,19 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         return [row.run for row in self.rows if row.run in apart]
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a pair; or a run, a transition, a slice, a question that contributes."""
+        """A row a pair; or a run, a transition, a slice, a question that contributes.
+
+        By several measures these stand below each other, and a column says which it is.
+        """
         import polars as pl
 
+        if self.more:
+            frames = []
+            for part in self.parts:
+                frame = structs.replace(part, more=())._frame(table)
+                frame = frame.rename({part.measure: "score"}, strict=False)
+                frames.append(frame.insert_column(0, pl.lit(part.measure).alias("measure")))
+            return pl.concat(frames, how="diagonal_relaxed")
         origin, words = self.origin, {"run": "", "against": "", "measure": self.measure}
         match table:
             case "runs":
@@ -328,6 +370,10 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         effects = [pair.effect for pair in self.pairs if pair.effect is not None]
         counts = ("standardised", "wins", "ties", "losses")
         return frame.hstack(frame_of_rows(Effect, effects, *counts)) if effects else frame
+
+
+def _pairs_of(result: CompareResult) -> tuple[list[str], list[tuple[str, str]]]:
+    return [row.run for row in result.rows], [(p.run, p.against) for p in result.pairs]
 
 
 OF_SLICES = ("questions", "score", "score_against", "difference", "contribution")

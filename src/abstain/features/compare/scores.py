@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from abstain.errors import UsageError, check_name
+from abstain.errors import UsageError, check_name, plural
 from abstain.features.compare.comparison import Comparison, Options, too_few
-from abstain.features.compare.result import CompareResult, Effect, units_text
+from abstain.features.compare.result import Effect, units_text
 from abstain.measures import measure
 from abstain.measures.definition import Array
 from abstain.rankings.scores import ScoreMatrix
@@ -34,16 +34,19 @@ DIGITS = 44
 """Binary digits that count, of the largest score; further ones are rounding."""
 
 
-def compare_scores(matrix: ScoreMatrix, options: Options) -> CompareResult:
+def compare_scores(matrix: ScoreMatrix, options: Options) -> ScoreComparison:
     """Compare runs by one measure on the topics that all of them have a score on."""
     check_plan(detect=options.detect, power=options.power, level=options.level)
-    method = HALL if options.method in ("", "default", "auto") else options.method
+    usual = "delta" if options.test == "student" else HALL
+    method = usual if options.method in ("", "default", "auto") else options.method
     check_name("interval method of scores", method, METHODS)
+    if len(matrix.runs) < 2:
+        raise UsageError(f"a comparison needs two runs (got {plural(len(matrix.runs), 'run')})")
     if options.test == "mcnemar":
         raise UsageError("McNemar's test is for right and wrong; use t, wilcoxon or sign")
     if options.test in ("wilcoxon", "sign") and matrix.cluster is not None:
         raise UsageError(f"{options.test} does not support clusters; use t or randomisation")
-    return ScoreComparison(matrix, replace(options, method=method)).result()
+    return ScoreComparison(matrix, replace(options, method=method))
 
 
 def settled(scores: Array) -> Array:
@@ -151,6 +154,8 @@ class ScoreComparison(Comparison):
                 drawn = self.flipped[:, i] - self.flipped[:, j]
                 totals = self.totals[i] - self.totals[j]
                 return hypotheses.counted_scores(drawn, totals, exact=self.flips.exact)
+            case "student":
+                return PValue(self._student(i, j), exact=False, why_not=self._all_equal(i, j))
         why_not, by_t = self._too_few(i, j), self.paired(i, j).p()
         if self.options.test == "t":
             return PValue(by_t, exact=False, why_not=why_not)
@@ -160,12 +165,28 @@ class ScoreComparison(Comparison):
         p = by_t if by_interval else p
         return PValue(p, exact=False, of_interval=by_interval, why_not=why_not)
 
+    def _student(self, i: int, j: int) -> float:
+        """The plain paired t-test's p; NaN where the differences show no spread."""
+        pair = self.paired(i, j).whole
+        return pair.p() if self.groups > 1 or not pair.value else math.nan
+
+    def plain(self) -> Array:
+        by_t = self.options.test == "t"
+        return np.array([self._student(i, j) if by_t else math.nan for i, j in self.wanted])
+
+    def _all_equal(self, i: int, j: int) -> str:
+        """Why there is no t-test, else empty; runs that differ nowhere need none."""
+        pair = self.paired(i, j).whole
+        if pair.varies or not pair.value:
+            return ""
+        few = "a t-test needs two or more" if self.groups < 2 else ""
+        return few or "the differences are all equal: use the randomisation test"
+
     def _too_few(self, i: int, j: int) -> str:
-        """Why there is no test of means, else empty; runs that differ nowhere need none."""
+        """Why there is no careful test of means, else empty."""
         pair = self.paired(i, j)
         if not pair.whole.varies:
-            equal = pair.whole.value and self.groups > 1
-            return "the differences are all equal: use the randomisation test" if equal else ""
+            return self._all_equal(i, j) if self.groups > 1 else ""
         what = units_text(2, self.unit if self.clusters is None else "cluster")[2:]
         seen = f"the scores differ on too few {what} to show whether differences are skewed"
         return too_few("a test of means", seen, pair.differing, hypotheses.LEAST_DIFFERING)

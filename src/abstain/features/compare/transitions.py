@@ -17,10 +17,10 @@ import numpy as np
 from abstain.features.compare.result import Move, Origin, SliceShare
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
-from abstain.outcomes import VERDICTS
+from abstain.outcomes import DECISIONS, VERDICTS
 from abstain.report.result import finite
 from abstain.runs.gold import Slices
-from abstain.stats.delta_method import FIVE, influence, one_run
+from abstain.stats.delta_method import FIVE, OF_DECISIONS, Cells, influence, one_run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,14 +37,23 @@ RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
 
 
 def origin_of(
-    measure: Measure, other: Codes, ours: Codes, ids: pl.Series, slices: Sequence[Slices]
+    measure: Measure,
+    other: Codes,
+    ours: Codes,
+    ids: pl.Series,
+    slices: Sequence[Slices],
+    decided: Codes | None = None,
 ) -> Origin:
-    """What each move is worth, and which questions and slices made it, from paired outcomes."""
+    """What each move is worth, and which questions and slices made it, from paired outcomes.
+
+    `decided` are the decisions of both runs, where the data mark what can be answered.
+    """
+    decides = measure.definition.takes == "decisions"
     joint = np.zeros((5, 5))
     np.add.at(joint, (other, ours), 1)
     phi = path_gradient(measure, joint.sum(axis=1), joint.sum(axis=0))
     gains = (phi[None, :] - phi[:, None]) / len(ours)
-    merge = np.eye(3)[:, [0, 1, 2, 2, 2]]
+    merge = np.eye(3)[:, [0, 1, 2, 1, 0] if decides else [0, 1, 2, 2, 2]]
     counts, worth = (merge @ table @ merge.T for table in (joint, joint * gains))
     contributions = gains[other, ours]
     shares, reversals = in_slices(measure, other, ours, contributions, slices)
@@ -52,7 +61,7 @@ def origin_of(
     order = order[np.abs(contributions[order]) > 0]
     differ = ours != other
     unknown = np.count_nonzero(differ & ((ours == BLANK_EMPTY) | (other == BLANK_EMPTY)))
-    known = 2 * unknown <= np.count_nonzero(differ)
+    known = 2 * unknown <= np.count_nonzero(differ) and not decides
     knowing = float((joint * _knowing(phi)).sum()) / len(ours)
     cells = zip(counts.ravel().tolist(), worth.ravel().tolist(), strict=True)
     moves = [Move(questions=int(count), worth=finite(value)) for count, value in cells]
@@ -61,11 +70,25 @@ def origin_of(
         transitions=dict(zip(names, moves, strict=True)),
         knowing=finite(knowing) if known else None,
         abstaining=finite(float(worth.sum()) - knowing) if known else None,
-        without_candidate=int(unknown),
+        without_candidate=0 if decides else int(unknown),
+        decisions={} if decided is None else _by_decision(contributions, decided),
         slices=shares,
         reversals=reversals,
         contributions=dict(zip(ids.gather(order), contributions[order].tolist(), strict=True)),
     )
+
+
+def _by_decision(contributions: Array, decided: Codes) -> dict[str, float | None]:
+    """The contributions by what the runs did: they add up to the difference.
+
+    Refusing is whatever differs where no answer was due, answering where one was due and one run
+    declined, knowing where both answered.
+    """
+    declined = (decided == DECISIONS.index("wrongly_declined")).any(axis=0)
+    where = np.where(decided[0] >= DECISIONS.index("wrongly_answered"), 0, np.where(declined, 1, 2))
+    sums = np.bincount(where, contributions, minlength=3)
+    names = ("refusing", "answering", "knowing")
+    return {name: finite(value) for name, value in zip(names, sums, strict=True)}
 
 
 def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
@@ -79,7 +102,7 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
     >>> float(round(phi[0] - phi[1], 6))
     1.0
     """
-    f = one_run(measure, FIVE)
+    f = one_run(measure, _cells(measure))
     start, end = np.asarray(other, np.float64), np.asarray(ours, np.float64)
     at, weights = _graded_nodes()
     way = start * (1 - at[:, None]) + end * at[:, None]
@@ -91,6 +114,11 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
     if abs(left) > NOISE:
         phi += left * n * moved / (moved @ moved)
     return phi
+
+
+def _cells(measure: Measure) -> Cells:
+    """Five cells of any measure: outcomes with candidates, or decisions."""
+    return OF_DECISIONS if measure.definition.takes == "decisions" else FIVE
 
 
 def _graded_nodes() -> tuple[Array, Array]:
@@ -150,4 +178,6 @@ def in_slices(
 
 
 def _value(measure: Measure, codes: Codes) -> float:
-    return float(one_run(measure, FIVE).value(np.bincount(codes, minlength=5).astype(float)))
+    return float(
+        one_run(measure, _cells(measure)).value(np.bincount(codes, minlength=5).astype(float))
+    )

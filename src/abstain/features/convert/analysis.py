@@ -21,7 +21,7 @@ from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.log_tasks import as_one_table
 from abstain.runs.refusals import blanked, with_refusals
-from abstain.runs.responses import CLUSTER, RULE, Responses, opened_runs
+from abstain.runs.responses import CLUSTER, RULE, RUN, Responses, opened_runs, with_our_names
 
 
 class Converted(NamedTuple):
@@ -44,6 +44,7 @@ def convert(
     refusal_pattern: str | Sequence[str] = (),
     gold: Any = None,
     align: Align = "id",
+    vote: bool = False,
 ) -> Converted:
     """Write a gold or a run in another format, its known columns under their known names.
 
@@ -61,6 +62,8 @@ def convert(
         refusal_pattern: Regular expressions by which texts decline besides.
         gold: With `align="position"`, the gold (or the test set) whose ids a run is to have.
         align: `position` gives the n-th response the id of the gold's n-th question.
+        vote: Make one response of several samples of a question: the majority's answer, with the
+            share of the samples that agree as confidence.
     """
     reading = Reading.of(
         format=format,
@@ -70,7 +73,7 @@ def convert(
         refusal_pattern=refusal_pattern,
         align=align,
     )
-    return converted(source, target, reading, to=to, gold=gold)
+    return converted(source, target, reading, to=to, gold=gold, vote=vote)
 
 
 def converted(
@@ -80,6 +83,7 @@ def converted(
     *,
     to: str | None = None,
     gold: Any = None,
+    vote: bool = False,
 ) -> Converted:
     """As `convert`, for a `Reading` that is there already."""
     if (gold is None) == (reading.align == "position"):
@@ -89,6 +93,8 @@ def converted(
     raw = _opened(source, reading)
     check_mapping(reading.columns, [raw])
     table = rename(rename(raw, reading.columns, side="gold"), reading.columns, side="run")
+    if vote:
+        table = with_our_names(table, RUN)
     if gold is not None:
         table = _aligned(table, gold, bare_name(source), reading)
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
@@ -108,6 +114,11 @@ def converted(
         run = table.run_id[0] if table.run_id else bare_name(source)
         frame = frame.with_columns(pl.lit(run).alias("run"))
     notes = list(table.notes)
+    if vote:
+        from abstain.features.convert.vote import voted
+
+        frame, note = voted(frame, table.name)
+        notes.append(f"{target}: {note}")
     if table.cluster in frame.columns:
         frame, note = _with_cluster(frame, str(table.cluster), str(target))
         notes.append(note)

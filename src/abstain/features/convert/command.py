@@ -32,6 +32,11 @@ from abstain.reading import Reading
 )
 @option("--gold GOLD", "The gold or the test set whose ids a run is to have (with --align).")
 @option(
+    "--vote",
+    "Make one response of several samples of a question: the majority's answer, with the share of "
+    "the samples that agree as confidence.",
+)
+@option(
     "--to FORMAT",
     "csv, tsv, jsonl, json, parquet or qa4mre.",
     to="to_format",
@@ -44,6 +49,7 @@ def convert(
     target: Path,
     reading: Reading,
     gold: str | None,
+    vote: bool,
     to_format: str | None,
     force: bool,
 ) -> None:
@@ -53,13 +59,14 @@ def convert(
     abstain convert run.csv run.parquet
     abstain convert run.csv run.xml
     abstain convert log.jsonl.gz run.csv --column question=id --column answer=output
+    abstain convert samples.jsonl run.csv --vote
     abstain convert shifted.xml run.xml --gold gold.xml --align position
     """
     from abstain.features.convert.analysis import converted
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
-    written = converted(source, target, reading, to=to_format, gold=gold)
+    written = converted(source, target, reading, to=to_format, gold=gold, vote=vote)
     for note in written.notes:
         click.echo(note, err=True)
     click.echo(f"{target}: {plural(written.rows, 'row')}", err=True)

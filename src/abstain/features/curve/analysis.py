@@ -8,7 +8,7 @@ between its best and its worst.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from abstain.features.curve.result import (
     PENALISED_AT,
     Bin,
     BinnedRun,
-    Blanks,
     CurveResult,
     HistogramResult,
     Parts,
@@ -30,13 +29,11 @@ from abstain.features.curve.result import (
     Where,
     check_bins,
 )
-from abstain.measures import Measure, count_measure, measure
+from abstain.measures import Measure, count_measure, measure, swept
 from abstain.measures.answers import Groups
-from abstain.measures.definition import Array, BoolArray, Codes, IntArray
+from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import (
-    EMPTY,
     EXCLUDED,
-    UNSPLIT,
     Counts,
     Policy,
     blanked_at_best,
@@ -44,7 +41,7 @@ from abstain.outcomes import (
     reasons_named,
 )
 from abstain.report.result import defined, finite, number, read_as
-from abstain.runs.judge import KIND, NO, YES
+from abstain.runs.judge import KIND
 from abstain.runs.sources import answers_of
 from abstain.stats.curves import Curve, evenly, top
 from abstain.stats.intervals import check_level
@@ -54,25 +51,15 @@ if TYPE_CHECKING:
     from abstain.runs.evaluation import Evaluation
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
-WITHOUT_ANSWER = "questions without a right answer"
 SHOWN = (21, 101, 500)
 """Points that tables, pages and charts show: a result holds these, whatever else it holds."""
 BINS = 1024
-QUALITY = {
-    "precision": "abstention-precision",
-    "recall": "abstention-recall",
-    "f1": "abstention-F",
-    "over_abstention": "over-abstention",
-    "under_abstention": "under-abstention",
-}
-"""What blanks are judged by: a fact and its measure."""
 
 
 def curve(
     evaluation: Evaluation,
     measures: Sequence[str | Measure] | str | Measure = (),
     *,
-    should_abstain: str | None = None,
     bins: int = 10,
     equal_mass: bool = False,
     decision: Way | bool = False,
@@ -85,8 +72,6 @@ def curve(
     Args:
         evaluation: What was read.
         measures: Those of confidence to sum up, and one of counts to follow along the curve (c@1).
-        should_abstain: An attribute that says yes where a question should be left blank; the
-            quality of blanks is judged against it (default: questions without a right answer).
         bins: Bins of the reliability diagrams.
         equal_mass: Whether these are equally full instead of equally wide.
         decision: Whether to make decision curves, and how runs act in them.
@@ -102,9 +87,6 @@ def curve(
     data = evaluation.data
     data.require_confidence()
     confidence, codes = data.confidence, data.codes
-    should = {} if data.nothing_right is None else {WITHOUT_ANSWER: data.nothing_right}
-    if should_abstain is not None:
-        should = {should_abstain: _should_abstain(evaluation, should_abstain)}
     runs = []
     for run, of_run, sure in zip(evaluation.runs, codes, confidence, strict=True):
         answers = answers_of(of_run, sure)
@@ -128,7 +110,6 @@ def curve(
                 penalised=tuple(line.penalised(np.array(PENALISED_AT)).tolist()) if line else (),
                 reliability=tuple(reliability(answers, bins, mass=equal_mass)),
                 parts=tuple(parts),
-                blanks=tuple(_blanks(of_run, should)),
                 **points_and_best,
             )
         )
@@ -152,10 +133,10 @@ def curve(
 
 def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ...], Measure]:
     """Measures of confidence, and the one measure of counts to follow along the curve."""
-    chosen = list(dict.fromkeys(measure(item) for item in measures))
+    chosen = list(dict.fromkeys(measure(item) for item in swept(measures)))
     for item in chosen:
         if item.definition.takes not in ("counts", "confidence"):
-            what = f"{item} is a measure of rankings"
+            what = f"{item} is a measure of {item.definition.takes}"
             raise UsageError(f"{what}, expected one of counts or confidence")
     of_counts = [m for m in chosen if m.definition.takes == "counts"]
     others = [m for m in chosen if m not in of_counts]
@@ -164,19 +145,6 @@ def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ..
         raise UsageError(f"only one measure of counts can be followed along the curve (got {both})")
     summed = others or [measure(name) for name in DEFAULT_MEASURES]
     return tuple(summed), of_counts[0] if of_counts else measure("c@1")
-
-
-def _should_abstain(evaluation: Evaluation, attribute: str) -> BoolArray:
-    """Where an attribute says that a question should be left blank: it says yes or no."""
-    values = evaluation.data.with_attributes([attribute])[attribute].cast(pl.String).fill_null("")
-    answers = values.str.strip_chars().str.to_lowercase()
-    strange = values.filter(~answers.is_in([*YES, *NO, ""]))
-    if len(strange):
-        raise UsageError(
-            f"{option('should_abstain')} needs yes or no in the attribute '{attribute}' "
-            f"(got '{strange[0]}')"
-        )
-    return answers.is_in(YES).to_numpy()
 
 
 def followed(
@@ -205,20 +173,6 @@ def followed(
         facts["threshold"] = finite(curve.thresholds[at])
         facts["even_without_confidence"] = math.isnan(curve.thresholds[at])
     return facts, at
-
-
-def _blanks(codes: Codes, should: Mapping[str, BoolArray]) -> Iterator[Blanks]:
-    """How well blanks hit what should be left blank: by its candidates, and by a label."""
-    kept = codes < EXCLUDED
-    hopeless = (codes & 1 == 1) | (codes == EMPTY)
-    unknown = int(np.count_nonzero(codes == UNSPLIT))
-    blank = (codes >= 2)[kept]
-    for name, due in {"its own candidates": hopeless, **should}.items():
-        judged = np.bincount(2 * blank + due[kept], minlength=EXCLUDED)  # as right and wrong
-        judged[UNSPLIT] = 0 if name in should else unknown
-        counts = Counts.of(judged.tolist())
-        quality = {fact: number(measure(of)(counts)) for fact, of in QUALITY.items()}
-        yield Blanks(judged_against=name, blanks=int(blank.sum()), **quality)
 
 
 def decompose(where: Where, k: Counts, measure: Measure) -> Parts:

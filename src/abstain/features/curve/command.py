@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from abstain.features.curve.result import Way
     from abstain.report.result import Result
 
-SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts")
 COUNTED = SHOWN[:3]
 """What can be shown of confidences that were counted in bins."""
 
@@ -27,8 +27,8 @@ COUNTED = SHOWN[:3]
 @option(
     "--show WHAT",
     "summary, risk (risk and coverage), measure (over the threshold), reliability, "
-    "decision, roc, parts (how much of the score is knowing, and how much is choosing when to "
-    "answer) or blanks (the quality of the blanks).",
+    "decision, roc or parts (how much of the score is knowing, and how much is choosing when to "
+    "answer).",
     type=Words(SHOWN),
     default="summary",
 )
@@ -46,11 +46,6 @@ COUNTED = SHOWN[:3]
     "Which decision curve: confidence (a run answers where its confidence is high enough; only "
     "runs with a confidence) or given (the answers as they are).",
     type=Words(("confidence", "given")),
-)
-@option(
-    "--should-abstain ATTR",
-    "The attribute that is yes where a question should be left blank, for --show blanks "
-    "(default: questions without a right answer).",
 )
 @options.level("The level of the bands.")
 @options.seed("The seed of the bands.")
@@ -81,12 +76,14 @@ def curve(
             raise UsageError("--histogram needs --show summary, risk or measure")
         if len(measures) > 1:
             raise UsageError("--histogram follows one measure of counts (-m c@1)")
+    from abstain.features.curve.analysis import histogram as counted
+
     result: Result
     with working("sorting…" if histogram is None else "counting…"):
         read = inputs.evaluation()
         if histogram is not None:
             along = measures[0] if measures else "c@1"
-            result = read.histogram(along, bins=histogram, points=points)
+            result = counted(read, along, bins=histogram, points=points)
         else:
             decides = decision or show == "decision"
             result = read.curve(measures, points=points, decision=decides, **how)

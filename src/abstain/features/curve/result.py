@@ -71,18 +71,6 @@ class Parts(Facts, frozen=True, kw_only=True, omit_defaults=True):
     oracle: float | None
 
 
-class Blanks(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """How good the blanks of a run are, and against what they are judged."""
-
-    judged_against: str
-    blanks: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    over_abstention: float | None
-    under_abstention: float | None
-
-
 class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A run, and the best point of its curve."""
 
@@ -135,7 +123,6 @@ class RunCurve(Followed, frozen=True, kw_only=True, omit_defaults=True):
     """S = c − t/(1−t)·w at t = 0, 0.02, …, 0.8, answering where at least t sure."""
     reliability: tuple[Bin, ...] = ()
     parts: tuple[Parts, ...] = ()
-    blanks: tuple[Blanks, ...] = ()
 
 
 class BinnedRun(Followed, frozen=True, kw_only=True, omit_defaults=True):
@@ -197,7 +184,7 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     """The best score along the curve first."""
     decision: Decision | None = None
 
-    TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts", "blanks")
+    TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts")
 
     def check(self) -> None:
         """Every point has all its numbers, every run all scores."""
@@ -257,16 +244,8 @@ def numbers_of_runs(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts, "blanks": Blanks}
-HEADINGS = {
-    "low": "from",
-    "high": "to",
-    "judged_against": "judged against",
-    "blanks": "blank",
-    "f1": "F1",
-    "over_abstention": "over-abstention",
-    "under_abstention": "under-abstention",
-}
+FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts}
+HEADINGS = {"low": "from", "high": "to"}
 """Where a column of facts is not called as its field."""
 POINT = ("run", "threshold", "coverage", "answered", "right", "wrong")
 """What is known of a point whatever is followed along a curve."""

@@ -45,12 +45,6 @@ MEANINGS = {
     "choosing": "what these blanks gain beyond random ones",
     "left": "what an oracle would still gain",
     "oracle": "the score if the right answers were kept and everything else left blank",
-    "judged against": "what decides whether a question should have been left blank",
-    "precision": "the share of blanks that were due",
-    "recall": "of the questions that should be blank, the share that is blank",
-    "F1": "the harmonic mean of the two",
-    "over-abstention": "the share left blank where an answer was due",
-    "under-abstention": "the share answered where a blank was due",
 }
 """What the columns of the tables mean."""
 POINTS = (
@@ -75,7 +69,6 @@ TABLES = {
     "reliability": ("reliability_points", "Reliability: the points"),
     "roc": ("roc_points", "ROC of the decision to give an answer: the points"),
     "parts": ("parts", "Knowing and choosing"),
-    "blanks": ("blank_quality", "How good the blanks are"),
 }
 """The key and title of each table of a page."""
 CURVES = ("risk", "measure", "reliability", "roc")
@@ -144,7 +137,7 @@ class View(Curves[CurveResult]):
         notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
         if show == "summary":
             notes += self._undefined()
-        if show in ("parts", "blanks"):
+        if show == "parts":
             notes += [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
         if show != "decision" or decision is None:
             return notes
@@ -165,8 +158,7 @@ class View(Curves[CurveResult]):
     def page(self) -> Page:
         result, main = self.result, [self.table("main")]
         summary = Section("leaderboard", "Summary", sentences=self._undefined(), tables=main)
-        tables = [self.table("parts"), self.table("blanks")]
-        blanks = Section("abstaining", "Abstaining", tables=tables)
+        blanks = Section("abstaining", "Abstaining", tables=[self.table("parts")])
         return page_of(
             result,
             f"When should it have stayed silent? {plural(len(result.runs), 'run')}",
@@ -208,8 +200,7 @@ class View(Curves[CurveResult]):
             replace(c, means=meanings.get(c.name) or view.measure_summary(c.name))
             for c in grid.columns
         ]
-        filters = ("run", "judged against")
-        return PageTable(key, title.format(along=along), "", grid, filters=filters)
+        return PageTable(key, title.format(along=along), "", grid, filters=("run",))
 
     def _lead(self) -> str:
         result, top = self.result, self.result.runs[0]

@@ -8,14 +8,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, option, plural, shown
 from abstain.features.cut import RULES, RuleName
 from abstain.features.cut.result import Bin, CutResult, CutRow, CutRun, Point, Promise
-from abstain.features.cut.rules import REFERENCES, Rule, fit_mixture
+from abstain.features.cut.rules import REFERENCES, fit_mixture
 from abstain.features.cut.runs import score_tables
 from abstain.features.cut.scores import Lists, finite, of_run, origin_of
-from abstain.features.cut.tuning import PLAIN, Chooser, Fitted, folds_of, keeping, losses
+from abstain.features.cut.tuning import (
+    PLAIN,
+    TRIVIAL,
+    Chooser,
+    Fitted,
+    folds_of,
+    keeping,
+    losses,
+)
 from abstain.report.result import number, read_as
 from abstain.stats.hypotheses import Mean
 from abstain.stats.intervals import check_level, check_repeats
@@ -31,12 +40,15 @@ LEAST_DELTA = 1e-12  # the lowest probability at which a promise may be broken
 KEEP = "keep"  # what the rule of a promise is called
 LEVEL, PROMISED = 0.95, 0.9  # the level of intervals, and of promises
 LOOKED_AT = 200  # queries tuned on that are looked at, where a rule's optimism is asked for
+CHANCE = 1e-12  # a gain that is rounding
+OTHERS = ("RBP'(p=0.8)", "NDCG'", "RR'", "SetF(beta=1)", "AP'")
+"""Measures that may see a use in lists where one of them sees none."""
 
 
 def cut(
     rankings: Rankings,
     *,
-    maximise: str | Measure = "AP'",
+    maximise: str | Measure = "RBP'",
     rule: RuleName = "auto",
     keep: float | None = None,
     next: bool = False,
@@ -51,11 +63,11 @@ def cut(
 
     Args:
         rankings: What was read, with scores.
-        maximise: The measure to be as high as possible: AP', RBP'(p=0.8), NDCG', SetF, …
+        maximise: The measure to be as high as possible: RBP'(p=0.8), AP', NDCG', SetF, …
         rule: The rule to use from now on; the others are judged as well. `auto` chooses one.
-        keep: Instead of the best score, promise that at least this share of the relevant documents
-            in the lists is kept, with as few documents as possible.
-        next: With `keep`, whether to promise the observed share on the next queries (as many as a
+        keep: Use only rules shown to keep at least this share of the relevant documents in the
+            lists, and of these the one that scores most.
+        next: With `keep`, whether the observed share on the next queries is meant (as many as a
             fold has with a relevant document in their list), not only the expected share.
         budget: At most this many documents per query on average.
         folds: Judge each of so many parts with rules tuned on the others (5).
@@ -82,10 +94,15 @@ def cut(
     notes: list[str] = []
     used = 0
     for at, name in enumerate(chosen.runs):
-        lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
+        table = tables.pop(name)
+        lists, remarks = _lists_of(chosen, at, table, measure)
         used = _folds(folds, lists.size)
         task = Task(name, lists, measure, rule, keep, next, budget, used, repeats, level, seed)
         judged, summary = task.result()
+        if summary.advice == "nothing":
+            others = [item for item in ranking_measures(OTHERS) if item != measure]
+            seen = [str(o) for o in others if sees_use(_lists_of(chosen, at, table, o)[0])]
+            summary = replace(summary, useful_by=tuple(seen))
         rows += judged
         runs.append(summary)
         notes += [f"run {shown(name)}: {text}" for text in (*remarks, *task.remarks())]
@@ -155,6 +172,13 @@ def _folds(asked: int | None, queries: int) -> int:
     return min(asked or FOLDS, queries)
 
 
+def sees_use(lists: Lists) -> bool:
+    """Whether some depth for all lists scores more than empty lists, by a standard error."""
+    gain = lists.values - lists.values[:, :1]
+    best = gain[:, gain.mean(axis=0).argmax()]
+    return bool(best.mean() > best.std(ddof=1) / np.sqrt(len(best)))
+
+
 @dataclass
 class Trial:
     """What a rule did to queries that had no part in tuning it."""
@@ -188,6 +212,9 @@ class Task:
         self.chooser = Chooser(self.lists, self.measure, self.rules, self.budget)
         self.with_hits = int((self.lists.hits[:, -1] > 0).sum())
         self.asked = KEEP if self.keep is not None else self.rule
+        # what keeps a promise is compared with what surely keeps it
+        policies = TRIVIAL if self.keep is None else ("everything",)
+        self.trivial = [name for name in policies if name != self.asked]
 
     def result(self) -> tuple[list[CutRow], CutRun]:
         lists = self.lists
@@ -197,21 +224,35 @@ class Task:
             for name, trial in trials.items()
         }
         budget = np.inf if self.budget is None else self.budget
-        within = [n for n in PLAIN if n == "nothing" or trials[n].depth.mean() <= budget]
+        within = [
+            name
+            for name in self.trivial
+            if name in ("nothing", "k") or trials[name].depth.mean() <= budget
+        ]
         best = max(within, key=lambda name: float(scores[name].mean()))
         rows = {name: self._row(name, trials[name], scores, best) for name in trials}
         every = np.arange(lists.size)
         draw = np.random.default_rng([self.seed, self.repeats, 0])
-        rule = self._fit(every, every, draw).rule
+        fitted, trivial = self._fit(every, every, draw), self.chooser.fit(best, every, every)
+        advice = self._advice(rows[self.asked], fitted, trivial, best)
+        simply = advice in ("not", "nothing") and self.asked in ("auto", KEEP)
         return list(rows.values()), CutRun(
             run=self.run,
-            rule=rule,
-            best_reference=best,
-            advice=self._advice(rows[self.asked], rule),
+            rule=(trivial if simply else fitted).rule,
+            best_trivial=best,
+            advice=advice,
             queries=lists.size,
             nil_queries=int(lists.nil.sum()),
             documents=float(lists.scores.length.mean()),
-            promise=self._promise(trials),
+            promise=None
+            if self.keep is None
+            else Promise(
+                keep=self.keep,
+                level=self.level or PROMISED,
+                next=self.next,
+                kept=rows[KEEP].recall,
+                queries=self.with_hits,
+            ),
             points=points_of(lists),
             bins=bins_of(lists),
         )
@@ -296,33 +337,12 @@ class Task:
             f"{ends}high": number(min(high, top)),
         }
 
-    def _advice(self, row: CutRow, rule: Rule) -> str:
-        if self.keep is not None:
-            return "not" if rule.rule == "everything" else "cut"
-        if self.budget is not None:
-            return "cut"
-        keeps_all = bool((rule.depths(self.lists.scores.table) == self.lists.scores.length).all())
-        if keeps_all or row.gain is None or row.gain <= 0:
-            return "not"
-        if (row.gain_low or 0.0) <= 0:
-            return "perhaps"
-        return "nothing" if rule.rule == "nothing" or rule.k == 0 else "cut"
-
-    def _promise(self, trials: dict[str, Trial]) -> Promise | None:
-        """What was promised, and in how many folds it held."""
-        if self.keep is None:
-            return None
-        parts = ((depth, p) for n, depth in enumerate(trials[KEEP].depth) for p in self._parts(n))
-        lost = [losses(self.lists, depth[judge, None], judge) for depth, judge in parts]
-        shares = [1 - np.nanmean(each) for each in lost if not np.isnan(each).all()]
-        return Promise(
-            keep=self.keep,
-            level=self.level or PROMISED,
-            next=self.next,
-            parts=len(shares),
-            held=int(sum(share >= self.keep - 1e-12 for share in shares)),
-            queries=self.with_hits,
-        )
+    def _advice(self, row: CutRow, fitted: Fitted, trivial: Fitted, best: str) -> str:
+        """What the rule asked for gains over the best trivial policy, in one word."""
+        is_trivial = fitted.rule.rule in self.trivial or (fitted.depth == trivial.depth).all()
+        if is_trivial or (row.over_best or 0.0) <= CHANCE:
+            return "nothing" if best == "nothing" and self.asked == "auto" else "not"
+        return "cut" if (row.over_best_low or 0.0) > CHANCE else "perhaps"
 
     def remarks(self) -> Iterator[str]:
         lists, scores = self.lists, self.lists.scores

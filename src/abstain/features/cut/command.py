@@ -33,7 +33,7 @@ APPLIED = READ | {"apply", "output", "explain"}  # what may be asked for togethe
     required=False,
 )
 @options.measure(
-    "Choose the depth for this measure: APt (AP', the default), RBPt(p=0.8), NDCGt, SetF, …",
+    "Choose the depth for this measure: RBPt (RBP'(p=0.8), the default), APt, NDCGt, SetF, …",
     to="maximise",
 )
 @option(
@@ -44,13 +44,13 @@ APPLIED = READ | {"apply", "output", "explain"}  # what may be asked for togethe
 )
 @option(
     "--keep SHARE",
-    "Instead of the best score, promise that at least this share of the relevant documents is "
-    "kept, with as few documents as possible.",
+    "Use only rules shown to keep at least this share of the relevant documents, and of these the "
+    "one that scores most.",
     type=float,
 )
 @option(
     "--next",
-    "With --keep: make the promise for the share that will be observed on the next queries, not "
+    "With --keep: the share is that which will be observed on the next queries, not "
     "only for the expected share. The promise is for as many next queries as a fold has; only "
     "queries with a relevant document in their list count.",
 )
@@ -95,7 +95,7 @@ def cut(
     """Choose, on some queries, where a ranking stops, and judge that choice on others.
 
     \b
-    abstain cut qrels.txt run.txt                     (AP', five folds, the rule that does best)
+    abstain cut qrels.txt run.txt               (RBP', five folds, the rule that does best)
     abstain cut qrels.txt run.txt --maximise SetF --budget 10
     abstain cut qrels.txt run.txt --keep 0.9 --level 0.9
     abstain cut qrels.txt run.txt --rule-file rule.json -o short.run

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import structs
 
 from abstain.errors import UsageError, shown, some_of
-from abstain.features.cut.rules import Rule
+from abstain.features.cut.rules import SCORES, Rule
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result
 
@@ -58,7 +58,8 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     gain_low: float | None = None
     gain_high: float | None = None
     over_best: Annotated[
-        float | None, Column("ahead", "score", means="the score minus that of the best reference")
+        float | None,
+        Column("ahead", "score", means="the score minus that of the best trivial policy"),
     ] = None
     over_best_low: float | None = None
     over_best_high: float | None = None
@@ -112,16 +113,15 @@ class Bin(Facts, frozen=True, kw_only=True):
 
 
 class Promise(Facts, frozen=True, kw_only=True):
-    """What was promised, and in how many of the parts that were judged it held."""
+    """What was promised."""
 
     keep: float
     level: float
     """The probability that it holds, at least."""
     next: bool
     """Whether it is about the share that the next queries keep, not only the expected share."""
-    parts: int
-    held: int
-    """Parts whose judged queries keep that share on average."""
+    kept: float | None
+    """The share that the queries keep which were not used to choose the rule."""
     queries: int
     """With something relevant in their lists: the promise is about these."""
 
@@ -132,9 +132,13 @@ class CutRun(Facts, frozen=True, kw_only=True):
     run: str
     rule: Rule
     """Tuned on every query."""
-    best_reference: str
+    best_trivial: str
+    """Of the policies that look at no score, the one of the highest score, held out."""
     advice: str
-    """cut: it pays; perhaps: it seems to; not: keep everything; nothing: answer nothing."""
+    """cut: the interval of the gain over the best trivial policy lies above 0; perhaps: only the
+    gain does; not: that policy is as good; nothing: as good, and it is to answer nothing."""
+    useful_by: tuple[str, ...] = ()
+    """Where the advice is to answer nothing: measures by which some depth is better."""
     queries: int
     nil_queries: int
     documents: float
@@ -166,7 +170,7 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         needed = {
             (each.run, rule)
             for each in self.runs
-            for rule in (self.asked, "everything", each.best_reference)
+            for rule in (self.asked, "nothing", "everything", each.best_trivial)
         }
         if not self.runs or not needed <= judged:
             raise ValueError("has no results, or not all those of the runs that it has rules for")
@@ -204,8 +208,6 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
         `scores` are those of one list in any order (gives a number), several such lists (gives a
         list of numbers), or {query: {document: score}} (gives the same with fewer documents).
         """
-        from abstain.features.cut.runs import SCORES, depths_of
-
         rule = self.rule_of(run)
         if isinstance(scores, Mapping):
             if not all(isinstance(docs, Mapping) for docs in scores.values()):
@@ -214,14 +216,14 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
                 sorted(docs.items(), key=lambda pair: (pair[1], str(pair[0])), reverse=True)
                 for docs in scores.values()
             ]
-            depths = depths_of(rule, [dict(docs).values() for docs in ranked])
+            depths = rule.cut([dict(docs).values() for docs in ranked])
             kept = (dict(docs[:depth]) for docs, depth in zip(ranked, depths, strict=True))
             return dict(zip(scores, kept, strict=True))
         if not isinstance(scores, Iterable):
             raise UsageError(SCORES)
         lists = list(scores)
         several = bool(lists) and isinstance(lists[0], Iterable)
-        depths = depths_of(rule, lists if several else [lists])
+        depths = rule.cut(lists if several else [lists])
         return depths if several else depths[0]
 
     def apply(self, run: Any, *, nil: str | None = None) -> pl.DataFrame:

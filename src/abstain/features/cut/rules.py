@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias, cast
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from msgspec import Meta
 
-from abstain.errors import shown
+from abstain.errors import UsageError, shown
 from abstain.features.cut import RULES
-from abstain.features.cut.scores import DOCUMENT, LIST, Model, Scores, sigmoid
+from abstain.features.cut.scores import DOCUMENT, LIST, Model, Scores, finite, sigmoid
 from abstain.measures import measure
 from abstain.measures.ranked_lists import Prefixes
 from abstain.outcomes import MOST
@@ -33,10 +34,9 @@ SAME = 1e-9
 HEAD = '''def cut(scores):
     """How many of the documents with these scores to keep, the best first."""
 '''
-IMPORTS = """from abstain.features.cut.rules import Model, Rule
-from abstain.features.cut.runs import depths_of
-
-"""
+IMPORT = "from abstain.features.cut.rules import Model, Rule"
+SCORES = "expected scores: a list of numbers, a list of lists, or {query: {document: score}}"
+AT_ONCE = 1 << 22  # scores that are cut at a time
 FITTED = 128  # documents of a list that are fitted at most
 WINDOWS = (1.0, 0.6, 0.35, 0.2)  # how much of the list the tail may be
 FEWEST = 8
@@ -102,6 +102,24 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defau
         at = np.inf if self.at is None else self.at
         return np.asarray((np.nan_to_num(signal(self, scores), nan=-np.inf) >= at).sum(axis=1))
 
+    def cut(self, lists: Sequence[Any]) -> list[int]:
+        """How many documents it keeps of each list of scores, in any order."""
+        try:
+            falling = [-np.sort(-np.asarray(list(values), np.float64)) for values in lists]
+            if any(values.ndim != 1 or np.isnan(values).any() for values in falling):
+                raise ValueError
+        except (TypeError, ValueError):
+            raise UsageError(SCORES) from None
+        depths: list[int] = []
+        step = max(1, AT_ONCE // max(1, max(map(len, falling), default=1)))
+        for start in range(0, len(falling), step):
+            some = falling[start : start + step]
+            table = np.full((len(some), max(1, *map(len, some))), np.nan)
+            for row, values in zip(table, some, strict=True):
+                row[: len(values)] = values
+            depths += self.depths(finite(table)[0]).tolist()
+        return depths
+
     def as_python(self) -> str:
         """A function `cut(scores)` to paste; what is more than a line asks the declared rule."""
         if self.rule == "threshold" and self.at is not None:
@@ -109,7 +127,12 @@ class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defau
         if self.rule not in (*SIGNALS, "gap", "expected"):
             kept = "len(scores)" if self.k is None else f"min(len(scores), {self.k})"
             return f"{HEAD}    return {kept}\n"
-        return f"{IMPORTS}RULE = {self!r}\n\n\n{HEAD}    return depths_of(RULE, [scores])[0]\n"
+        # what is in quotes is not broken
+        whole = str(self.measure).replace(" ", "\0")
+        text = f"RULE = {self!r}".replace(str(self.measure), whole)
+        lines = wrap(text, 88, subsequent_indent="    ", break_on_hyphens=False)
+        rule = "\n".join(lines).replace("\0", " ")
+        return f"{IMPORT}\n\n{rule}\n\n\n{HEAD}    return RULE.cut([scores])[0]\n"
 
 
 def signal(rule: Rule, scores: Scores) -> Floats:
@@ -286,8 +309,6 @@ def evenly(scores: Scores) -> tuple[Floats, Ints]:
 
 def surprise(scores: Scores) -> Floats:
     """−log of the chance of so high a score: in the tail by its Pareto fit, below by the share."""
-    from scipy.stats import rankdata
-
     some, kept = evenly(scores)
     tails = np.stack([_tail(some, kept, window) for window in WINDOWS])
     best = tails[:, 0].argmin(axis=0)
@@ -295,7 +316,10 @@ def surprise(scores: Scores) -> Floats:
     above = scores.table > start[:, None]
     tail = np.where(above, scores.table - np.where(above, start[:, None], 0.0), 0.0)
     inside = -np.log(share)[:, None] - Pareto(shape, scale).log_survival(tail)
-    as_high = rankdata(-scores.table, "max", axis=1, nan_policy="omit")
+    place = np.arange(1.0, scores.table.shape[1] + 1)
+    is_last = np.diff(scores.table, axis=1, append=np.nan) != 0  # of equal scores
+    as_high = np.where(is_last & scores.inside, place, np.nan)[:, ::-1]
+    as_high = np.fmin.accumulate(as_high, axis=1)[:, ::-1]  # how many are at least as high
     below = np.log(np.maximum(scores.length, 1)[:, None] / as_high)
     return np.asarray(np.where(above, inside, np.minimum(below, -np.log(share)[:, None])))
 

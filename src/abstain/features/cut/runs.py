@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, option, plural, shown
-from abstain.features.cut.scores import finite
 from abstain.io.output import whole
 from abstain.io.tables import format_of_name, write_table
 from abstain.rankings.sources import TREC, RunOrigin, open_source
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 NIL = "NIL"  # the document of an empty list
 MOST_SCORES = 1 << 27  # queries times the longest list: more scores than that are not held at once
-CHUNK = 1 << 22  # scores that are cut at a time
-SCORES = "expected scores: a list of numbers, a list of lists, or {query: {document: score}}"
 
 
 def score_tables(origins: Sequence[RunOrigin], lists: RankedLists) -> dict[str, Floats]:
@@ -59,25 +56,6 @@ def _score_table(parts: Sequence[pl.DataFrame], depth: Ints, run: str) -> Floats
     inside = place < depth[code]
     table[code[inside], place[inside]] = score[inside]
     return table
-
-
-def depths_of(rule: Rule, lists: Sequence[Any]) -> list[int]:
-    """How many documents of each list of scores, in any order, a rule keeps."""
-    try:
-        falling = [-np.sort(-np.asarray(list(values), np.float64)) for values in lists]
-        if any(values.ndim != 1 or np.isnan(values).any() for values in falling):
-            raise ValueError
-    except (TypeError, ValueError):
-        raise UsageError(SCORES) from None
-    depths: list[int] = []
-    step = max(1, CHUNK // max(1, max(map(len, falling), default=1)))
-    for start in range(0, len(falling), step):
-        some = falling[start : start + step]
-        table = np.full((len(some), max(1, *map(len, some))), np.nan)
-        for row, values in zip(table, some, strict=True):
-            row[: len(values)] = values
-        depths += rule.depths(finite(table)[0]).tolist()
-    return depths
 
 
 def cut_runs(
@@ -119,7 +97,7 @@ def _cut_rows(
 ) -> tuple[pl.DataFrame, str]:
     """The rows of a run that a rule keeps, an empty list as NIL, and what was done."""
     lists = rows.group_by("query", maintain_order=True).agg(pl.all())
-    depth = pl.Series(depths_of(rule, [each.to_numpy() for each in lists["score"]]), dtype=pl.Int64)
+    depth = pl.Series(rule.cut([each.to_numpy() for each in lists["score"]]), dtype=pl.Int64)
     made = lists.with_columns(pl.exclude("query").list.head(pl.lit(depth)))
     made = made.explode("doc", "score", "rank")
     nothing = {"doc": nil or NIL, "score": 0.0, "rank": 1}

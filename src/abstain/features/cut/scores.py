@@ -26,20 +26,19 @@ LIST = ("top", "spread", "length", "drop", "mean")
 """What is known of each list; `drop` is how far the tenth score lies below the first."""
 TINY, LEAST = 1e-12, 1e-300
 """A spread below this part of the largest number is rounding; and what is never divided by less."""
+IN_CACHE = 1 << 16  # numbers that are worked on at a time where each is looked at often
 LARGEST = 1e100  # a score beyond is taken as infinite: its square would be
 
 
 class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
-    """A logistic model of standardised numbers; without weights the chance is always the same."""
+    """A logistic model of some numbers; without weights the chance is always the same."""
 
     bias: float
     weights: tuple[float, ...] = ()
     middle: tuple[float, ...] = ()
-    scale: tuple[float, ...] = ()
 
     def fits(self, width: int) -> bool:
-        sizes = {len(self.weights), len(self.middle), len(self.scale)}
-        return sizes in ({0}, {width}) and all(scale > 0 for scale in self.scale)
+        return {len(self.weights), len(self.middle)} in ({0}, {width})
 
     def chance(self, known: Floats) -> Floats:
         """The chance of what is known, along the last axis."""
@@ -48,10 +47,23 @@ class Model(Facts, frozen=True, kw_only=True, omit_defaults=True):
     def logit(self, known: Iterable[Floats], shape: tuple[int, ...]) -> Floats:
         """The log odds, from each number that the model looks at for all documents at once."""
         odds = np.full(shape, self.bias)
-        standard = zip(self.weights, self.middle, self.scale, strict=True)
-        for (weight, middle, scale), numbers in zip(standard, known, strict=False):
-            odds += weight / scale * (numbers - middle)
+        for weight, middle, numbers in zip(self.weights, self.middle, known, strict=False):
+            odds += weight * (numbers - middle)
         return odds
+
+    @classmethod
+    def of(cls, bias: float, weights: Floats, middle: Floats, scale: Floats) -> Model:
+        """The model of standardised numbers, written with few digits; `bias` makes up for them."""
+        slopes = [short(weight) for weight in weights / scale]
+        digits = np.maximum(1 - np.floor(np.log10(scale)), -300).astype(int)
+        middles = [round(m, d) + 0.0 for m, d in zip(middle.tolist(), digits.tolist(), strict=True)]
+        moved = bias + float(np.dot(slopes, np.subtract(middles, middle)))
+        return cls(bias=short(moved), weights=tuple(slopes), middle=tuple(middles))
+
+
+def short(number: float) -> float:
+    """A number with six digits: a rule is printed, and pasted."""
+    return float(f"{number:.6g}")
 
 
 def sigmoid(logit: Floats) -> Floats:
@@ -100,8 +112,7 @@ def logistic(known: Floats, happened: Bools, *, ridge: float, times: Floats | No
         w, least = w - step, lower
         if np.abs(step).max() < CLOSE:
             break
-    weights, middles, scales = (tuple(each.tolist()) for each in (w[1:], middle, scale))
-    return Model(bias=float(w[0]), weights=weights, middle=middles, scale=scales)
+    return Model.of(float(w[0]), w[1:], middle, scale)
 
 
 class Scores:
@@ -114,7 +125,7 @@ class Scores:
         self.filled = np.where(self.inside, table, 0.0)
         self.top, self.lowest = self.filled[:, 0], self.place(self.length)
 
-    def only(self, some: Ints) -> Scores:
+    def only(self, some: Ints | slice) -> Scores:
         return Scores(self.table[some], self.origin)
 
     def place(self, rank: Ints) -> Floats:
@@ -145,19 +156,25 @@ class Scores:
         yield table
         yield self.share
         yield (table - self.mean[:, None]) / spread
-        yield np.broadcast_to(np.log(np.arange(1.0, table.shape[1] + 1)), table.shape)
-        yield np.broadcast_to(self.top[:, None], table.shape)
-        yield np.broadcast_to(spread, table.shape)
+        yield np.log(np.arange(1.0, table.shape[1] + 1))[None]
+        yield self.top[:, None]
+        yield spread
         yield np.nan_to_num(-np.diff(table, axis=1, append=np.nan)) / spread
 
     def at(self, query: Ints, place: Ints) -> Floats:
         """Documents × what is known of each, of documents by query and place."""
-        return np.column_stack([known[query, place] for known in self.documents()])
+        every = (np.broadcast_to(known, self.table.shape) for known in self.documents())
+        return np.column_stack([known[query, place] for known in every])
 
     def chance(self, model: Model) -> Floats:
         """The chance that a model gives each document; NaN behind a list's end."""
-        odds = model.logit(self.documents(), self.table.shape)
-        return np.where(self.inside, sigmoid(odds), np.nan)
+        made = np.empty(self.table.shape)
+        step = max(1, IN_CACHE // self.table.shape[1])
+        for start in range(0, len(made), step):
+            part = self.only(slice(start, start + step))
+            odds = model.logit(part.documents(), part.table.shape)
+            made[start : start + step] = np.where(part.inside, sigmoid(odds), np.nan)
+        return made
 
     @cached_property
     def lists(self) -> Floats:
@@ -181,7 +198,7 @@ def finite(table: Floats) -> tuple[Floats, int]:
 
 def origin_of(table: Floats) -> float:
     """Where shares are counted from: 0, or the lowest score where some are negative."""
-    return min(0.0, float(np.nanmin(table, initial=0.0)))
+    return short(float(np.nanmin(table, initial=0.0)))
 
 
 CHUNK = 1 << 21  # numbers that are worked on at a time

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values, gap_depths, signal
-from abstain.features.cut.scores import Lists, Model, Scores, logistic
+from abstain.features.cut.scores import Lists, Model, Scores, logistic, short
 
 if TYPE_CHECKING:
     from abstain.measures.kinds import RankingMeasure
@@ -24,9 +24,11 @@ GRIDS = {"share": np.round(np.linspace(0.0, 1.0, 101), 2), "probability": np.app
 ROUNDED = 1e-9  # how much fitted numbers differ by the order of a sum at most
 WINDOWS, EXTRA = (0.1, 0.25, 0.5, 0.9, 1.0), (0, 1, 2, 5, 10)
 RIDGE = 1.0
+TRIVIAL = ("everything", "nothing", "top 10", "k")
+"""Policies that look at no score; what a rule has to beat."""
 TIERS: tuple[tuple[str, ...], ...] = (
-    ("everything", "nothing", "top 10"),
-    ("k", "threshold", "share", "gap", "surprise", "distribution"),
+    TRIVIAL,
+    ("threshold", "share", "gap", "surprise", "distribution"),
     ("probability", "expected"),
 )
 """From the simplest to those with a model of relevance."""
@@ -36,9 +38,10 @@ PLAIN = {
     "top 10": Rule(rule="top 10", k=10),
 }
 MODEL, HALF, MANY = "expected", 0.5, 2.0
-"""The standard errors that `expected` must be ahead of a reference, and any of the others."""
+"""The standard errors that `expected` must be ahead of a trivial policy, and any of the others."""
 MATTERS = 0.005  # a lead below that is none: it may be certain and still not worth a rule
 INNER = 5  # folds inside the queries tuned on, by which a rule is chosen
+ENOUGH = 500  # queries by which a rule is chosen at most
 STEADY = 300
 """Fewer queries than that are parted several times: how they fall into folds matters more."""
 
@@ -144,8 +147,8 @@ class Chooser:
             rule="expected",
             document=self._document_model(some),
             nothing=logistic(scores.lists[train], lists.nil[train], ridge=RIDGE),
-            unseen=float(missed.mean()) if len(has) else 0.0,
-            gain=lists.gain if self.measure.definition.scales_grades else 1.0,
+            unseen=short(float(missed.mean())) if len(has) else 0.0,
+            gain=short(lists.gain) if self.measure.definition.scales_grades else 1.0,
             measure=str(self.measure),
             draws=draws_for(scores.table.shape[1]),
             origin=scores.origin,
@@ -157,6 +160,15 @@ class Chooser:
 
     def choose(self, train: Ints, draw: np.random.Generator) -> str:
         """The rule that does best inside some queries; a simpler one within a standard error."""
+        if len(train) > ENOUGH:
+            some = np.sort(draw.choice(train, ENOUGH, replace=False))
+            known = {
+                name: Candidates(tried.rules, tried.depth[some], tried.values[some])
+                for name, tried in self.known.items()
+            }
+            lists = self.lists.only(some)
+            chooser = Chooser(lists, self.measure, self.rules, self.budget, known)
+            return chooser.choose(np.arange(ENOUGH), draw)
         names = [name for tier in TIERS for name in tier if name in (*PLAIN, *self.rules)]
         scores = {name: np.zeros(len(train)) for name in names}
         kept = {name: np.zeros(len(train)) for name in names}
@@ -184,7 +196,7 @@ def _price(rule: Rule, scores: Scores, budget: float) -> float:
 
 
 def simplest(scores: Mapping[str, Floats], kept: Mapping[str, Floats], budget: float | None) -> str:
-    """The best reference, unless a rule is ahead of it by more than chance may explain.
+    """The best trivial policy, unless a rule is ahead of it by more than chance may explain.
 
     Each rule must be two standard errors ahead, as the best of many looks better than it is, and
     `expected` half of one; all by what matters. Of those a simpler one stays where it is no more
@@ -201,10 +213,10 @@ def simplest(scores: Mapping[str, Floats], kept: Mapping[str, Floats], budget: f
         for name in scores
         if budget is None or name == "nothing" or kept[name].mean() <= budget + _error(kept[name])
     ]
-    reference = max((name for name in within if name in PLAIN), key=means.__getitem__)
-    passed = [n for n in within if ahead(n, reference, HALF if n == MODEL else MANY)]
+    trivial = max((name for name in within if name in TRIVIAL), key=means.__getitem__)
+    passed = [n for n in within if ahead(n, trivial, HALF if n == MODEL else MANY)]
     if not passed:
-        return reference
+        return trivial
     best = max(passed, key=means.__getitem__)
     tied = [[n for n in tier if n in passed and not ahead(best, n, HALF)] for tier in TIERS]
     return max(next(filter(None, tied)), key=means.__getitem__)
@@ -298,7 +310,7 @@ def keeping(
     delta: float,
     following: int | None = None,
 ) -> Fitted:
-    """The rule that keeps the fewest documents of those shown to keep a share of the relevant ones.
+    """The rule of the greatest mean score of those shown to keep a share of the relevant documents.
 
     With `following` that is promised of so many further queries, not of the mean they tend to.
     """
@@ -308,13 +320,15 @@ def keeping(
         bound = bound_for_next(bound, following, chance)
     # queries come by year or by topic: in a random order each stake is placed on any of them
     mixed = np.random.default_rng(len(train)).permutation(train)
-    best, fewest = chooser.fit("everything", train, wanted), math.inf
+    best = chooser.fit("everything", train, wanted)
+    most = float(chooser.lists.values[train, -1].mean())
     for name in FAMILIES:
         tried = chooser.candidates(name, train)
         lost = losses(chooser.lists, tried.depth[mixed], mixed)
         passed = shown_within(lost[~np.isnan(lost[:, 0])], bound, chance / len(FAMILIES))
-        last = int(np.argmin(np.append(passed, False))) - 1  # the first that fails ends it
-        kept = float(tried.depth[train, last].mean())
-        if last >= 0 and kept < fewest:
-            best, fewest = Fitted(tried.rules[last], tried.depth[wanted, last]), kept
+        shown = int(np.argmin(np.append(passed, False)))  # the first that fails ends it
+        means = tried.values[train, :shown].mean(axis=0)
+        if shown and means.max() > most + 1e-12:
+            at, most = int(means.argmax()), float(means.max())
+            best = Fitted(tried.rules[at], tried.depth[wanted, at], most)
     return best

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from abstain.errors import plural
+from abstain.features.cut import RULES
 from abstain.features.cut.result import CutResult, CutRow, CutRun, Promise
 from abstain.features.cut.rules import Rule
 from abstain.report import view
@@ -17,6 +18,12 @@ from abstain.report.view import score_text
 
 MAIN = ("score", "interval", "gain", "gain_interval", "kept")
 MORE = ("over_best", "over_best_interval", "optimism", "recall", "silent")
+POLICIES = {
+    "everything": "keeping everything",
+    "nothing": "answering nothing",
+    "top 10": "keeping the first 10 documents of every list",
+    "k": "keeping the first k documents of every list",
+}
 KINDS = {
     "relevant": "relevant",
     "others": "others",
@@ -32,11 +39,11 @@ class View(view.View[CutResult]):
     def tables(self, **options: Any) -> list[Grid]:
         result, rows = self.result, self.result.rows
         head = ("run", "rule") if len(result.runs) > 1 else ("rule",)
-        best = ", ".join(dict.fromkeys(run.best_reference for run in result.runs))
+        best = ", ".join(dict.fromkeys(run.best_trivial for run in result.runs))
         main = Grid.of_rows(CutRow, rows, *head, *MAIN, measure=result.measure)
         main.title = f"{result.measure} on queries that were not used to choose the rule"
         more = Grid.of_rows(CutRow, rows, *head, *MORE, measure=result.measure)
-        more.title = f"How far ahead of the best reference ({best}), and what is kept"
+        more.title = f"How far ahead of the best trivial policy ({best}), and what is kept"
         more.notes = self._notes()
         for grid in (main, more):
             grid.breaks = {i for i, row in enumerate(rows) if not i or row.run != rows[i - 1].run}
@@ -75,29 +82,34 @@ class View(view.View[CutResult]):
         return f"{run}: " if len(self.result.runs) > 1 else ""
 
     def _advice(self, run: CutRun) -> str:
-        result, best = self.result, run.best_reference
+        result, rule = self.result, _rule(run.rule)
         rows = {row.rule: row for row in result.rows if row.run == run.run}
-        row, every = rows[result.asked], rows["everything"]
-        how = f"with the rule {_rule(run.rule)}"
-        scores = (
-            f"{result.measure} {score_text(row.score)} with {row.kept:.1f} documents per query, "
-            f"instead of {score_text(every.score)} with {every.kept:.1f}"
-        )
-        if run.promise is not None:
-            share = f"{100 * run.promise.keep:g} % of the relevant documents"
-            if run.advice == "not":
-                return f"Do not cut: no cut is shown to keep at least {share}."
-            return f"Cut {how}: it keeps at least {share} ({scores})."
-        gain = f"gain {_signed(row.gain)}, {row.gain_interval}"
-        if best != "everything":
-            gain += f"; gain over the best reference ({best}): {_signed(row.over_best)}, "
-            gain += row.over_best_interval
-        if run.advice == "not":
-            return f"Do not cut: keeping everything is as good ({gain})."
+        row, best = rows[result.asked], rows[run.best_trivial]
+
+        def scored(row: CutRow) -> str:
+            return f"{score_text(row.score)} with {row.kept:.1f} documents per query"
+
+        policy = POLICIES[best.rule]
+        gains = f"a gain of {_signed(row.over_best)} over"
+        gain = f"{100 * result.level:g} % interval of the gain: {row.over_best_interval}"
+        against = f"{gains} the best trivial policy, {policy} ({scored(best)})"
+        if run.advice == "cut":
+            return f"Cut with the rule {rule}: {result.measure} {scored(row)}, {against}; {gain}."
         if run.advice == "perhaps":
-            return f"Cutting {how} seems to pay: {scores} ({gain}); the interval covers 0."
-        act = "Answer nothing" if run.advice == "nothing" else f"Cut {how}"
-        return f"{act}: {scores} ({gain})."
+            seems = f"It may pay to cut with the rule {rule}: {result.measure} {scored(row)}"
+            return f"{seems}, {against}; {gain}, which reaches below 0."
+        if run.advice == "not":
+            depth = f" ({rule})" if best.rule == run.rule.rule == "k" else ""
+            what = f"the rule '{result.asked}'" if result.asked in RULES[1:] else "choosing a rule"
+            best_is = f"{policy}{depth} is as good: {result.measure} {scored(best)}"
+            return f"Do not cut: {best_is}; {what} scores {scored(row)}, {gains} that; {gain}."
+        seen = ", ".join(run.useful_by) or "no other measure"
+        nothing, every = score_text(best.score), score_text(rows["everything"].score)
+        return (
+            f"Answer nothing: the retrieval finds too little for {result.measure}, by which empty "
+            f"lists score {nothing} and whole ones {every}; choosing a rule scores {scored(row)}, "
+            f"{gains} empty lists; {gain}. In these lists {seen} would see a use."
+        )
 
     def charts(self) -> view.Charts:
         specs: view.Charts = {}
@@ -165,11 +177,13 @@ def _scores(run: CutRun, name: str) -> dict[str, Any]:
 
 
 def _promise(promise: Promise) -> str:
-    what = "share kept for the next queries" if promise.next else "expected share kept"
+    which = "the next queries, as many as a fold has, keep" if promise.next else "queries keep"
+    share = f"at least {100 * promise.keep:g} % of the relevant documents on average"
+    mean = "observed share" if promise.next else "expected share"
+    kept = "" if promise.kept is None else f", which kept {100 * promise.kept:.1f} % in the folds"
     return (
-        f"With a probability of at least {promise.level:g}, the {what} of the relevant documents "
-        f"is at least {100 * promise.keep:g} %, over queries with a relevant document in their "
-        f"list ({promise.queries:,}). It held in {promise.held} of {promise.parts} folds."
+        f"With a probability of at least {promise.level:g}, {which} {share} (the {mean}). Only "
+        f"queries with a relevant document in their list count: {promise.queries:,}{kept}."
     )
 
 

@@ -10,10 +10,11 @@ from abstain.errors import UsageError, option
 from abstain.measures import Definition, Measure
 from abstain.measures.definition import number_text
 from abstain.measures.registry import example_measure
-from abstain.outcomes import Counts
+from abstain.outcomes import Counts, Decisions
 
 SHARES = Counts(right=237, wrong=156, unsplit=107)
 SPLIT = Counts(right=79, wrong=161, unanswered_right=13, unanswered_wrong=31)
+DECIDED = Decisions(50, 20, wrongly_declined=10, wrongly_answered=8, rightly_declined=12)
 RIGHT = (1, 1, 0, 1, 1, 0, 1, 0)
 SURE = (0.95, 0.9, 0.9, 0.8, 0.6, 0.5, 0.4, 0.2)
 LABEL, LEAST = 13, 24
@@ -78,6 +79,11 @@ def letters(d: Definition) -> str:
         )
     if d.takes == "confidence":
         return "N answers, C(i) right among the i surest, s the confidence; n questions"
+    if d.takes == "decisions":
+        return (
+            "R right and W wrong where an answer was due, D declined there; A answered and N "
+            "declined where none was due; n questions"
+        )
     if d.takes == "columns":
         return f"columns of the files: {', '.join(d.columns)}"
     if d.shares:
@@ -92,6 +98,7 @@ def example(item: Measure, width: int) -> list[str]:
     if item.definition.takes == "columns":
         return []
     writers = {"confidence": _of_confidence, "ranking": _of_ranking, "counts": _of_counts}
+    writers["decisions"] = _of_decisions
     return [line for text in writers[item.definition.takes](item) for line in _wrap(text, width, 2)]
 
 
@@ -118,6 +125,16 @@ def _of_counts(item: Measure) -> list[str]:
         f"c = {k.right / k.n:.3f}, w = {k.wrong / k.n:.3f}, u = {k.unanswered / k.n:.3f}",
         score,
         *end,
+    ]
+
+
+def _of_decisions(item: Measure) -> list[str]:
+    d = DECIDED
+    return [
+        f"Example: {d.right:g} right, {d.wrong:g} wrong and {d.wrongly_declined:g} declined where "
+        f"an answer was due, {d.wrongly_answered:g} answered and {d.rightly_declined:g} declined "
+        "where none was",
+        f"{item} = {item(d):.4f}",
     ]
 
 

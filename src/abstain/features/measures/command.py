@@ -28,6 +28,8 @@ def measures_grid() -> Grid:
         "UW, UE: unanswered, with a right, a wrong, no candidate).",
         "κ is the credit for a blank, in right answers. p* is the chance of being right above "
         "which answering pays.",
+        "D, A, N: declined where an answer was due, answered and declined where none was; "
+        "`abstain decisions` gives them.",
         "CWS and the measures after it take answers with a confidence: N answers, C(i) right among "
         "the i surest; `abstain curve` gives them.",
         "For rankings: r_i is the gain or grade at rank i, d the length of the list, R the "

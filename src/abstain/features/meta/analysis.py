@@ -20,7 +20,7 @@ from abstain.features.meta.parts import (
 )
 from abstain.features.meta.result import PARTS, MetaResult, Part, Requirement
 from abstain.io.frames import require
-from abstain.measures import Measure, count_measure
+from abstain.measures import Measure, count_measure, swept
 from abstain.outcomes import EXCLUDED
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
@@ -212,10 +212,10 @@ def _source(
         return asked, {}
     if isinstance(asked, Rankings):
         asked, measures = asked.scores(measures), ()
-    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    listed = swept(measures)
     if isinstance(asked, ScoreMatrix):
         some = asked.only(measures=[str(name) for name in listed]) if listed else asked
-        matrix = some.complete()
+        matrix = some.complete(by_measure=True)
         scores = dict(zip(matrix.measures, matrix.values, strict=True))
         directions = [1 if higher else -1 for higher in matrix.higher_is_better]
         notes = matrix.notes[len(asked.notes) :]

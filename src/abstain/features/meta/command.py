@@ -13,10 +13,12 @@ from abstain.cli.options import Input, reads
 
 @command
 @reads(
-    *("judged", "counts", "scores"),
+    *("judged", "counts", "scores", "rankings"),
     runs="The runs; with --judged, --counts or --scores further files.",
 )
-@options.measures("A measure to evaluate (default: c@1, accuracy, UF).")
+@options.measures(
+    "A measure to evaluate (default: c@1, accuracy, UF; of rankings those of `rank`)."
+)
 @option(
     "--part PART",
     "stability, sensitivity, power or agreement (default: all). Repeatable.",
@@ -72,6 +74,7 @@ def meta(
     \b
     abstain meta gold.csv runs/*.csv -m c@1 -m accuracy -m UF
     abstain meta --scores ap.csv p10.csv ndcg.csv --part sensitivity
+    abstain meta --rankings qrels.txt runs/* --limit 1000 -m AP -m "AP'" --part agreement
     abstain meta --judged grades.csv --draws shared --subsets 10000 --chart meta.svg
 
     Stability: error rate and ties (Buckley and Voorhees 2000). Sensitivity: the difference that
@@ -81,8 +84,7 @@ def meta(
     """
     how |= {"sizes": sizes or None} | ({"fuzziness": fuzziness} if fuzziness else {})
     with working("resampling…") as progress:
-        asked = inputs.scores() if inputs.kind == "scores" else inputs.evaluation()
-        result = asked.meta(
+        result = inputs.paired().meta(
             measures, progress=lambda _, share: progress(int(100 * share), 100), **how
         )
     out.show(result)

@@ -176,12 +176,13 @@ def _tukey_tests(
     """Of means by t, of proportions by standard errors, of other measures by their ranges."""
     pairs = all_pairs(len(source.runs))
     if isinstance(source, Scores):
-        few = source.questions < LEAST_TOPICS
-        if few or plan.trials < enough:
-            why = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more"
-            reason = f"{why} (there are {source.questions:,})" if few else ""
-            return [_Tukey(reason=reason)] * len(gaps)
-        return [_Tukey(p) for p in of_means(source, plan, pairs)]
+        topics = source.known.sum(axis=0).tolist()
+        why = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more (there are {{:,}})"
+        reasons = [why.format(n) if n < LEAST_TOPICS else "" for n in topics]
+        if all(reasons) or plan.trials < enough:
+            return [_Tukey(reason=reason) for reason in reasons]
+        both = zip(of_means(source, plan, pairs), reasons, strict=True)
+        return [_Tukey(None if reason else p, reason=reason) for p, reason in both]
     tests = []
     ranges, undefined = honest_ranges(source, plan)
     for m, (largest, lost) in enumerate(zip(ranges, undefined.tolist(), strict=True)):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import structs
 
 from abstain.errors import shown
+from abstain.report.grid import Column
 from abstain.report.result import Facts, Result
 from abstain.stats.resampling.draws import Draws
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
+COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 
 
 class StabilityPoint(Facts, frozen=True, kw_only=True):
@@ -101,11 +103,11 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
     alpha: float
     discriminative_power: float | None
     """The share of pairs with an achieved significance level below alpha."""
-    bootstrap: int | None
+    bootstrap: Annotated[int | None, Column("bootstrap", "count")]
     """How many those are, or None: `reason` says why."""
-    tukey: int | None
+    tukey: Annotated[int | None, Column("Tukey HSD", "count")]
     """Pairs separated by Tukey's HSD, or None: `reason` says why."""
-    honest_difference: float | None
+    honest_difference: Annotated[float | None, Column("honest difference", "score")]
     """What a difference has to exceed for Tukey's test to separate it at alpha; None where
     differences are divided by their standard errors, as those of scores are."""
     undefined: int
@@ -120,6 +122,10 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
 
     @property
+    def power_in_100(self) -> Annotated[float | None, Column("power %", "percent")]:
+        return None if self.discriminative_power is None else 100 * self.discriminative_power
+
+    @property
     def curve(self) -> list[dict[str, float]]:
         """The ASL curve: the place of a pair, from 1 on, and its level."""
         step = (self.pairs - 1) / max(1, len(self.asl) - 1)
@@ -129,12 +135,12 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
 class Agreement(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """How similarly two measures order the runs."""
 
-    measures: tuple[str, str]
+    measures: Annotated[tuple[str, str], Column("measure"), Column("and")]
     runs: int
-    tau_b: float | None
-    tau_ap: float | None
-    spearman: float | None
-    rbo: float | None
+    tau_b: Annotated[float | None, Column(COEFFICIENT["tau_b"], "score")]
+    tau_ap: Annotated[float | None, Column(COEFFICIENT["tau_ap"], "score")]
+    spearman: Annotated[float | None, Column(COEFFICIENT["spearman"], "score")]
+    rbo: Annotated[float | None, Column(COEFFICIENT["rbo"], "score")]
     reason: str = ""
 
 

@@ -8,9 +8,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from abstain.errors import plural
 from abstain.features.meta.parts import MANY, TWO_MEASURES
-from abstain.features.meta.result import MetaResult, Sensitivity
+from abstain.features.meta.result import COEFFICIENT, Agreement, MetaResult, Power, Sensitivity
 from abstain.report import view
 from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points, write_charts
 from abstain.report.grid import Cell, Column, Grid
@@ -18,8 +20,6 @@ from abstain.report.page import Page
 from abstain.report.view import first_few, listed, policy_words, sentence
 from abstain.stats.resampling.draws import SAME
 from abstain.stats.resampling.reversals import WIDTH
-
-COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 
 
 class View(view.View[MetaResult]):
@@ -126,38 +126,22 @@ class View(view.View[MetaResult]):
 
     def _power(self) -> Grid:
         result = self.result
-        columns = [
-            *(Column("measure"), Column("pairs", "count"), Column("bootstrap", "count")),
-            *(Column("power %", "percent"), Column("Tukey HSD", "count")),
-            Column("honest difference", "score"),
-        ]
-        rows: list[list[Cell]] = [
-            [
-                *(row.measure, row.pairs, row.bootstrap, _in_100(row.discriminative_power)),
-                *(row.tukey, row.honest_difference),
-            ]
-            for row in result.power
-        ]
+        names = ("measure", "pairs", "bootstrap", "power_in_100", "tukey", "honest_difference")
+        grid = Grid.of_rows(Power, result.power, *names[: 5 if result.given_scores else 6])
         notes = [*dict.fromkeys(f"–: {row.reason}." for row in result.power if row.reason)]
         notes.append(
             f"{plural(result.resamples, 'resample')} and as many permutations, seed "
             f"{result.seed}. The bootstrap tests each pair separately, Tukey's HSD all together."
         )
         title = f"Power: pairs of runs told apart at {percent(result.power[0].alpha)} %"
-        grid = Grid(columns, rows, title=title, notes=notes)
-        return grid.chosen(range(5)) if result.given_scores else grid
+        return replace(grid, title=title, notes=notes)
 
     def _agreement(self) -> Grid:
         pairs = self.result.agreement
-        columns = [Column("measure"), Column("and"), Column("runs", "count")]
-        columns += [Column(label, "score") for label in COEFFICIENT.values()]
-        rows: list[list[Cell]] = [
-            [*pair.measures, pair.runs, *(getattr(pair, name) for name in COEFFICIENT)]
-            for pair in pairs
-        ]
+        grid = Grid.of_rows(Agreement, pairs, "measures", "runs", *COEFFICIENT)
         title = "Agreement: how far two measures order the runs alike"
         notes = [f"{' and '.join(item.measures)}: {item.reason}." for item in pairs if item.reason]
-        return Grid(columns, rows, title=title, notes=notes)
+        return replace(grid, title=title, notes=notes)
 
     def title(self) -> str:
         result = self.result

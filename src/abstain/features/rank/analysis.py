@@ -12,6 +12,8 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, option, plural, some_of
+from abstain.features.rank.silence import Rate
+from abstain.features.rank.silence import silence as silence_of
 from abstain.features.rank.truncation import TruncationResult, asked_depths, ends_of
 from abstain.features.rank.truncation import truncation as truncation_of
 from abstain.measures import Measure
@@ -53,8 +55,16 @@ class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     scores: Annotated[dict[str, float | None], SCORE]
     undefined: dict[str, str]
     """Why the scores that do not exist do not."""
-    left_out: dict[str, int] = {}
-    """How many queries a mean leaves out because the measure is undefined there."""
+    over: Annotated[
+        dict[str, int], Column("{key} queries", "count", means="how many queries this mean is over")
+    ]
+    """The others are left out because the measure is undefined there."""
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many queries a mean leaves out."""
+        missing = {name: self.queries - count for name, count in self.over.items()}
+        return {name: count for name, count in missing.items() if count}
 
     def score(self, name: str) -> float:
         """A score; where it does not exist a NaN that knows why."""
@@ -111,7 +121,7 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
     """Scores of rankings, with all that it takes to read them."""
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "queries")
+    TABLES: ClassVar[tuple[str, ...]] = ("main", "queries", "silence")
 
     measures: tuple[str, ...]
     by: tuple[str, ...] = ()
@@ -135,6 +145,10 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     rows: tuple[RankRow, ...] = msgspec.field(name="results")
     per_query: tuple[QueryRow, ...] = ()
     """Each query's scores, where they are asked for."""
+    silence: tuple[Rate, ...] = ()
+    """How often it was right to return nothing, where that is asked for."""
+    level: float = 0.95
+    """That of the intervals of these rates."""
     truncation: TruncationResult | None = None
 
     def check(self) -> None:
@@ -151,8 +165,11 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
 
     def _frame(self, table: str) -> pl.DataFrame:
         if table == "main":
-            return frame_of_rows(RankRow, self.rows, "rank", "run", "slice", "scores", *COUNTS)
-        names = ("run", "query", "slice", "scores", *FLAGS)
+            names = ["rank", "run", "slice", "scores", *COUNTS, "over"]
+            return frame_of_rows(RankRow, self.rows, *names)
+        if table == "silence":
+            return frame_of_rows(Rate, self.silence, *Rate.__struct_fields__)
+        names = ["run", "query", "slice", "scores", *FLAGS]
         return frame_of_rows(QueryRow, self.per_query, *names)
 
 
@@ -164,9 +181,12 @@ def rank(
     per_query: bool = False,
     truncation: bool = False,
     same_lists: bool = False,
+    silence: bool = False,
+    level: float = 0.95,
 ) -> RankResult:
     """Score rankings: means by slice, each query's scores and a report on truncation if asked.
 
+    `silence` asks how often it was right to return nothing, with intervals of that level.
     With `same_lists` the report's original measures score the same lists as the primed ones.
     """
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
@@ -211,6 +231,8 @@ def rank(
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(query_rows),
+        silence=silence_of(rankings, level=level) if silence else (),
+        level=level,
         truncation=report,
     )
 
@@ -249,15 +271,14 @@ def _mean_row(
     counted = queries[rankings.counted[run, queries]]
     scores: dict[str, float | None] = {}
     undefined: dict[str, str] = {}
-    left_out: dict[str, int] = {}
+    over: dict[str, int] = {}
     for each in scored:
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
         scores[each.name] = _over_queries(each.item, known)
         if not len(known):
             undefined[each.name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
-        if len(known) < len(values):
-            left_out[each.name] = len(values) - len(known)
+        over[each.name] = len(known)
     return RankRow(
         run=lists.runs[run],
         slice=where,
@@ -268,7 +289,7 @@ def _mean_row(
         truncated=int(lists.by_run(lists.stopped)[run, counted].sum()),
         scores=scores,
         undefined=undefined,
-        left_out=left_out,
+        over=over,
     )
 
 

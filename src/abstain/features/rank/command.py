@@ -13,7 +13,7 @@ from abstain.cli.options import LISTS, RankedInput, reads_rankings
     "AP, NDCG@10, 'RBP(p=0.8)', 'P(rel=2)@10', NDCGt (NDCG'), …, or as trec_eval names them: map, "
     "ndcg_cut.5,10, P_10, official; the first one orders the runs."
 )
-@options.by("Slice by an attribute of --queries.")
+@options.by("Slice by an attribute of --queries, or by nil: nil and relevant queries.")
 @option("--per-query", "Show each query's scores too.")
 @option(
     "--truncation",
@@ -23,6 +23,12 @@ from abstain.cli.options import LISTS, RankedInput, reads_rankings
     "τ.",
 )
 @option("--same-lists", "As --truncation, but original and primed measures score the same lists.")
+@option(
+    "--silence",
+    "Report on returning nothing as a decision: how often an empty list was right or wrong, its "
+    "precision, recall and F1, with exact intervals.",
+)
+@options.level("The level of the intervals of --silence.")
 @shows(chart=True, also=["trec_eval"])
 def rank(
     inputs: RankedInput,
@@ -31,6 +37,8 @@ def rank(
     per_query: bool,
     truncation: bool,
     same_lists: bool,
+    silence: bool,
+    level: float,
     out: Showing,
 ) -> None:
     """Score rankings that may stop early, or find nothing.
@@ -52,6 +60,12 @@ def rank(
         ranking_measures(measures)  # an unknown name ends it before anything is read
     with working("reading and ranking…"):
         result = inputs.rankings().score(
-            measures, by=by, per_query=per_query, truncation=truncation, same_lists=same_lists
+            measures,
+            by=by,
+            per_query=per_query,
+            truncation=truncation,
+            same_lists=same_lists,
+            silence=silence,
+            level=level,
         )
     out.show(result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -10,14 +9,11 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
-from abstain.errors import plural
 from abstain.measures import Measure, definitions
 from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
-from abstain.report import charts, view
-from abstain.report.grid import Cell, Column, Grid, columns_of, frame_of_rows
+from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result, number, read_as
-from abstain.report.view import sentence
 from abstain.stats.orderings import kendall_tau_b
 
 if TYPE_CHECKING:
@@ -283,152 +279,3 @@ def agreement(first: Floats, second: Floats) -> float:
     if np.ptp(one) == 0 or np.ptp(two) == 0:
         return Undefined("all runs have the same score")
     return kendall_tau_b(one, two)
-
-
-# ------------------------------------------------------------------------------- how it looks
-
-NAMED, LABELLED = 20, 30
-"""Inverted pairs that a table names of each measure; runs whose points have names."""
-
-
-class View(view.View[TruncationResult]):
-    """Lengths, scores, agreement; inverted pairs if there are any."""
-
-    def tables(self, **options: Any) -> list[Grid]:
-        grids = [self._lengths(), self._scores(), self._agreement()]
-        if any(pair.inverted for pair in self.result.pairs):
-            grids.append(self._inverted())
-        grids[-1].notes += [sentence(note, self.result.lengths) for note in self.result.notes]
-        return grids
-
-    def whole(self, **options: Any) -> Grid:
-        return self._scores()
-
-    def beside(self, scored: Grid) -> Grid:
-        """A table of one row a run with the scores of the report beside it."""
-        added = self._scores()
-        cells = {row[0]: row[1:] for row in added.rows}
-        share, *scores = added.columns[1:]
-        renamed = [replace(column, name=f"{column.name} (truncation)") for column in scores]
-        run = [column.name for column in scored.columns].index("run")
-        rows = [[*row, *cells[row[run]]] for row in scored.rows]
-        return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
-
-    def _lengths(self) -> Grid:
-        """How long the lists are, as returned and as scored (Figure 1)."""
-        lengths = self.result.lengths
-        names = [name for name in Lengths.__struct_fields__ if name != "truncated"]
-        columns = columns_of(Lengths, [*lengths.values()], *names, nil=self.result.nil)
-        title = f"Lengths of lists, {self._before_and_after()}"
-        return Grid.of([(Column("run"), [*lengths]), *columns], title=title)
-
-    def _before_and_after(self) -> str:
-        return f"before and after cutting at {self.result.nil} and at the limit"
-
-    def _scores(self) -> Grid:
-        """Share truncated, original and primed scores of each run (Figures 2 and 3)."""
-        lengths = self.result.lengths
-        shares = [None if each.share is None else 100 * each.share for each in lengths.values()]
-        columns: list[tuple[Column, list[Any]]] = [
-            (Column("run"), list(lengths)),
-            (Column("truncated %", "percent"), shares),
-        ]
-        for pair in self.result.pairs:
-            original, primed = zip(*map(astuple, pair.scores.values()), strict=True)
-            columns.append((Column(pair.original, "score"), list(original)))
-            heading = Column(pair.primed, "score", joined=True, short=pair.primed)
-            columns.append((heading, list(primed)))
-        title = "Original and primed scores, and the share of lists that the system ended"
-        return Grid.of(columns, title=title, notes=[self._compared()])
-
-    def _compared(self) -> str:
-        """What the measures score, and what they say where nothing is relevant."""
-        result, nil = self.result, self.result.nil
-        lists = "the same lists as the primed measures"
-        if result.nil_is_right and not result.same_lists:
-            lists = f"lists with {nil} as an answer, the primed measures lists cut at {nil}"
-        right = f"{nil} as a right answer" if result.nil_is_right else "0"
-        return (
-            f"The original measures score {lists}. If a query has nothing relevant, the original "
-            f"measures count {right}; the primed measures count 0 for a list at the limit."
-        )
-
-    def _agreement(self) -> Grid:
-        """How far the two orderings of the runs agree (Table 3)."""
-        pairs = self.result.pairs
-        reasons = sorted({pair.undefined for pair in pairs if pair.undefined is not None})
-        columns: list[tuple[Column, list[Any]]] = [
-            (Column("measures"), [f"{pair.original} / {pair.primed}" for pair in pairs]),
-            (Column("Kendall's τ", "score"), [pair.kendall_tau for pair in pairs]),
-            (Column("inverted", "count"), [len(pair.inverted) for pair in pairs]),
-        ]
-        notes = [f"τ is undefined (–): {reason}." for reason in reasons]
-        return Grid.of(columns, title="Agreement of the two orderings of the runs", notes=notes)
-
-    def _inverted(self) -> Grid:
-        columns = [Column("measures"), Column("ahead (original)"), Column("ahead (primed)")]
-        columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
-        rows: list[list[Cell]] = [
-            [f"{original} / {primed}", *rest]
-            for original, primed, *rest in self.result.inversions(NAMED)
-        ]
-        title = "Pairs of runs that change places"
-        if any(len(pair.inverted) > NAMED for pair in self.result.pairs):
-            title += f", the {NAMED} largest inversions of each measure (JSON has all)"
-        return Grid(columns, rows, title=title)
-
-    def charts(self) -> view.Charts:
-        specs = {"lengths": self._lengths_chart()}
-        for pair in self.result.pairs:
-            name = re.split(r"[(@]", pair.original)[0].lower()
-            if f"original-primed-{name}" in specs:  # RBP with another p
-                name = f"{name}-{len(specs)}"
-            specs[f"original-primed-{name}"] = self._scores_chart(pair)
-            specs[f"share-truncated-{name}"] = self._share_chart(pair)
-        return specs
-
-    def _lengths_chart(self) -> dict[str, Any]:
-        histogram = self.result.histogram
-        rows = [
-            {"length": edge, "lists": count, "when": when}
-            for when, counts in (("before", histogram.before), ("after", histogram.after))
-            for edge, count in zip(histogram.edges, (*counts, 0), strict=True)
-        ]
-        title = "documents in a list"
-        layer = charts.steps("length", "lists", colour="when", x_title=title, zero=True)
-        subtitle = self._before_and_after()
-        return charts.chart("Lengths of lists", rows, [layer], subtitle=subtitle)
-
-    def _scores_chart(self, pair: Pair) -> dict[str, Any]:
-        rows = [
-            {"run": run, "original": both.original, "primed": both.primed, "equal": both.original}
-            for run, both in pair.scores.items()
-        ]
-        titles = {"x_title": pair.original, "y_title": pair.primed}
-        diagonal = charts.lines("original", "equal", **titles)
-        diagonal["mark"] |= {"color": "#c9ced6", "strokeDash": [4, 4]}
-        layers = [diagonal, charts.points("original", "primed", **titles)]
-        if len(rows) <= LABELLED:
-            names = charts.points("original", "primed", **titles)
-            names["mark"] = {"type": "text", "align": "left", "dx": 6, "fontSize": 9}
-            names["encoding"]["text"] = {"field": "run"}
-            layers.append(names)
-        inverted = plural(len(pair.inverted), "inverted pair of runs", "inverted pairs of runs")
-        subtitle = f"{inverted}; dashed: equal scores"
-        return charts.chart(f"{pair.original} and {pair.primed}", rows, layers, subtitle=subtitle)
-
-    def _share_chart(self, pair: Pair) -> dict[str, Any]:
-        rows = [
-            {"run": run, "truncated": 100 * lengths.share, "score": score, "measure": name}
-            for run, lengths in self.result.lengths.items()
-            if lengths.share is not None
-            for name, score in zip(
-                (pair.original, pair.primed), astuple(pair.scores[run]), strict=True
-            )
-        ]
-        title = "lists ended by the system, %"
-        layer = charts.points("truncated", "score", colour="measure", x_title=title)
-        return charts.chart(f"{pair.original} and truncation", rows, [layer])
-
-    def title(self) -> str:
-        return f"Truncation of {plural(len(self.result.lengths), 'run')}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
-from abstain.features.rank import truncation
+from abstain.features.rank import truncation_view as truncation
 from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
+from abstain.features.rank.silence import silence_table, with_rates
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -30,20 +32,26 @@ class View(view.View[RankResult]):
 
     def tables(self, **options: Any) -> list[Grid]:
         report = self.result.truncation
-        more = [] if report is None else truncation.View(report).tables()
-        return [self._scores(), *more]
+        more = [self._silence()] if self.result.silence else []
+        more += [] if report is None else truncation.View(report).tables()
+        return [self._with_counts(self._scores()), *more]
+
+    def _silence(self) -> Grid:
+        return silence_table(self.result.silence, self.result.level)
 
     def whole(self, **options: Any) -> Grid:
         result = self.result
-        if result.truncation is None:
-            return self._scores()
-        if result.by or result.per_query:
+        scores = self._scores(*(["over"] if self._differ and not result.per_query else []))
+        asked = "silence" if result.silence else "truncation" if result.truncation else ""
+        if asked and (result.by or result.per_query):
             left_out = f"leave out {option('by')} and {option('per_query')}, or use JSON"
-            one = f"with {option('truncation')}, CSV has one row for each run"
-            raise UsageError(f"{one}: {left_out}")
-        return truncation.View(result.truncation).beside(self._scores())
+            raise UsageError(f"with {option(asked)}, CSV has one row for each run: {left_out}")
+        scores = with_rates(scores, result.silence)
+        if result.truncation is None:
+            return scores
+        return truncation.View(result.truncation).beside(scores)
 
-    def _scores(self) -> Grid:
+    def _scores(self, *more: str) -> Grid:
         result, settings = self.result, self.result.settings
         counts = ["queries"] if result.by else []
         if not result.per_query:
@@ -51,9 +59,27 @@ class View(view.View[RankResult]):
             counts += (
                 ["truncated"] if settings.nil is not None or settings.limit is not None else []
             )
-        grid = self._means(*counts)
+        grid = self._means(*counts, *more)
         grid.notes = [*self._notes(), *undefined_words(result.rows)]
         return self._with_queries(grid) if result.per_query else grid
+
+    @cached_property
+    def _differ(self) -> bool:
+        """Whether the means of one run are over different queries."""
+        return any(len(set(row.over.values())) > 1 for row in self.result.rows)
+
+    def _with_counts(self, grid: Grid) -> Grid:
+        """The table with how many queries means are over in their headings where these differ.
+
+        AP (75) beside P@10 (93); in a terminal those over all queries go without.
+        """
+        rows = self.result.rows
+        for at, column in enumerate(grid.columns if self._differ else ()):
+            if counts := [row.over[column.name] for row in rows if column.name in row.over]:
+                ends = "–".join(f"{end:,}" for end in sorted({min(counts), max(counts)}))
+                short = column.name if counts == [row.queries for row in rows] else ""
+                grid.columns[at] = replace(column, name=f"{column.name} ({ends})", short=short)
+        return grid
 
     def _means(self, *counts: str) -> Grid:
         rows = self.result.rows
@@ -122,7 +148,8 @@ class View(view.View[RankResult]):
 
     def _sections(self) -> Iterator[Section]:
         result = self.result
-        grid = self._means("queries", "nil_queries", "missing", "truncated")
+        counts = ("queries", "nil_queries", "missing", "truncated")
+        grid = self._with_counts(self._means(*counts))
         reading = "Scores are means over the queries for which they exist."
         yield Section(
             "leaderboard",
@@ -135,6 +162,10 @@ class View(view.View[RankResult]):
             grid, filters = self._queries(), (*result.by, "run")
             every = PageTable("queries", "Every query", "", grid, filters=filters)
             yield Section("queries", "Queries", tables=[every])
+        if result.silence:
+            rates, reading = self._silence(), "An empty list is right where nothing is relevant."
+            table = PageTable("rates", rates.title, reading, rates, filters=("run", "rate"))
+            yield Section("silence", "Returning nothing", sentences=rates.notes, tables=[table])
         if result.truncation is not None:
             section = truncation.View(result.truncation).page().sections[0]
             yield replace(section, name="truncation", title="Truncation")
@@ -195,9 +226,12 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
     text += f", {nil:,} of them nil (nothing is relevant)"
     if settings.nil_as_answer:
         return f"{text}; for these, {settings.nil or 'NIL'} is the only right answer"
-    leaving = [m for m in measures if m.definition.leaves_out_nil and not settings.trec_eval]
-    names = [n for n in map(str, leaving) if result.nothing_relevant[n] == nil]
-    return f"{text}: left out of {', '.join(names)}" if names else text
+    if settings.queries == "relevant":
+        return f"{text}: left out of all means"
+    leaving = [str(m) for m in measures if m.definition.leaves_out_nil]
+    names = [name for name in leaving if result.nothing_relevant[name] == nil]
+    what = "counted as 0 by" if settings.queries == "all" else "left out of"
+    return f"{text}: {what} {', '.join(names)}" if names else text
 
 
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:

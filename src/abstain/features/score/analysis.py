@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,15 +16,14 @@ from abstain.errors import InputError, UsageError, option
 from abstain.features.score.result import Reference, Row, ScoreResult
 from abstain.io.frames import collect
 from abstain.io.tables import cells
-from abstain.measures import Measure, count_measure, measure
-from abstain.measures.definition import Array, IntArray
+from abstain.measures import Measure, count_measure, measure, swept
 from abstain.measures.registry import set_named
-from abstain.outcomes import EXCLUDED, WRONG, Counts, CountsArray, reasons_named
+from abstain.outcomes import EXCLUDED, WRONG, Counts, CountsArray, DecisionsArray, reasons_named
 from abstain.report.result import Ends, defined, number, ranked, read_as
 from abstain.runs.evaluation import Counted, Evaluation
 from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import INDEX
-from abstain.runs.partial import check_interval, summed_by
+from abstain.runs.partial import check_interval
 from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
 
 Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
 """Run and slice to scores that counts alone do not give."""
-Clusters: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
-"""Run and slice to the counts of its clusters."""
 
 
 def score(
@@ -62,9 +59,11 @@ def score(
         raise UsageError(
             f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"
         )
-    known = _beyond_counts(evaluation, [m for m in chosen if m.definition.takes != "counts"], by)
+    of_answers = [m for m in chosen if m.definition.takes in ("confidence", "columns")]
+    known = _beyond_counts(evaluation, of_answers, by)
     counted = evaluation.data.counted(by)
-    rows = rows_of(counted, by, chosen, known)
+    decides = any(m.definition.takes == "decisions" for m in chosen)
+    rows = rows_of(counted, by, chosen, known, evaluation.data.decided(by) if decides else None)
     if references:
         rows += list(reference_rows(rows, by, chosen))
     if break_even:
@@ -109,28 +108,33 @@ def _without_sets(
 
 def chosen_measures(values: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
     """The measures that are asked for, each once."""
-    listed = [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
-    chosen = tuple(dict.fromkeys(map(measure, listed)))
+    chosen = tuple(dict.fromkeys(map(measure, swept(values))))
     if not chosen:
         raise UsageError("name at least one measure")
     return chosen
 
 
 def rows_of(
-    counted: Counted, by: Sequence[str], measures: Sequence[Measure], known: Known
+    counted: Counted,
+    by: Sequence[str],
+    measures: Sequence[Measure],
+    known: Known,
+    decided: DecisionsArray | None = None,
 ) -> list[Row]:
-    """Counts of runs in slices, scored; what counts alone do not give is `known`."""
+    """Counts and decisions of runs in slices, scored; what these do not give is `known`."""
     named = {str(item): item for item in measures}
-    scored = {k: m(counted.counts) for k, m in named.items() if m.definition.takes == "counts"}
+    tables = {"counts": counted.counts} | ({} if decided is None else {"decisions": decided})
+    taken = {k: tables.get(m.definition.takes) for k, m in named.items()}
+    scored = {k: named[k](table) for k, table in taken.items() if table is not None}
     built = []
     for i, (run, values) in enumerate(zip(counted.runs, counted.slices, strict=True)):
         count = counted.counts[i]
         arguments = known.get((run, values), {})
 
-        def why(name: str, count: Counts = count) -> str:
-            if name not in scored:
+        def why(name: str, i: int = i) -> str:
+            if (table := taken[name]) is None:
                 return "counts alone do not give it"
-            return named[name].why_undefined(count) or "undefined"
+            return named[name].why_undefined(table[i]) or "undefined"
 
         every = {k: scored[k][i] if k in scored else arguments.get(k, math.nan) for k in named}
         scores, undefined = defined(every, why)
@@ -141,6 +145,7 @@ def rows_of(
                 numbers=count.to_dict(),
                 scores=scores,
                 undefined=undefined,
+                decisions={} if decided is None else decided[i].to_dict(),
                 blanks={} if counted.blanks is None else reasons_named(counted.blanks[i]),
                 excluded=0 if counted.excluded is None else int(counted.excluded[i]),
             )
@@ -253,7 +258,7 @@ def with_intervals(
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
     made = {"method": method, "level": level, "seed": seed}
-    groups, note = _cluster_counts(evaluation, result.by), ""
+    groups, note = evaluation.data.by_cluster(result.by), ""
     if groups is not None and evaluation.data.cluster is not None:
         sizes = [count.sum(axis=-1) for count in groups.values()]
         note = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
@@ -281,65 +286,33 @@ def interval_rows(
     from abstain.stats.confidence_intervals import confidence_interval
     from abstain.stats.intervals import interval
 
-    groups = _cluster_counts(evaluation, by)
-    confident = any(m.definition.takes == "confidence" for m in measures)
+    data, takes = evaluation.data, {m.definition.takes for m in measures}
+    groups = {kind: data.by_cluster(by, decisions=kind == "decisions") for kind in takes}
+    confident = "confidence" in takes
     for row in rows:
         if row.reference is not None:
             yield row
             continue
-        one = None if groups is None else groups[row.run, tuple(row.slice.values())]
+        part = row.run, tuple(row.slice.values())
         sample = _sample(evaluation, row, by) if confident else None
         ends: dict[str, Ends] = {}
         reasons: dict[str, str] = {}
         for item in measures:
-            name = str(item)
-            if item.definition.takes == "columns":
+            name, kind = str(item), item.definition.takes
+            clusters = None if (tables := groups[kind]) is None else tables[part]
+            if kind == "columns":
                 ends[name] = (None, None)
                 reasons[name] = "figures of other evaluators have none"
                 continue
-            if sample is not None and item.definition.takes == "confidence":
-                result = confidence_interval(item, sample, clustered=groups is not None, **made)
+            if sample is not None and kind == "confidence":
+                result = confidence_interval(item, sample, clustered=clusters is not None, **made)
             else:
-                result = interval(item, row.counts, clusters=one, **made)
+                counts = row.decided if kind == "decisions" else row.counts
+                result = interval(item, counts, clusters=clusters, **made)
             ends[name] = number(result.low), number(result.high)
             if result.why_not and name not in row.undefined:
                 reasons[name] = result.why_not
         yield structs.replace(row, intervals=ends, no_interval=reasons)
-
-
-def _cluster_counts(evaluation: Evaluation, by: Sequence[str]) -> Clusters | None:
-    """For each run and slice the counts of its clusters; no value makes a cluster of one."""
-    data, cluster = evaluation.data, evaluation.data.cluster
-    if data.source.shares is not None:
-        return _graded_clusters(evaluation, by)
-    if cluster is None or data.kind == "counts":
-        return None
-    grouped = tuple(dict.fromkeys((*by, cluster)))
-    fine = evaluation.data.source.count_kinds(grouped)
-    at = grouped.index(cluster)
-    result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
-    for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
-        item = result.setdefault((run, values[: len(by)]), [])
-        if values[at] is None:
-            item.append(np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0))
-        else:
-            item.append(row[None])
-    policy = evaluation.policy
-    return {
-        key: policy.apply(np.concatenate(rows)).astype(np.float64) for key, rows in result.items()
-    }
-
-
-def _graded_clusters(evaluation: Evaluation, by: Sequence[str]) -> Clusters:
-    """As `_cluster_counts` with partial credit: where there are no clusters, a question is one."""
-    data = evaluation.data
-    result: Clusters = {}
-    clusters = data.clusters()
-    for part, where in slices_by(data.with_attributes(by), by):
-        for at, run in enumerate(evaluation.runs):
-            table = data.each(at)[where]
-            result[run, part] = table if clusters is None else summed_by(clusters[where], table)
-    return result
 
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:

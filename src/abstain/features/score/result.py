@@ -11,7 +11,7 @@ import msgspec
 
 from abstain.errors import UsageError, check_name, plural
 from abstain.measures import Measure
-from abstain.outcomes import Counts, CountsArray, Undefined
+from abstain.outcomes import Counts, CountsArray, Decisions, Undefined
 from abstain.report import view
 from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
@@ -58,6 +58,8 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     break_even: Annotated[
         dict[str, float | None], Column("p* {key}", "score", means=BREAK_EVEN)
     ] = {}
+    decisions: dict[str, Number] = {}
+    """The number of each decision, where a measure takes them."""
     blanks: dict[str, int] = {}
     """Blanks by their reason, before the policy."""
     excluded: int = 0
@@ -66,6 +68,10 @@ class Row(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counts(self) -> Counts:
         return Counts.from_dict(self.numbers)
+
+    @property
+    def decided(self) -> Decisions:
+        return Decisions(**self.decisions)
 
     @property
     def label(self) -> Annotated[str, Column("run", means="the run or reference", plain=True)]:
@@ -116,7 +122,7 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
     def check(self) -> None:
         check_rows(self.rows, self.measures, self.by)
         for row in self.rows:
-            _ = row.counts
+            _ = row.counts, row.decided
 
     def _frame(self, table: str) -> pl.DataFrame:
         """One row a run and slice: rank, run, slice attributes, scores, counts."""

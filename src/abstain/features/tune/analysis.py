@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 import polars as pl
 
@@ -41,7 +40,7 @@ from abstain.stats.intervals import cell_interval, check_level, check_repeats
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from abstain.runs.evaluation import Evaluation
+    from abstain.runs.evaluation import Evaluation, RunData
 
     Halves = Sequence[tuple[BoolArray, BoolArray]]
 
@@ -122,20 +121,17 @@ def tune(
     elif next:
         raise UsageError(f"{option('next')} needs {option('risk')}: it bounds that share")
     golds = () if data.source.gold is None else data.source.gold.golds
-    split = _split(dict(tune_on or {}), folds, repeats, golds)
     data.require_confidence()
     if run is not None:
         evaluation = evaluation.only(runs=[run])
         data = evaluation.data
     confidence = data.confidence  # first: kinds come with it, and nothing is read twice
+    clusters = data.clusters()
+    split = divide(data, dict(tune_on or {}), folds, repeats)
     questions = data.with_attributes(list(dict.fromkeys([*split.tuned_on, *filter(None, [by])])))
     slices = None
     if by is not None:
         slices = np.array(cells(questions, by).cast(str).fill_null("").to_list(), dtype=np.str_)
-    clusters = data.clusters()
-    if clusters is not None and folds is None and split.folds is not None:
-        most = len(np.unique(clusters))
-        split = msgspec.structs.replace(split, folds=max(2, min(split.folds, most)))
     parts = list(halves_of(split, questions, seed, clusters))
     runs: list[Tuned] = []
     notes: list[str] = []
@@ -173,7 +169,10 @@ def exclude(name: str, **others: Any) -> None:
             raise UsageError(f"{option(other)} and {option(name)} exclude each other")
 
 
-def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequence[str]) -> Split:
+def divide(data: RunData, tune_on: dict[str, str], folds: int | None, repeats: int) -> Split:
+    """How questions are parted; there are no more folds than clusters, unless asked for."""
+    gold, clusters = data.source.gold, data.clusters()
+    golds = () if gold is None else gold.golds
     judged_on = None
     if not tune_on and folds is None and len(golds) > 1:
         tune_on, judged_on = {GOLD: golds[0]}, ", ".join(golds[1:])
@@ -183,7 +182,8 @@ def _split(tune_on: dict[str, str], folds: int | None, repeats: int, golds: Sequ
         return Split(tuned_on=tune_on, judged_on=judged_on)
     if folds is not None and folds < 2:
         raise UsageError(f"{option('folds')} must be 2 or more (got {folds})")
-    return Split(folds=folds or FOLDS, repeats=repeats)
+    most = FOLDS if clusters is None else max(2, min(FOLDS, len(np.unique(clusters))))
+    return Split(folds=folds or most, repeats=repeats)
 
 
 def halves_of(

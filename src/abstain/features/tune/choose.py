@@ -1,9 +1,9 @@
 """A threshold, and the ways to choose one: the best score, or a risk that is kept surely enough.
 
 To keep a risk thresholds are tried from the surest down, in an order fixed before any verdict is
-looked at, until one fails (fixed-sequence testing). Where to begin is a matter of power alone; with
-two sequences the chance of a broken promise is at most δ still. Clustered answers count for as many
-independent ones as they are worth. The manual has the reasons: docs/background/confidence.md.
+looked at, until one fails (fixed-sequence testing). Several sequences share δ, so that a few sure
+but wrong answers do not end all of them. Clustered answers count for as many independent ones as
+they are worth. The manual has the reasons: docs/background/confidence.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from operator import itemgetter
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -28,10 +29,10 @@ SILENCE = math.inf
 STEPS = 100
 FEWEST = 3
 """A sequence begins with so many times the fewest answers that could pass."""
-EARLY = 0.1
-"""The share of δ for a sequence that begins before that."""
-EARLIER = 1.5
-"""It is worth it where it begins with so many times fewer answers."""
+EARLY, LATE = 0.1, 0.05
+"""Shares of δ: for a sequence that begins earlier; for one with half of the answers, or all."""
+APART = 1.5
+"""Such a sequence begins with so many times fewer or more answers."""
 CELLS = 32
 SIGNIFICANT = 0.05
 UNSEEN = 1.0
@@ -118,6 +119,8 @@ class KeepRisk:
 
     alpha: float
     delta: float = 0.1
+    HANDS_ON: ClassVar[bool] = True
+    """Whether a sequence that passes leaves its δ to the next, as a test of one risk may."""
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -133,23 +136,25 @@ class KeepRisk:
 
         `ahead` is what a subclass needs to know besides the curve.
         """
-        reached = curve.reached()
-        thresholds = []
+        reached, threshold, spare = curve.reached(), SILENCE, 0.0
         for delta, tried in self.sequences(reached, self.units(reached, ahead)):
-            passes = replace(self, delta=delta).passes(reached, tried, ahead)
-            thresholds.append(self.last_before_failing(reached, tried, passes))
-        return min(thresholds, default=SILENCE)
+            level = delta + spare
+            passes = replace(self, delta=level).passes(reached, tried, ahead)
+            threshold = min(threshold, self.last_before_failing(reached, tried, passes))
+            spare = level if passes.all() else 0.0
+        return threshold
 
     def units(self, curve: Curve, ahead: Any) -> IntArray | None:
         """What the answers at each point of a curve are worth, where they are not independent."""
 
     @staticmethod
     def last_before_failing(curve: Curve, tried: IntArray, passes: BoolArray) -> float:
-        """The last threshold of those tried before one fails: 0 of all, ∞ of none."""
-        failed = np.flatnonzero(~passes)
-        if not len(failed):
-            return 0.0
-        return float(curve.thresholds[tried[failed[0] - 1]]) if failed[0] else SILENCE
+        """The last threshold of those tried before one fails: ∞ of none, 0 of all answers."""
+        passed = int(np.append(passes, False).argmin())
+        if not passed:
+            return SILENCE
+        last = tried[passed - 1]
+        return 0.0 if last == len(curve.answered) - 1 else float(curve.thresholds[last])
 
     def passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
         wrong, answered = curve.wrong[tried], curve.answered[tried]
@@ -158,20 +163,40 @@ class KeepRisk:
     def sequences(
         self, curve: Curve, units: IntArray | None = None
     ) -> list[tuple[float, IntArray]]:
-        """The points to try, evenly over coverage, and the δ for them; verdicts have no say."""
+        """The points to try, evenly over coverage, and the δ for them; verdicts have no say.
+
+        Each ends where the next begins, to which it hands on its δ if all of it passes; where
+        none is handed on, each goes on to the end.
+        """
         total = int((curve.answered if units is None else units)[-1])
         if total < self.least:
             return []
-        start = min(max(FEWEST * self.least, total // 10), max(self.least, total // 2))
-        early = max(replace(self, delta=EARLY * self.delta).least, total // 10)
-        begins = [(self.delta, start)]
-        if EARLIER * early <= start:
-            begins = [(EARLY * self.delta, early), ((1 - EARLY) * self.delta, start)]
-        if units is not None:
-            begins = [(d, int(curve.answered[np.searchsorted(units, k)])) for d, k in begins]
-        evenly = [np.linspace(first, curve.answered[-1], STEPS).astype(int) for _, first in begins]
-        tried = [np.unique(np.searchsorted(curve.answered, wanted)) for wanted in evenly]
-        return [(delta, points) for (delta, _), points in zip(begins, tried, strict=True)]
+        begins = [(share, self._point(curve, units, k)) for share, k in self._begins(total)]
+        firsts, after = [first for _, first in begins], len(curve.answered)
+        evenly = np.linspace(curve.answered[firsts[0]], curve.answered[-1], STEPS).astype(int)
+        tried = np.unique([*np.searchsorted(curve.answered, evenly), *firsts])
+        ends = [*firsts[1:], after] if self.HANDS_ON else [after] * len(firsts)
+        return [
+            (share * self.delta, tried[(tried >= first) & (tried < end)])
+            for (share, first), end in zip(begins, ends, strict=True)
+        ]
+
+    def _begins(self, total: int) -> list[tuple[float, int]]:
+        """Shares of δ, and with how many answers their sequences begin."""
+        shares = 1 - EARLY - 2 * LATE, EARLY, LATE
+        main, early, late = (replace(self, delta=s * self.delta).least for s in shares)
+        start = min(max(FEWEST * self.least, total // 10), max(main, total // 2), total)
+        early = max(early, total // 10)
+        others = [(EARLY, early)] if APART * early <= start else []
+        others += [(LATE, k) for k in (total // 2, total) if k >= max(APART * start, late)]
+        rest = 1 - sum(share for share, _ in others)
+        return sorted([(rest, start), *others], key=itemgetter(1))
+
+    @staticmethod
+    def _point(curve: Curve, units: IntArray | None, begin: int) -> int:
+        """The first point that answers so many, or answers worth so many independent ones."""
+        answered = curve.answered if units is None else units
+        return len(answered) - 1 if begin == answered[-1] else int(answered.searchsorted(begin))
 
     def hindsight(self, curve: Curve) -> float:
         """The threshold that answers most with a share wrong of at most α, verdicts known."""
@@ -196,6 +221,8 @@ class KeepNext(KeepRisk):
     A sample has noise too, so this asks for more than a risk of at most α. What is ahead is a
     curve, of which only the confidences are looked at, or how many questions there will be.
     """
+
+    HANDS_ON: ClassVar[bool] = False
 
     def passes(self, curve: Curve, tried: IntArray, ahead: Any) -> BoolArray:
         if isinstance(ahead, int):

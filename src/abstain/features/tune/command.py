@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from abstain.cli import options
-from abstain.cli.command import FILE, NEW_FILE, SHOWING, Showing, command, option, shows, working
+from abstain.cli.command import (
+    FILE,
+    NEW_FILE,
+    SHOWING,
+    F,
+    Showing,
+    command,
+    option,
+    shows,
+    working,
+)
 from abstain.cli.options import Input, reads
 from abstain.errors import UsageError
 
@@ -26,6 +38,29 @@ APPLIED = (
 """Parameters that --apply takes."""
 
 
+def splits(function: F) -> F:
+    """A decorator: the options that say which questions are tuned on and which are judged."""
+    for one in (
+        options.seed("The seed of the random folds."),
+        option("--repeats N", "Cross-fit N times, with new random folds each time.", default=1),
+        option(
+            "--folds K",
+            "Cross-fitting: judge each of K folds with what is tuned on the others (default: 5).",
+            type=int,
+        ),
+        option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others."),
+    ):
+        function = one(function)
+    return function
+
+
+def written(run: str, thresholds: str) -> Callable[[F], F]:
+    """A decorator: `--run-file` and `--threshold-file`."""
+    new = partial(option, type=NEW_FILE, writes=True, section=SHOWING)
+    both = new("--run-file FILE", run), new("--threshold-file FILE", thresholds)
+    return lambda function: both[0](both[1](function))
+
+
 @command
 @reads("judged", runs="A run with a confidence.", alone="apply")
 @options.measure("Tune for a measure of counts (default: c@1).", to="maximise")
@@ -41,14 +76,8 @@ APPLIED = (
     "With --risk: bound the share of wrong answers observed on the next questions (as many as each "
     "threshold is judged on, such as a fold), not only the expected share.",
 )
-@option("--tune-on ATTR=VALUE", "Tune on questions with this value, judge on the others.")
 @option("--test-gold FILE", "Tune on GOLD, judge on these other questions.", type=FILE)
-@option(
-    "--folds K",
-    "Cross-fitting: judge each of K folds with the threshold tuned on the others (default: 5).",
-    type=int,
-)
-@option("--repeats N", "Cross-fit N times, with new random folds each time.", default=1)
+@splits
 @option("--by ATTR", "A threshold for each value of an attribute.")
 @option(
     "--shrink N",
@@ -56,26 +85,15 @@ APPLIED = (
     type=float,
 )
 @option("--run NAME", "Tune only this run of the table.")
-@options.seed("The seed of the random folds.")
 @option(
     "--apply FILE",
     "Apply the thresholds of a file that --threshold-file or -o FILE.json wrote: "
     "tune --apply FILE RUN --run-file OUT.",
     type=NEW_FILE,
 )
-@option(
-    "--run-file FILE",
+@written(
     "Write the run with its threshold applied; the ending sets the format.",
-    type=NEW_FILE,
-    writes=True,
-    section=SHOWING,
-)
-@option(
-    "--threshold-file FILE",
     "Write the threshold and how it was chosen, as JSON.",
-    type=NEW_FILE,
-    writes=True,
-    section=SHOWING,
 )
 @shows()
 def tune(

@@ -141,6 +141,20 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     judged_on: str | None = None
     """The gold that is judged on, where it is another."""
 
+    def words(self, questions: int, on: int, cluster: str | None, seed: int, what: str) -> str:
+        """Which questions were tuned on and which were judged."""
+        if self.tuned_on:
+            values = " and ".join(f"{name} '{value}'" for name, value in self.tuned_on.items())
+            others = f" of {self.judged_on}" if self.judged_on else ""
+            rest = plural(questions - on, "question")
+            return f"Tuned on {plural(on, 'question')} with {values}, judged on {rest}{others}."
+        times = f", {self.repeats} times" if (self.repeats or 1) > 1 else ""
+        whole = f" that keep clusters ({cluster}) whole" if cluster else ""
+        return (
+            f"{plural(questions, 'question')} in {self.folds} folds{whole}{times} (seed {seed}): "
+            f"each fold is judged with {what} tuned on the other folds."
+        )
+
 
 class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tune"):
     """Thresholds of runs, with all that it takes to trust them."""
@@ -245,7 +259,7 @@ class View(view.View[TuneResult]):
             f"{view.threshold_text(threshold)}, per {by}" if by else view.threshold_cell(threshold)
         )
         standings: list[tuple[str, Cell, Standing]] = [
-            ("answer everything", "", tuned.answer_everything),
+            (_everything(tuned), "", tuned.answer_everything),
             ("as submitted", "", tuned.as_submitted),
             ("with a threshold", cell, tuned.judged),
             ("best single threshold" if by else "best in hindsight", "", tuned.best_in_hindsight),
@@ -280,19 +294,9 @@ class View(view.View[TuneResult]):
                 f"{what} ≤ {aim.risk:g} with a probability of at least {aim.level:g} over the "
                 f"{over} tuned on{' and the next' if aim.next_questions else ''}"
             )
-        if split.tuned_on:
-            on = result.runs[0].parts[0].tuned_on
-            values = " and ".join(f"{name} '{value}'" for name, value in split.tuned_on.items())
-            others = f" of {split.judged_on}" if split.judged_on else ""
-            how = f"Tuned on {plural(on, 'question')} with {values}, judged on "
-            return f"{how}{plural(result.questions - on, 'question')}{others}. Aim: {sought}."
-        times = f", {split.repeats} times" if (split.repeats or 1) > 1 else ""
-        whole = f" that keep clusters ({result.cluster}) whole" if result.cluster else ""
-        return (
-            f"{plural(result.questions, 'question')} in {split.folds} folds{whole}{times} (seed "
-            f"{result.seed}): each fold is judged with a threshold tuned on the other folds. "
-            f"Aim: {sought}."
-        )
+        on = result.runs[0].parts[0].tuned_on
+        how = split.words(result.questions, on, result.cluster, result.seed, "a threshold")
+        return f"{how} Aim: {sought}."
 
     def _gained(self, tuned: Tuned) -> str:
         """What a threshold gains, with its interval, and the optimism that was avoided."""
@@ -302,10 +306,11 @@ class View(view.View[TuneResult]):
         if low is not None and high is not None:
             chance = "; this may be chance" if low <= 0 <= high else ""
             within = f" (95 % interval {_points(low, 1)} to {_points(high, 1)}{chance})"
+        what = "gains" if tuned.gain >= 0 else "loses"
         return (
-            f"the threshold gains {_points(tuned.gain)} points of {self.result.measure} over "
-            f"answering everything{within}. Optimism avoided: {_points(tuned.optimism_avoided)} "
-            "points."
+            f"the threshold {what} {_points(abs(tuned.gain)).lstrip('+')} points of "
+            f"{self.result.measure} against {_everything(tuned, 'ing')}{within}. "
+            f"Optimism avoided: {_points(tuned.optimism_avoided)} points."
         )
 
     def _kept(self, tuned: Tuned, risk: float) -> str:
@@ -321,7 +326,7 @@ class View(view.View[TuneResult]):
             chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
             against = f"; {kept.refuted} contradict the bound ({test}, 5 % level{chance})"
         return (
-            f"risk {tuned.judged.risk:.4f} on the judged questions (answering everything: "
+            f"risk {tuned.judged.risk:.4f} on the judged questions ({_everything(tuned, 'ing')}: "
             f"{tuned.answer_everything.risk or 0:.4f}). Optimism avoided: "
             f"{_points(tuned.risk_optimism_avoided or 0.0)} points. At most {risk:g} on "
             f"{'the judged' if next_questions else 'all'} questions in {held} of "
@@ -345,6 +350,12 @@ class View(view.View[TuneResult]):
             if tuned.threshold is None:
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
         return warnings
+
+
+def _everything(tuned: Tuned, ending: str = "") -> str:
+    """Giving all answers there are: blanks without a candidate stay blank."""
+    verb = "answer" if (tuned.answer_everything.coverage or 0) == 1 else "giv" if ending else "give"
+    return f"{verb}{ending} {'everything' if verb == 'answer' else 'every answer there is'}"
 
 
 def _points(value: float, digits: int = 2) -> str:

@@ -78,7 +78,7 @@ def _resampled(
             if drawn is None:
                 drawn = random_multiplicities(rng, len(ends[0]) * length, source.questions)
                 drawn = drawn.reshape(len(ends[0]), length, source.questions)
-            null, observed = student(source.features, ends, drawn)
+            null, observed = student(source.features, source.known, ends, drawn)
         else:
             if scores is None:
                 x, y = source.resamples(rng, ends, trials=length)
@@ -95,17 +95,21 @@ def _resampled(
     return work
 
 
-def student(features: Array, pairs: Pairs, weights: npt.NDArray[Any]) -> tuple[Array, Array]:
+def student(
+    features: Array, known: BoolArray, pairs: Pairs, weights: npt.NDArray[Any]
+) -> tuple[Array, Array]:
     """Student's t of the resampled, recentred differences, and of the observed ones."""
     z = _scaled(features[pairs[0]] - features[pairs[1]])
-    n = z.shape[1]
-    centre = z.mean(axis=1, keepdims=True)
-    w = z - centre
+    n = known.sum(axis=0)
+    centre = z.sum(axis=1, keepdims=True) / n
+    w = (z - centre) * known
     wide = weights.astype(np.float64)
-    mean = np.matmul(wide, w) / n
-    square = np.matmul(wide, w * w) / n
-    null = _t(mean, square - mean * mean, n)
-    observed = _t(centre[:, 0], (w * w).mean(axis=1), n)
+    drawn = wide @ known
+    with np.errstate(invalid="ignore"):
+        mean = np.matmul(wide, w) / drawn
+        square = np.matmul(wide, w * w) / drawn
+    null = np.where(drawn > 0, _t(mean, square - mean * mean, drawn), np.nan)
+    observed = _t(centre[:, 0], (w * w).sum(axis=1) / n, n)
     return np.moveaxis(null, -1, 0), np.moveaxis(observed, -1, 0)
 
 
@@ -115,10 +119,10 @@ def _scaled(differences: Array) -> Array:
     return np.asarray(differences / np.where(largest > 0, largest, 1))
 
 
-def _t(mean: Array, variance: Array, n: int) -> Array:
+def _t(mean: Array, variance: Array, n: Array | IntArray) -> Array:
     """mean / sqrt(variance / (n−1)); without spread 0 where there is no difference, else ∞."""
     some = variance > SAME * (variance + mean * mean)
-    spread = np.sqrt(np.where(some, variance, 0) / max(n - 1, 1))
+    spread = np.sqrt(np.where(some, variance, 0) / np.maximum(n - 1, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
@@ -176,12 +180,15 @@ def all_pairs_p(source: Scores, plan: Plan, pairs: Pairs) -> Array:
 
     def work(place: int, trials: slice) -> Array:
         permuted = source.swapped(stream(plan.seed, 3, place), trials.stop - trials.start)
-        return np.stack([largest_t(scores) for scores in permuted])
+        both = zip(permuted, source.known.T, strict=True)
+        return np.stack([largest_t(scores[:, known]) for scores, known in both])
 
     step = HELD // (runs * max(2 * runs, source.questions))
     blocks = in_blocks(plan, "permuting runs", plan.trials, step, work)
     largest = np.concatenate(list(blocks), axis=1)
-    observed = [observed_t(source.features[..., m], pairs) for m in range(len(source.measures))]
+    observed = [
+        observed_t(source.features[:, known, m], pairs) for m, known in enumerate(source.known.T)
+    ]
     return np.stack([exceeding(*each, slack=0.0) for each in zip(largest, observed, strict=True)])
 
 

@@ -53,7 +53,7 @@ class Weighed(Scored):
     features: Array
     """Runs × questions × numbers."""
     finish: Callable[[Array], Array]
-    """Sums of the numbers (…, numbers + 1; the last is the weight) to scores (measures, …)."""
+    """Sums of the numbers, followed by what `sizes` gives, to scores (measures, …)."""
 
     @property
     def questions(self) -> int:
@@ -68,12 +68,16 @@ class Weighed(Scored):
         """Scores on all questions: measures × runs."""
         return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
 
+    def sizes(self, weights: Weights) -> Array:
+        """How many questions (… × questions) stand for, which `finish` divides by."""
+        return np.asarray(weights.sum(axis=-1)[..., None])
+
     def weighed(self, weights: Weights) -> Array:
         """Scores on weighted questions: trials × questions to measures × runs × trials."""
-        trials = len(weights)
+        trials, size = len(weights), self.sizes(weights)[:, None]
         flat = self.features.transpose(1, 0, 2).reshape(self.questions, -1)
         sums = (weights.astype(np.float64) @ flat).reshape(trials, len(self.runs), -1)
-        size = np.broadcast_to(weights.sum(axis=1)[:, None, None], (*sums.shape[:2], 1))
+        size = np.broadcast_to(size, (*sums.shape[:2], size.shape[-1]))
         return self.finish(np.concatenate([sums, size], axis=-1)).swapaxes(1, 2)
 
     on = weighed
@@ -106,7 +110,7 @@ class Weighed(Scored):
 
     def _of_pairs(self, weights: Weights, pairs: Pairs) -> Drawn:
         wide = weights.reshape(len(pairs[0]), -1, self.questions).astype(np.float64)
-        size = wide.sum(axis=-1)[..., None]
+        size = self.sizes(wide)
         first, second = (
             self.finish(np.concatenate([np.matmul(wide, self.features[of]), size], axis=-1))
             for of in pairs
@@ -116,7 +120,13 @@ class Weighed(Scored):
 
 @dataclass(frozen=True, kw_only=True)
 class Scores(Weighed):
-    """Ready scores: each measure is the mean over questions of the number in its place."""
+    """Ready scores: each measure is the mean of the number in its place, where it has one."""
+
+    known: BoolArray
+    """Questions × measures: where there is a score, of all runs or of none."""
+
+    def sizes(self, weights: Weights) -> Array:
+        return np.asarray(weights.astype(np.float64) @ self.known)
 
 
 def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any]:
@@ -142,19 +152,26 @@ def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) ->
 def of_scores(
     runs: Sequence[str], scores: dict[str, Array], directions: Sequence[int] = ()
 ) -> Scores:
-    """A source of ready scores: for each measure runs × questions; a run's score is their mean."""
+    """A source of ready scores: for each measure runs × questions; a run's score is their mean.
+
+    A question may be NaN for all runs: the means of that measure leave it out.
+    """
 
     def finish(sums: Array) -> Array:
-        return np.moveaxis(sums[..., :-1] / sums[..., -1:], -1, 0)
+        total, size = np.split(sums, 2, axis=-1)
+        with np.errstate(invalid="ignore"):
+            return np.moveaxis(total / size, -1, 0)
 
     tables = list(scores.values())
+    features = np.stack(tables, axis=-1).astype(np.float64)
     return Scores(
         runs=list(runs),
         measures=list(scores),
-        features=np.ascontiguousarray(np.stack(tables, axis=-1), np.float64),
+        features=np.nan_to_num(features, nan=0.0),
+        known=~np.isnan(features[0]),
         finish=finish,
         directions=tuple(directions) or (1,) * len(tables),
-        spans=tuple(float(np.ptp(table)) for table in tables),
+        spans=tuple(float(np.nanmax(table) - np.nanmin(table)) for table in tables),
     )
 
 

@@ -1,0 +1,1 @@
+"""Ask a small model first, a larger one where it is not sure."""

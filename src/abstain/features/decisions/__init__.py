@@ -1,0 +1,1 @@
+"""Was an answer due, and was one given?"""

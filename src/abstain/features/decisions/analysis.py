@@ -1,0 +1,256 @@
+"""`decisions`: was an answer due, and was one given?
+
+The 2 × 2 table of questions that can and that cannot be answered by what each run did, its rates,
+and those of three runs without any judgement: one that refuses everything, one that answers
+everything, and a coin that declines as often as the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, plural
+from abstain.features.decisions.result import (
+    DEFAULT_MEASURES,
+    DecisionsResult,
+    Leaning,
+    Pair,
+    Row,
+    Undecided,
+)
+from abstain.measures import Measure, measure, swept
+from abstain.measures.definition import Array, IntArray
+from abstain.outcomes import (
+    CANDIDATES,
+    DECISIONS,
+    DECLINING,
+    RIGHT,
+    Decisions,
+    DecisionsArray,
+    Effect,
+    Policy,
+    Why,
+    blank_kind,
+    by_reason,
+)
+from abstain.report.result import Ends, defined, ends, finite, read_as
+from abstain.stats.delta_method import effective_clusters, few_clusters
+from abstain.stats.hypotheses import adjust
+from abstain.stats.intervals import check_level, interval
+
+if TYPE_CHECKING:
+    from abstain.runs.evaluation import Evaluation
+
+OVER, UNDER = map(measure, DEFAULT_MEASURES[:2])
+MOST_TESTED = 10
+"""Runs of which every pair is tested."""
+NEARLY = 0.95
+"""The share of all questions from which on a run declines, or answers, nearly all."""
+UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
+
+
+def decisions(
+    evaluation: Evaluation,
+    measures: Sequence[str | Measure] | str | Measure = (),
+    *,
+    by: Sequence[str] | str = (),
+    level: float = 0.95,
+    seed: int = 0,
+) -> DecisionsResult:
+    """Whether runs answered where an answer was due, and declined where it was not.
+
+    Questions that cannot be answered are marked by a column (`answerable`, `is_impossible`, …) or
+    by an empty `correct`. What the policy leaves unanswered counts as declined.
+
+    Args:
+        evaluation: What was read.
+        measures: Of decisions or of counts (default: all of decisions).
+        by: Attributes to slice by.
+        level: Of the intervals; what it leaves is the error of the tests of all pairs together.
+        seed: Of the tests.
+    """
+    by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+    chosen = tuple(dict.fromkeys(map(measure, swept(measures) or DEFAULT_MEASURES)))
+    for item in chosen:
+        if (takes := item.definition.takes) not in ("counts", "decisions"):
+            raise UsageError(f"{item} is a measure of {takes}, expected one of decisions or counts")
+    check_level(level)
+    data, policy = evaluation.data, evaluation.policy
+    decided, counted, sides = data.decided(by), data.counted(by), data.sides(by).table
+    of_clusters = data.by_cluster(by), data.by_cluster(by, decisions=True)
+    rows = []
+    for at, key in enumerate(zip(counted.runs, counted.slices, strict=True)):
+        groups = [None if tables is None else tables[key] for tables in of_clusters]
+        mine: dict[str, tuple[Any, Array | None]] = {
+            "counts": (counted.counts[at], groups[0]),
+            "decisions": (decided[at], groups[1]),
+        }
+        spans: dict[str, Ends] = {}
+        for item in dict.fromkeys((*chosen, OVER, UNDER)):
+            table, clusters = mine[item.definition.takes]
+            spans[str(item)] = ends(interval(item, table, clusters=clusters, level=level))
+        scores, undefined = defined({str(m): m(mine[m.definition.takes][0]) for m in chosen})
+        of_decisions = [m for m in chosen if m.definition.takes == "decisions"]
+        leaning, beats_coin = leaning_of(decided[at], spans[str(OVER)], spans[str(UNDER)])
+        references = {
+            name: defined({str(m): m(table) for m in of_decisions})[0]
+            for name, table in without_judgement(decided[at]).items()
+        }
+        rows.append(
+            Row(
+                run=key[0],
+                slice=dict(zip(by, key[1], strict=True)),
+                numbers=decided[at].to_dict(),
+                scores=scores,
+                undefined=undefined,
+                intervals={name: spans[name] for name in scores},
+                **references,
+                leaning=leaning,
+                beats_coin=beats_coin,
+                undecided=undecided(of_decisions, sides[at], policy),
+            )
+        )
+    notes = _notes(evaluation, sides, of_clusters[1])
+    pairs: tuple[Pair, ...] = ()
+    if not by and 2 <= len(evaluation.runs) <= MOST_TESTED:
+        try:
+            pairs = tested(evaluation, level, seed)
+        except InputError as error:
+            notes.append(f"runs are not compared: {error.message}")
+    leanings = {row.run: row.leaning for row in rows}
+    if by:
+        whole = decisions(evaluation, OVER, level=level, seed=seed)
+        leanings, pairs = whole.leanings, whole.pairs
+    return DecisionsResult(
+        **read_as(evaluation, *notes),
+        policy=policy.to_dict(),
+        touched=data.touched,
+        measures=tuple(map(str, chosen)),
+        by=by,
+        questions=len(evaluation),
+        level=level,
+        cluster=data.cluster,
+        seed=seed if pairs else None,
+        rows=tuple(rows),
+        leanings=leanings,
+        pairs=pairs,
+    )
+
+
+def without_judgement(d: Decisions) -> dict[str, Decisions]:
+    """Decisions of runs that look at no question: all declined, all answered, a coin's mean.
+
+    >>> table = Decisions(right=5, wrong=1, wrongly_declined=2, rightly_declined=4)
+    >>> coin = without_judgement(table)["coin"]
+    >>> coin.right, coin.wrongly_declined, coin.wrongly_answered, coin.rightly_declined
+    (4.0, 4.0, 2.0, 2.0)
+    """
+    cannot = d.wrongly_answered + d.rightly_declined
+    can = d.n - cannot
+    share = (d.wrongly_declined + d.rightly_declined) / d.n if d.n else 0.0
+
+    def declining(share: float) -> Decisions:
+        answered, declined = 1 - share, share
+        return Decisions(can * answered, 0, can * declined, cannot * answered, cannot * declined)
+
+    return {"coin": declining(share), "refuse": declining(1.0), "answer": declining(0.0)}
+
+
+def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, bool | None]:
+    """In which direction a run errs, and whether it surely tells questions apart.
+
+    By intervals of the difference and of the sum of both rates, made of those of the rates, whose
+    questions differ (MOVER, Zou and Donner 2008).
+    """
+    (low, high), (least, most) = over, under
+    if low is None or high is None or least is None or most is None:
+        return None, None
+    o, u = OVER(d), UNDER(d)
+    declined = (d.wrongly_declined + d.rightly_declined) / d.n
+    beats_coin = o + u + math.hypot(high - o, most - u) < 1
+    if declined in (0, 1):
+        return ("refuses everything" if declined else "answers everything"), False
+    if not beats_coin and not 1 - NEARLY < declined < NEARLY:
+        nearly: Leaning = "answers nearly everything"
+        return ("refuses nearly everything" if declined > NEARLY / 2 else nearly), False
+    if o - u - math.hypot(o - low, most - u) > 0:
+        return "errs towards declining", beats_coin
+    if o - u + math.hypot(high - o, u - least) < 0:
+        return "errs towards answering", beats_coin
+    return "errs in no sure direction", beats_coin
+
+
+def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> Undecided | None:
+    """The scores if responses without a verdict had been answers, or refusals; None without any.
+
+    Each measure rises or falls as one of them becomes an answer, so the ends are where all do.
+    """
+    known, unknown = sides.copy(), sides[:, UNSCORED].sum(axis=1)
+    if not unknown.any():
+        return None
+    known[:, UNSCORED] = 0
+    table = policy.apply(known.reshape(-1), decisions=True)
+    ways = np.tile(table, (4, 1))
+    for way, (can, cannot) in zip(
+        ways, product(("right", DECISIONS[2]), DECISIONS[3:]), strict=True
+    ):
+        way[DECISIONS.index(can)] += unknown[0]
+        way[DECISIONS.index(cannot)] += unknown[1]
+    bounds = {}
+    for item in measures:
+        scores = item(DecisionsArray(ways))
+        there = scores[~np.isnan(scores)]
+        lowest, highest = (there.min(), there.max()) if len(there) else (math.nan, math.nan)
+        bounds[str(item)] = finite(lowest), finite(highest)
+    return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
+
+
+def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
+    notes, effects = [], evaluation.policy.effects
+    blanks = dict(zip(Why, by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1)), strict=True))
+    unchosen = [
+        f"{n:,} {why}"
+        for why, n in blanks.items()
+        if n and why not in DECLINING and effects[why] is Effect.UNANSWERED
+    ]
+    if unchosen:
+        notes.append(f"{', '.join(unchosen)}: left unanswered, which counts as declined")
+    if clusters is not None:
+        sizes = [table.sum(axis=-1) for table in clusters.values()]
+        few = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
+        notes += [few] if few else []
+    if evaluation.data.kind == "judged" and (right := int(sides[:, 1, RIGHT].sum())):
+        notes.append(
+            f"{plural(right, 'response')} to questions that cannot be answered graded right: "
+            "counted as declined"
+        )
+    return notes
+
+
+def tested(evaluation: Evaluation, level: float, seed: int) -> tuple[Pair, ...]:
+    """Paired tests of over-refusal and under-refusal, corrected for all of them (Holm)."""
+    pairs = [
+        Pair(
+            measure=str(item),
+            run=pair.run,
+            against=pair.against,
+            difference=pair.difference,
+            interval=pair.interval,
+            p=pair.p,
+            no_test=pair.no_test,
+            questions=pair.questions,
+        )
+        for item in (OVER, UNDER)
+        for pair in evaluation.compare(item, correction="none", level=level, seed=seed).pairs
+    ]
+    adjusted = adjust(np.array([math.nan if one.p is None else one.p for one in pairs]), "holm")
+    return tuple(
+        replace(one, p_adjusted=(p := finite(value)), differs=None if p is None else p <= 1 - level)
+        for one, value in zip(pairs, adjusted, strict=True)
+    )

@@ -1,0 +1,1 @@
+"""`targets`: does a model heed what it is told that an error costs?"""
