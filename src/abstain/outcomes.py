@@ -133,7 +133,7 @@ class Counts:
     @classmethod
     def of(cls, numbers: Iterable[Any]) -> Counts:
         """Counts from numbers in the order of the fields; those left out at the end are 0."""
-        return cls(**dict(zip((item.name for item in fields(cls)), numbers, strict=False)))
+        return cls(**dict(zip(cls.__slots__, numbers, strict=False)))
 
     def to_dict(self) -> dict[str, float | None]:
         """The count of each outcome.
@@ -156,7 +156,7 @@ class Counts:
         blanks, known = numbers.get("unanswered"), sum([*result.values()][2:])
         if blanks is None or blanks == known:
             return cls(**result)
-        if blanks < known or all(numbers.get(name) is not None for name in OUTCOMES[2:]):
+        if blanks < known or None not in map(numbers.get, OUTCOMES[2:]):
             raise UsageError(f"unanswered is {blanks}, but the kinds of blanks add up to {known}")
         return cls(result["right"], result["wrong"], unsplit=blanks)
 

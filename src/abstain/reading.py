@@ -7,7 +7,6 @@ Their fields are the arguments of `read` and `read_rankings`, the options that c
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
@@ -120,8 +119,6 @@ class Reading(
             values["detect_refusals"] = languages_of(asked)
         if isinstance(values.get("refusal_pattern"), str):
             values["refusal_pattern"] = (values["refusal_pattern"],)
-        if "partial" in values:
-            PartialScale.of(values["partial"])
         try:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
@@ -130,7 +127,7 @@ class Reading(
     @property
     def refusals(self) -> tuple[str, ...]:
         """The languages in which refusals are looked for, and the patterns, each as `/pattern/`."""
-        return (*self.detect_refusals, *(f"/{pattern}/" for pattern in self.refusal_pattern))
+        return (*self.detect_refusals, *map("/{}/".format, self.refusal_pattern))
 
     def rules(self, **defaults: str) -> Policy:
         """The complete policy; `defaults` replace the built-in ones where none was asked for."""
@@ -179,46 +176,6 @@ def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
     for name in names:
         check_name("supported language", name, LANGUAGES)
     return tuple(dict.fromkeys(names))
-
-
-class PartialScale(msgspec.Struct, frozen=True):
-    """A scale of grades: the lowest is wrong, the highest right, others are right by a share."""
-
-    low: float
-    high: float
-    blank: float | None = None
-    """The grade of a response without an answer, where a number says so."""
-    others: tuple[float, ...] = ()
-    """The only grades that there are; empty: all from the lowest to the highest."""
-
-    @classmethod
-    def of(cls, text: str) -> PartialScale:
-        """A scale by its name or its ends.
-
-        >>> PartialScale.of("1-5")
-        PartialScale(low=1.0, high=5.0, blank=None, others=())
-        """
-        if str(text).strip().lower() == "crag":
-            return cls(-1, 1, blank=0, others=(-1.0, 0.0, 0.5, 1.0))
-        ends = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(text), re.ASCII)
-        low, high = map(float, ends.groups()) if ends else (0.0, 0.0)
-        if not low < high:
-            raise UsageError(
-                f"{option('partial')} is the scale of the grades, LOW-HIGH such as 0-1 or 1-5, or "
-                f"crag (got '{text}')"
-            )
-        return cls(low, high, blank=-1 if (low, high) == (0, 1) else None)
-
-    def __str__(self) -> str:
-        if self.others:
-            return (
-                "grades are CRAG's: an acceptable answer (0.5) is right by 0.75, so that S(t=0.5) "
-                "is CRAG's score"
-            )
-        return (
-            f"grades are partial credit: the share right of an answer, from {self.low:g} (wrong) "
-            f"to {self.high:g} (right)"
-        )
 
 
 Need: TypeAlias = tuple[str, tuple[Kind, ...]]

@@ -33,9 +33,7 @@ from abstain.outcomes import (
     KINDS,
     OUTCOME_WORDS,
     OUTCOMES,
-    RIGHT,
     SIDES,
-    WRONG,
     CountsArray,
     DecisionsArray,
     Effect,
@@ -59,7 +57,6 @@ from abstain.registry import with_feature_methods
 from abstain.runs.counting import count_cells
 from abstain.runs.gold import Slices, cluster_numbers, numbered_slices, slices_of
 from abstain.runs.judge import KIND
-from abstain.runs.partial import summed_by
 from abstain.runs.responses import SAMPLE
 from abstain.runs.sources import Source, Subset, having
 
@@ -193,6 +190,8 @@ class RunData:
 
     def _graded_clusters(self, by: Sequence[str]) -> Tables:
         """As `by_cluster` with partial credit: without clusters, each question is one."""
+        from abstain.runs.partial import summed_by
+
         slices, slice_of = numbered_slices(self.with_attributes(by), by)
         clusters, tables = self.clusters(), {}
         for at, part in enumerate(slices):
@@ -271,39 +270,33 @@ class RunData:
         refuse_undecided(reasons, kinds.runs, self.policy)
         table: Any = self.policy.apply(kinds.table)
         excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
-        if self.source.shares is not None:
+        if (shares := self.source.shares) is not None:
+            from abstain.runs.partial import credited
+
             slices, slice_of = numbered_slices(self.source.questions(by), by)
             by_run = table.reshape(-1, len(slices), EXCLUDED)
-            table = self._with_shares(by_run, slice_of).reshape(table.shape)
+            table = credited(by_run, shares, slice_of).reshape(table.shape)
         counts, touched = CountsArray(table), self.policy.touched(kinds.table)
         return Counted(kinds.runs, kinds.slices, counts, kinds.questions, touched, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
         table = count_cells(self.ends, slices.slice_of, len(slices.names), EXCLUDED + 1)
-        return CountsArray(self._with_shares(table[..., :EXCLUDED], slices.slice_of))
+        table = table[..., :EXCLUDED]
+        if (shares := self.source.shares) is not None:
+            from abstain.runs.partial import credited
 
-    def _with_shares(self, table: IntArray, slice_of: IntArray) -> IntArray | Array:
-        """Counts, runs × slices × 6, of which what answers lack to being right is wrong."""
-        if self.source.shares is None:
-            return table
-        inside = np.flatnonzero(slice_of >= 0)
-        lacking = np.nan_to_num(1 - self.source.shares[:, inside])
-        each = [np.bincount(slice_of[inside], row, table.shape[1]) for row in lacking]
-        wrong = np.minimum(np.array(each), table[..., RIGHT])  # sums may be off by rounding
-        moved = table.astype(np.float64)
-        moved[..., RIGHT] -= wrong
-        moved[..., WRONG] += wrong
-        return moved
+            return CountsArray(credited(table, shares, slices.slice_of))
+        return CountsArray(table)
 
     def each(self, run: int) -> Array:
         """What each question of a run adds to the six counts: a share of right and of wrong."""
         table: Array = np.eye(EXCLUDED + 1)[self.ends[run]][:, :EXCLUDED]
-        if self.source.shares is not None:
-            share = self.source.shares[run]
-            graded = ~np.isnan(share)
-            table[graded, RIGHT], table[graded, WRONG] = share[graded], 1 - share[graded]
-        return table
+        if (shares := self.source.shares) is None:
+            return table
+        from abstain.runs.partial import of_each
+
+        return of_each(table, shares[run])
 
     def overall(self) -> CountsArray:
         """Counts by run over all questions."""

@@ -28,7 +28,7 @@ from abstain.outcomes import (
     Why,
     blank_kind,
 )
-from abstain.reading import PartialScale, languages_of
+from abstain.reading import languages_of
 from abstain.runs.answerable import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
 from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
 from abstain.runs.gold import BY, UNANSWERABLE, Gold, numbered_slices
@@ -51,7 +51,7 @@ from abstain.runs.judge import (
     keys_of,
     kind_by_reason,
 )
-from abstain.runs.partial import shared, words_of
+from abstain.runs.partial import PartialScale, shared, words_of
 from abstain.runs.refusals import rule_of, text_of
 from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
 

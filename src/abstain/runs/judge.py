@@ -28,7 +28,7 @@ from abstain.io.frames import (
     text_columns,
     trimmed,
 )
-from abstain.io.tables import ROW, Table
+from abstain.io.tables import ROW
 from abstain.outcomes import (
     CANDIDATES,
     CODES,
@@ -89,12 +89,14 @@ class Judged(Struct, frozen=True):
 
     def missing(self, runs: Sequence[str]) -> list[int]:
         """For each run the kind of a missing response: one that states candidates has none."""
-        kinds = [blank_kind(Why.MISSING, name) for name in ("unknown", "empty")]
-        states = {
-            item.run: known
-            for item, known in zip(self.responses, self.with_candidates, strict=True)
-        }
-        return [kinds[states.get(run, all(self.with_candidates))] for run in runs]
+        unknown, every = blank_kind(Why.MISSING), all(self.with_candidates)
+        if every or not any(self.with_candidates):
+            return [blank_kind(Why.MISSING, "empty") if every else unknown] * len(runs)
+        states: dict[str | None, bool] = {}
+        for item, known in zip(self.responses, self.with_candidates, strict=True):
+            states[item.run] = known and states.get(item.run, True)
+        empty = blank_kind(Why.MISSING, "empty")
+        return [empty if states.get(run, states.get(None)) else unknown for run in runs]
 
 
 def judge(
@@ -108,7 +110,7 @@ def judge(
 ) -> Judged:
     """Give every response its kind; `keep` names other columns to keep, as text, where present."""
     gold.check_attributes(by)
-    known = tuple(_states_candidates(item.table) for item in responses)
+    known = tuple(map(_states_candidates, responses))
     unjudged = [
         _columns_to_judge(item, index, align, keep, verdicts=gold.verdicts, candidates=known[index])
         for index, item in enumerate(responses)
@@ -120,8 +122,9 @@ def judge(
     return Judged(frames, tuple(responses), gold, with_candidates=known)
 
 
-def _states_candidates(table: Table) -> bool:
+def _states_candidates(item: Responses) -> bool:
     """Whether a blank without a candidate has none: its table would say if it had one."""
+    table = item.table
     if "candidate" in table.columns or table.format == "qa4mre":
         return True
     if not {"answered", "answer"} <= {*table.columns}:

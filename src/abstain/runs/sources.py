@@ -20,7 +20,7 @@ from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
-from abstain.reading import Kind, PartialScale, Reading, Selection
+from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
     KindCounts,
@@ -208,12 +208,17 @@ class JudgedRows(_LazySource):
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
         """Whether the rows name their questions."""
+        self._scale = None
+        if reading.partial is not None:
+            from abstain.runs.partial import PartialScale
+
+            self._scale = PartialScale.of(reading.partial)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         notes = notes_of_tables(item.table for item in self.responses)
-        if self._reading.partial is not None:
-            notes.append(str(PartialScale.of(self._reading.partial)))
+        if self._scale is not None:
+            notes.append(str(self._scale))
         return tuple(notes) if self.named else (*notes, NAMELESS)
 
     @cached_property

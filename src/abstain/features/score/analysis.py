@@ -23,7 +23,6 @@ from abstain.report.result import Ends, defined, number, ranked, read_as
 from abstain.runs.evaluation import Counted, Evaluation
 from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import INDEX
-from abstain.runs.partial import check_interval
 from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 
 if TYPE_CHECKING:
@@ -254,6 +253,8 @@ def with_intervals(
 
     method, level = check_method(method), check_level(level)
     if evaluation.data.source.shares is not None:
+        from abstain.runs.partial import check_interval
+
         check_interval(method)
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None

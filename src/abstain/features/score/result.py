@@ -160,13 +160,6 @@ class View(view.View[ScoreResult]):
         return plural(len({row.run for row in self._real}), "run")
 
     @property
-    def _questions(self) -> str:
-        questions, samples = self.result.questions or 0, self.result.samples
-        if samples is None:
-            return plural(questions, "question")
-        return f"{plural(samples, 'question')} ({questions:,} with repeats)"
-
-    @property
     def _measures(self) -> list[Measure]:
         return [m for name in self.result.measures if (m := view.known_measure(name))]
 
@@ -192,7 +185,9 @@ class View(view.View[ScoreResult]):
         result, sizes = self.result, [row.counts.n for row in self._real]
         names, counted = {row.run for row in result.rows}, []
         if result.questions is not None:
-            counted = [f"{self._runs}, {self._questions}."]
+            asked = plural(result.samples or result.questions, "question")
+            repeats = f" ({result.questions:,} with repeats)" if result.samples else ""
+            counted = [f"{self._runs}, {asked}{repeats}."]
         elif not result.by:
             counted = [f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions."]
         return [
