@@ -123,8 +123,8 @@ def test_ways_to_give_a_policy() -> None:
     [
         ({"answer": "a"}, "right"),
         ({"answer": "b"}, "wrong"),
-        ({"answer": None}, "unanswered_empty"),
-        ({"answer": " "}, "unanswered_empty"),
+        ({"answer": None}, "unanswered"),
+        ({"answer": " "}, "unanswered"),
         ({"answer": "", "candidate": "a"}, "unanswered_right"),
         ({"answer": "", "candidate": "b"}, "unanswered_wrong"),
         ({"answer": "a", "candidate": "a"}, "right"),

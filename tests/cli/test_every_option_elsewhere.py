@@ -204,7 +204,7 @@ ELSE: dict[tuple[str, str], Any] = {
         ("q2", "I don't know.", "own/1"),
         ("q3", "", None),
     ],
-    ("refusals", "refusal_pattern"): [("q1", "own/1"), ("q2", "en/do-not-know")],
+    ("refusals", "refusal_pattern"): ["q1", "q2"],
     ("refusals", "pick"): [],
 }
 """What is found where the option changes it."""
