@@ -2,12 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-BENCH := startup score campaign meta compare coverage errors swapped_answers confident_coverage curve rank cut_at_random cut_elsewhere cut_promises report beyond
+BENCH := startup score campaign meta compare coverage errors swapped_answers confident_coverage curve cascade rank cut_at_random cut_elsewhere cut_promises report beyond rejected
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not anew in each of the hundreds of processes that the tests start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick snapshots fuzz mutants test-spark lint bench docs example clean
+.PHONY: demo test quick snapshots fuzz mutants test-spark lint bench docs example clean test-integrations
 
 demo: $(VENV)/installed
 	$(BIN)/abstain demo -o demo --force
@@ -57,6 +57,21 @@ $(VENV)-spark/installed: pyproject.toml
 		$$($(VENV)-spark/bin/python tools/dev_requirements.py)
 	touch $@
 
+# The hosts of our plug-ins (Inspect, lm-evaluation-harness without a model's backend, so without
+# torch): 200 MB in an environment of their own; `make test` skips their tests and says so.
+test-integrations: $(VENV)-hosts/installed
+	$(HOSTS) tests/integrations
+	$(HOSTS) tests/test_docs.py -k integrations
+
+HOSTS := $(VENV)-hosts/bin/python -m pytest -n 2 -o filterwarnings=ignore
+
+$(VENV)-hosts/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-hosts
+	$(VENV)-hosts/bin/python -m pip install --quiet --editable \
+		'.[inspect,lm-eval,pandas,sklearn]' inspect_ai==0.3.285 lm_eval==0.4.13 \
+		pytest pytest-xdist hypothesis pyyaml
+	touch $@
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -83,7 +98,7 @@ example: $(VENV)/installed-dev
 		--out src/abstain/examples/qa4mre2013
 
 clean:
-	rm -rf $(VENV) $(VENV)-spark dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-spark $(VENV)-hosts dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "abstain needs Python 3.11 or newer")'

@@ -8,6 +8,7 @@ NIST's trec_eval 9.0.8 in C takes part where its source is (`peers/trec_eval-9.0
 folder `shared` beside the checkout, or in ABSTAIN_SHARED) and a compiler: it is built with -O3 in a
 temporary folder. It reads the run and computes AP, RR, NDCG@10 and P@10. With seven million lines
 abstain is to be 5 times faster, with half of its memory for a sorted run and no more for others.
+`abstain cut` on a million lines is to take at most 6 times what `abstain rank` takes, by processor.
 `--many` (100) scores so many runs of 50,000 lines in one call of `abstain rank`, and in as many
 calls; 0 leaves that out.
 
@@ -44,6 +45,7 @@ TARGETS = {"pytrec_eval": 4, "ir_measures": 8, "ranx": 10}
 OF_C = 5
 """Times faster than trec_eval's C, from so many lines on."""
 MANY_LINES, LARGE = 50_000, 7_000_000
+CUT_LINES, CUT_OF_RANK = 1_000_000, 6
 OF_MANY = 3
 """Times faster in one call than in one for each run."""
 SHARED = Path(os.environ.get("ABSTAIN_SHARED", Path(__file__).parents[2] / "shared"))
@@ -243,6 +245,23 @@ def compare_many(runs: int) -> bool:
     return times >= OF_MANY
 
 
+def compare_cut(repeat: int) -> bool:
+    """`abstain cut` beside `abstain rank` on one run: whole processes, start-up included."""
+    files = [str(path) for path in generate(CUT_LINES, "sorted")]
+    used: dict[str, list[float]] = {"rank": [], "cut": []}
+    for _ in range(repeat):
+        for command, seconds in used.items():
+            before = os.times()
+            program = [sys.executable, "-P", "-m", "abstain", command, *files]
+            subprocess.run(program, check=True, stdout=subprocess.DEVNULL)
+            after = os.times()
+            spent = after.children_user - before.children_user
+            seconds.append(spent + after.children_system - before.children_system)
+    times = min(used["cut"]) / min(used["rank"])
+    print(f"\ncut / rank, {CUT_LINES:,} lines: {times:.2f} by processor (at most {CUT_OF_RANK})")
+    return times <= CUT_OF_RANK
+
+
 def generate_many(runs: int) -> tuple[Path, Path]:
     """Runs of the same queries, each its own documents in part."""
     import numpy as np
@@ -383,6 +402,8 @@ def main() -> int:
     ]
     if program is not None:
         shutil.rmtree(program.parents[1])
+    if options.lines:
+        good.append(compare_cut(options.repeat))
     if options.many:
         good.append(compare_many(options.many))
     return int(not all(good))

@@ -177,14 +177,16 @@ def test_examples_of(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         )
 
 
-PROVIDER, HOST = "abstain.integrations.ir_measures", "ir_measures"
-"""A module that only its host can load."""
+HOSTS = {
+    f"abstain.integrations.{name}": name for name in ("inspect_ai", "ir_measures", "torchmetrics")
+}
+"""Modules that only their host can load."""
 
 
 def modules() -> list[str]:
     found = pkgutil.walk_packages(abstain.__path__, "abstain.")
     names = [m.name for m in found if not m.name.endswith("__main__")]
-    return ["abstain", *(n for n in names if n != PROVIDER or importlib.util.find_spec(HOST))]
+    return ["abstain", *(n for n in names if importlib.util.find_spec(HOSTS.get(n, "abstain")))]
 
 
 @pytest.mark.slow

@@ -37,7 +37,8 @@ def test_only_what_is_said_to_be_public_is_there() -> None:
 
 def test_the_top_level_has_few_modules() -> None:
     modules = {path.stem for path in (ROOT / "src" / "abstain").glob("*.py")}
-    names = {"__init__", "__main__", "errors", "outcomes", "reading", "registry", "testing"}
+    names = {"__init__", "__main__", "entry_points", "errors", "outcomes", "reading", "registry"}
+    names |= {"sklearn"}  # `abstain.sklearn` is short for `abstain.integrations.sklearn`
     assert modules == names
 
 

@@ -41,16 +41,17 @@ def __getattr__(name: str) -> _Any:
     """Load a public name only when somebody asks for it: `import abstain` is instant."""
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'abstain' has no attribute '{name}'")
-    from abstain.registry import SHORTCUTS, part, shortcut
+    from abstain.registry import SHORTCUTS, added, part, shortcut
 
     if name == "__all__":
         return ["__version__", *sorted({*_homes(), *SHORTCUTS})]
-    if name in SHORTCUTS:
-        return shortcut(name)
     homes = _homes()
-    if name not in homes:
+    if name in SHORTCUTS or (name not in homes and name in added().shortcuts):
+        return shortcut(name)
+    path = homes.get(name) or added().functions.get(name)
+    if path is None:
         raise AttributeError(f"module 'abstain' has no attribute '{name}'")
-    return part(homes[name])
+    return part(path)
 
 
 def __dir__() -> list[str]:

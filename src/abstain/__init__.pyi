@@ -24,6 +24,7 @@ from abstain.features.editions.analysis import editions as editions
 from abstain.features.editions.result import EditionsResult as EditionsResult
 from abstain.features.explain.card import explain as explain
 from abstain.features.meta.result import MetaResult as MetaResult
+from abstain.features.plugins.analysis import plugins as plugins
 from abstain.features.rank.analysis import RankResult as RankResult
 from abstain.features.rank.truncation import TruncationResult as TruncationResult
 from abstain.features.refusals.analysis import RefusalsResult as RefusalsResult
@@ -32,6 +33,7 @@ from abstain.features.score.result import ScoreResult as ScoreResult
 from abstain.features.score.several import SeveralResult as SeveralResult
 from abstain.features.targets.analysis import targets as targets
 from abstain.features.targets.result import TargetsResult as TargetsResult
+from abstain.features.tasks.analysis import tasks as tasks
 from abstain.features.trec_eval.analysis import trec_eval as trec_eval
 from abstain.features.tune.analysis import tune_files as tune_files
 from abstain.features.tune.result import TuneResult as TuneResult

@@ -1,12 +1,13 @@
 """Declarations of the features by import paths: a module is imported when it is first used.
 
 A feature is a folder in `features/`. Deleting the folder and its declaration here removes its
-command, its methods, its functions, its kinds of results and its page in the reference.
+command, its methods, its functions, its kinds of results and its page in the reference. Features
+of other packages are declared by entry points, and loaded when something else is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
@@ -14,13 +15,19 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from abstain.errors import UnknownNameError
+from abstain.entry_points import Loaded, Plugin, load_plugins, plugins
+from abstain.errors import UnknownNameError, UsageError
 
 C = TypeVar("C", bound=type)
+HOME = "abstain.features"
 
 
 class Feature(Struct, frozen=True, kw_only=True):
-    """The parts of a feature, each as `module:name` relative to its folder."""
+    """The parts of a feature, each as `module:name` relative to its folder.
+
+    >>> FEATURES[0].at("analysis:score")
+    'abstain.features.score.analysis:score'
+    """
 
     name: str
     """Its folder, and its command."""
@@ -39,6 +46,12 @@ class Feature(Struct, frozen=True, kw_only=True):
     """Further public functions."""
     results: dict[str, tuple[str, str]] = {}
     """The tag of each kind of result to its struct and its view."""
+    package: str = ""
+    """The package with its modules, where that is not its folder here."""
+
+    def at(self, path: str) -> str:
+        """The whole import path of one of its parts."""
+        return f"{self.package or f'{HOME}.{self.name}'}.{path}"
 
 
 FEATURES = (
@@ -223,6 +236,20 @@ FEATURES = (
         functions={"explain": "card:explain"},
     ),
     Feature(
+        name="tasks",
+        help="Write tasks for a harness that asks models.",
+        guide="integrations/lm-eval.md",
+        command="command:tasks",
+        functions={"tasks": "analysis:tasks"},
+    ),
+    Feature(
+        name="plugins",
+        help="List what other packages add.",
+        guide="extending.md",
+        command="command:plugins",
+        functions={"plugins": "analysis:plugins"},
+    ),
+    Feature(
         name="demo",
         help="Run the bundled example.",
         guide="demo.md",
@@ -240,19 +267,77 @@ FEATURES = (
 )
 """In the order of `abstain --help`."""
 
-HOME = "abstain.features"
-COMMANDS = {f.name: f for f in FEATURES}
-METHODS = {n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.methods.items()}
-ASKED = METHODS | {
-    n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.asked_by_function.items()
-}
-SHORTCUTS = {name: method for f in FEATURES for name, method in f.shortcuts.items()}
-FUNCTIONS = {n: f"{HOME}.{f.name}.{path}" for f in FEATURES for n, path in f.functions.items()}
-RESULTS = {
-    kind: (f"{HOME}.{f.name}.{struct}", f"{HOME}.{f.name}.{view}")
-    for f in FEATURES
-    for kind, (struct, view) in f.results.items()
-}
+
+class Parts(Struct, frozen=True):
+    """The parts of several features, by name, each with its whole import path."""
+
+    commands: dict[str, Feature]
+    methods: dict[str, str]
+    asked: dict[str, str]
+    """What shortcuts call: the methods, and what only they call."""
+    shortcuts: dict[str, str]
+    functions: dict[str, str]
+    results: dict[str, tuple[str, str]]
+
+    @classmethod
+    def of(cls, features: Iterable[Feature]) -> Parts:
+        every = tuple(features)
+        methods = {name: f.at(path) for f in every for name, path in f.methods.items()}
+        more = {n: f.at(path) for f in every for n, path in f.asked_by_function.items()}
+        return cls(
+            {f.name: f for f in every},
+            methods,
+            methods | more,
+            {name: method for f in every for name, method in f.shortcuts.items()},
+            {name: f.at(path) for f in every for name, path in f.functions.items()},
+            {tag: (f.at(s), f.at(v)) for f in every for tag, (s, v) in f.results.items()},
+        )
+
+    def names(self) -> set[str]:
+        return {*self.commands, *self.asked, *self.shortcuts, *self.functions, *self.results}
+
+
+BUILT_IN = Parts.of(FEATURES)
+COMMANDS, METHODS, RESULTS = BUILT_IN.commands, BUILT_IN.methods, BUILT_IN.results
+SHORTCUTS, FUNCTIONS = BUILT_IN.shortcuts, BUILT_IN.functions
+
+
+@cache
+def plugged() -> Loaded:
+    """The features of other packages by name, checked: their names are new."""
+
+    def take(plugin: Plugin, feature: Any) -> tuple[str, Feature]:
+        if not isinstance(feature, Feature):
+            raise UsageError(f"{plugin} is a {type(feature).__name__}, expected a Feature")
+        if feature.name != plugin.name:
+            raise UsageError(f"{plugin} names a feature '{feature.name}': call both the same")
+        if taken := Parts.of([feature]).names() & BUILT_IN.names():
+            raise UsageError(f"{plugin}: there is a '{min(taken)}' already, choose another name")
+        return feature.name, feature
+
+    return load_plugins(HOME, take)
+
+
+@cache
+def added() -> Parts:
+    """The parts of the features of other packages."""
+    return Parts.of(plugged().items.values())
+
+
+def commands_added() -> dict[str, str]:
+    """The commands of other packages, with what their metadata say; none is imported."""
+    return {p.name: p.summary or p.package for p in plugins(HOME) if p.name not in COMMANDS}
+
+
+def feature_named(name: str) -> Feature | None:
+    """The feature behind a command, if there is one; what is wrong with a broken one raises."""
+    if name in COMMANDS or name not in commands_added():
+        return COMMANDS.get(name)
+    for plugin, fault in plugged().faults.items():
+        if plugin.name == name:
+            raise UsageError(fault)
+    feature: Feature = plugged().items[name]
+    return feature
 
 
 @cache
@@ -262,9 +347,16 @@ def part(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def result_parts(kind: str) -> tuple[str, str] | None:
+    """The struct and the view of a kind of result; None where there is no such kind."""
+    return RESULTS.get(kind) or added().results.get(kind)
+
+
 def view_of(result: Any) -> Any:
     """The view of a result, by its kind."""
-    return part(RESULTS[result.kind][1])(result)
+    parts = result_parts(result.kind)
+    assert parts is not None
+    return part(parts[1])(result)
 
 
 class Method:
@@ -280,11 +372,23 @@ class Method:
 
 
 def with_feature_methods(kind: C) -> C:
-    """Class decorator: attach the methods that features declare for the class."""
+    """Class decorator: attach the methods that features declare for the class.
+
+    Those of other packages are looked up when something is asked for that the class lacks.
+    """
     for name, path in METHODS.items():
         owner, _, method = name.partition(".")
         if owner == kind.__name__:
             setattr(kind, method, Method(path, method))
+
+    def lacking(self: Any, name: str) -> Any:
+        path = None if name.startswith("_") else added().methods.get(f"{kind.__name__}.{name}")
+        if path is None:
+            raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+        return part(path).__get__(self, kind)
+
+    vars_of: Any = kind
+    vars_of.__getattr__ = lacking
     return kind
 
 
@@ -303,7 +407,9 @@ def shortcut(name: str) -> Callable[..., Any]:
     It takes the arguments of both. For several analyses of the same runs, call `read` once: what
     it returns may stand in place of what to read.
     """
-    method, owner = part(ASKED[SHORTCUTS[name]]), SHORTCUTS[name].partition(".")[0]
+    parts = BUILT_IN if name in SHORTCUTS else added()
+    path = parts.shortcuts[name]
+    method, owner = part(parts.asked[path]), path.partition(".")[0]
     read = part(READERS[owner])
     asked, reading = signature(method), signature(read).parameters
     inputs = [one for one in reading.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]

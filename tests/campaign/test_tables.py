@@ -170,9 +170,6 @@ def test_questions_say_how_many_runs_had_them(both: Both) -> None:
         )
         shown = dict(re.findall(r"(\w+) \((\d+)\)", str(row["answers given"])))
         assert {k: int(v) for k, v in shown.items()} == dict(given)
-    nobody = sum(r["right"] == 0 for r in found)
-    told = f"Questions that no run got right: {nobody} of {len(found)} ("
-    assert told in tables["questions"].reading
 
 
 def test_teams_put_their_best_run_first(both: Both) -> None:

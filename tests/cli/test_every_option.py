@@ -29,7 +29,7 @@ BASE = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
 """c@1, by hand: 5 right and 2 blank of 8; 3 right of 8."""
 
 OTHERS = {"rank", "trec_eval", "baseline", "report", "audit", "convert", "refusals"}
-OTHERS |= {"measures", "explain", "demo", "editions", "cut", "decisions"}
+OTHERS |= {"measures", "explain", "demo", "editions", "cut", "decisions", "plugins", "tasks"}
 """Commands that judge no responses to questions (test_every_option_elsewhere.py has those), or need
 marks that these files lack (tests/decisions has `decisions`)."""
 

@@ -129,13 +129,15 @@ PIPED = {
     "convert": (),
     "measures": ("",),
     "explain": ("c@1",),
+    "plugins": ("",),
+    "tasks": ("lm-eval -o written",),
     "demo": ("-o demo",),
     "editions": ("2013=scores.json 2014=scores.json",),
 }
 """What every command is asked: its files where they are not a gold and two runs."""
 ALONE = (
     *("measures", "explain", "demo", "baseline", "audit", "refusals", "rank"),
-    *("trec_eval", "cut", "editions"),
+    *("trec_eval", "cut", "editions", "plugins", "tasks"),
 )
 
 

@@ -19,7 +19,8 @@ def options_of(command: str) -> list[click.Option]:
 
 
 EVERY = [(command, option) for command in COMMANDS for option in options_of(command)]
-SINGLE = [(command, option) for command, option in EVERY if not option.multiple]
+FLAGS = [(c, o) for c, o in EVERY if o.is_flag and not o.secondary_opts]
+SINGLE = [(c, o) for c, o in EVERY if not o.multiple and (c, o) not in FLAGS]
 SEVERAL = [(command, option) for command, option in EVERY if option.multiple]
 
 
@@ -59,3 +60,9 @@ def test_the_last_value_does_not_win_in_silence(here: Here) -> None:
     assert said == "--format appears twice, expected once"
     said = here.refuses("score", "gold.csv", "a.csv", "--interval", "--interval", "bca")
     assert said == "--interval appears twice, expected once"
+
+
+def test_a_flag_says_the_same_however_often_it_appears(here: Here) -> None:
+    for command, option in FLAGS:
+        said = here(command, option.opts[0], option.opts[-1])
+        assert "appears twice, expected once" not in said.err, (command, option.opts)

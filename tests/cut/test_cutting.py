@@ -217,6 +217,7 @@ def test_a_promise_is_told() -> None:
     promise = result.runs[0].promise
     assert promise is not None
     assert promise.kept == rows_of(result)["keep"].recall
+    assert promise.kept is not None
     says(str(result), "0.8", f"{100 * promise.kept:.1f} %")
 
 

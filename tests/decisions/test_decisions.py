@@ -171,8 +171,8 @@ def test_runs_that_refuse_or_answer_everything_are_in_the_first_line(here: Here)
     for run in RUNS:
         runs.filter(run=run).drop("run").write_csv(f"{run}.csv")
     alone = {run: here("decisions", "gold.csv", f"{run}.csv").out.splitlines()[0] for run in RUNS}
-    assert alone["mute"].startswith("mute refuses everything: it declines all 30")
-    assert alone["loud"].startswith("loud answers everything: it answers all 30")
+    assert alone["mute"].startswith("mute refuses everything: it declines 30 of 30 ")
+    assert alone["loud"].startswith("loud answers everything: it declines 0 of 30 ")
     assert alone["bold"].startswith("bold errs towards answering")
     assert alone["shy"].startswith("shy errs towards declining")
     together = here("decisions", "gold.csv", *(f"{run}.csv" for run in RUNS)).out
@@ -281,7 +281,6 @@ def test_a_refusal_that_is_graded_right_marks_its_question(here: Here) -> None:
     read = ab.read_judged("graded.csv", detect_refusals="en")
     result = read.decisions()
     assert (table_of(result, "a"), table_of(result, "b")) == ([1, 1, 0, 0, 1], [0, 1, 1, 1, 0])
-    assert "graded right" in " ".join(result.notes)
     # scores stay: the grade says right
     assert [row.counts.right for row in read.score().rows] == [2, 0]
     with refuses(ab.InputError, "answerable"):

@@ -338,6 +338,12 @@ def _cascade(rng: random.Random, files: Files) -> list[str]:
     return args if rng.random() < 0.2 else [*args, "--stages", rng.choice(("a,b", "b,a"))]
 
 
+def _targets(rng: random.Random, files: Files) -> list[str]:
+    args = _any_of(_judged, sure=True)(rng, files)
+    told = rng.choice(("a=0.5", "b=0", "a=0.9", f"{rng.choice(NASTY)}=0.1"))
+    return args if rng.random() < 0.2 else [*args, "--target", "a=0", "--target", told]
+
+
 def _ranking(rng: random.Random, files: Files) -> list[str]:
     qrels, run = ranked(rng)
     _put(files, ("queries.csv", b"query,type\nq1,x\nq2,y\n1,x\n"))
@@ -430,6 +436,7 @@ COMMANDS: dict[str, Maker] = {
     "curve": _any_of(_judged, sure=True),
     "tune": _tune,
     "cascade": _cascade,
+    "targets": _targets,
     "meta": _meta,
     "rank": _ranking,
     "trec_eval": _trec_eval,
@@ -444,9 +451,11 @@ COMMANDS: dict[str, Maker] = {
     "campaign": _campaign,
     "explain": lambda rng, files: [rng.choice((*NASTY, *MEANT_WRONG, *COUNTING, *RANKING))],
     "measures": lambda rng, files: [],
+    "plugins": lambda rng, files: [],
+    "tasks": lambda rng, files: [rng.choice((*NASTY, "lm-eval")), "-o", "written"],
 }
 """Of every command, what makes its files and its arguments."""
 
-RARE = ("explain", "measures", "demo")
+RARE = ("explain", "measures", "demo", "plugins", "tasks")
 DRAWN = sorted([name for name in COMMANDS if name not in RARE] * 8 + list(RARE))
 """The commands as they are drawn: those that read most are drawn most."""

@@ -300,7 +300,7 @@ def with_a_rule_that_nobody_judged(saved: dict[str, Any]) -> None:
 
 
 def with_a_reference_of_another_name(saved: dict[str, Any]) -> None:
-    saved["runs"][0]["best_reference"] = "x"
+    saved["runs"][0]["best_trivial"] = "x"
 
 
 def with_a_part_of_a_question(saved: dict[str, Any]) -> None:

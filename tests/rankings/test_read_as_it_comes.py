@@ -124,12 +124,6 @@ def test_utf16_is_named(files: Here) -> None:
     assert "is UTF-16, expected UTF-8" in files("rank", "qrels", "wide").err
 
 
-def test_the_lowest_rank_there_is_does_not_pass(files: Here) -> None:
-    files.write("low", f"q1 Q0 a {-(1 << 63)} 2 r\n")
-    said = files("rank", "qrels", "low", "--ties", "rank")
-    assert (said.code, said.err[:6]) == (2, "low:1:")
-
-
 def test_a_name_that_promises_another_format_is_refused(files: Here) -> None:
     assert files("rank", "qrels", "run", "-o", "rows.parquet").code == 2
     assert not Path("rows.parquet").exists()

@@ -18,7 +18,7 @@ import click
 from abstain import __version__
 from abstain.cli.command import SETTINGS, typed
 from abstain.errors import AbstainError, UsageError, nearest
-from abstain.registry import COMMANDS, HOME, part
+from abstain.registry import COMMANDS, commands_added, feature_named, part
 
 EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED, EXIT_ENDED = 1, 2, 3, 130, 143
 
@@ -71,9 +71,6 @@ def run(args: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else "the output cannot be written: "
         _say(f"{where}{error.strerror or error}")
         _silence_stdout()
-        return EXIT_USAGE
-    except MemoryError:
-        _say("there is not enough memory for this")
         return EXIT_USAGE
     except BaseException as error:  # a panic of a library is no Exception
         if isinstance(error, SystemExit):
@@ -131,13 +128,13 @@ class Program(click.Group):
     """The program itself: a group that knows its commands before it imports them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS]
+        return [*COMMANDS, *commands_added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        feature = feature_named(cmd_name)
+        if feature is None:
             return None
-        feature = COMMANDS[cmd_name]
-        command: click.Command = part(f"{HOME}.{feature.name}.{feature.command}")
+        command: click.Command = part(feature.at(feature.command))
         return command
 
     def resolve_command(
@@ -145,14 +142,18 @@ class Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """A command and its arguments; an unknown one is refused with the nearest."""
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            near = nearest(name, COMMANDS)
+        known = COMMANDS if name in COMMANDS else self.list_commands(ctx)
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            near = nearest(name, known)
             ctx.fail(f"no such command '{name}'" + (f"; did you mean {near[0]}?" if near else ""))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, feature.help) for name, feature in COMMANDS.items()])
+        if more := commands_added():
+            with formatter.section("Commands of other packages"):
+                formatter.write_dl(more.items())
 
 
 VARIABLE = "_ABSTAIN_COMPLETE"

@@ -56,6 +56,11 @@ class Option(click.Option):
         return f"'{max(self.opts, key=len)}'"
 
 
+def _takes_one(option: Option) -> bool:
+    """Whether it takes one value: a mere flag says the same however often it appears."""
+    return not option.multiple and (not option.is_flag or bool(option.secondary_opts))
+
+
 BARE = "default"
 """The value of an option without a value."""
 
@@ -140,7 +145,7 @@ class Command(click.Command):
 
         def parse_once(args: list[str]) -> Any:
             parsed = parse(args)
-            order = [p for p in parsed[-1] if isinstance(p, Option) and not p.multiple]
+            order = [p for p in parsed[-1] if isinstance(p, Option) and _takes_one(p)]
             if len(set(order)) < len(order):
                 name = max(max(order, key=order.count).opts, key=len)
                 raise UsageError(f"{name} appears twice, expected once")

@@ -47,12 +47,10 @@ def measure(help: str, *, to: str = "measure", **attrs: Any) -> Callable[[F], F]
 
 
 def by(help: str) -> Callable[[F], F]:
-    """`--by ATTR`, repeatable."""
     return option("--by ATTR", f"{help} Repeatable.", multiple=True)
 
 
 def level(help: str = "The level of intervals.", default: float | None = 0.95) -> Callable[[F], F]:
-    """`--level 0.95`."""
     return option("--level L", help, type=float, default=default)
 
 
@@ -64,7 +62,6 @@ force = partial(option, "--force", section=SHOWING)
 def output(
     help: str, metavar: str = "FILE", *, writes: bool = True, **attrs: Any
 ) -> Callable[[F], F]:
-    """`-o FILE`."""
     usage = f"-o --output {metavar}"
     return option(usage, help, type=NEW_FILE, writes=writes, section=SHOWING, **attrs)
 

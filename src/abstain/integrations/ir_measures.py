@@ -141,7 +141,7 @@ def _register() -> tuple[AbstainProvider, dict[str, Any]]:
     """Ours by their names; the provider stands behind all others of the default pipeline."""
     result, taken = {}, {name.casefold() for name in host.registry}
     supported = AbstainProvider.SUPPORTED_MEASURES
-    for definition in definitions("ranking", strict=False).values():
+    for definition in definitions("ranking").values():
         one = _declared(definition)
         if one.NAME.casefold() not in taken:
             result[one.NAME] = item = one()

@@ -65,8 +65,6 @@ class CsvFile:
         place = Place(self.opened.name, 1)
         if not any(names):
             raise InputError("begins with a blank line, expected a header", place)
-        if len(names) > files.MAX_COLUMNS:
-            raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", place)
         if len(set(names)) < len(names):
             name = next(name for at, name in enumerate(names) if name in names[:at])
             what = f"column {shown(name)} appears twice" if name else "two columns have no name"

@@ -147,7 +147,6 @@ class Opened:
 
     @cached_property
     def head(self) -> bytes:
-        """The first plain bytes."""
         with read_errors(self.name), self.stream() as file:
             return file.read(HEAD)
 
@@ -172,10 +171,7 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
     """Open a file, or the standard input (`-`); a pipe is read into memory at once."""
     name = os.fspath(path)
     if name == STDIN:
-        source = getattr(sys.stdin, "buffer", None)
-        if source is None:
-            raise InputError("there is no standard input to read", STDIN_NAME)
-        return _read_once(source, source, STDIN_NAME)
+        return _read_once(sys.stdin.buffer, sys.stdin.buffer, STDIN_NAME)
     with read_errors(name):
         try:
             status = os.stat(name)

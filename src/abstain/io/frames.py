@@ -58,7 +58,7 @@ def open_table(
         with read_errors(label, engine=True):  # a query may be wrong before it is run
             columns = tuple(frame.collect_schema().names())
         return Table(label, "frame", columns, native)
-    eager = to_polars(frame, label)
+    eager = to_polars(frame)
     if eager.is_empty() and not may_be_empty:
         raise InputError("has no rows", label)
     return Table(label, "frame", tuple(eager.columns), eager.lazy().with_row_index(ROW))
@@ -78,10 +78,8 @@ def _with_index(data: Any) -> Any:
     return data.reset_index(level=kept) if kept else data
 
 
-def to_polars(frame: nw.DataFrame[Any], label: str) -> pl.DataFrame:
+def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
     """An eager frame as polars; columns of mixed objects become text."""
-    if len(set(frame.columns)) < len(frame.columns):
-        raise InputError("two columns have the same name", label)
     try:
         return frame.to_polars()
     except Exception:

@@ -53,8 +53,6 @@ def read_array(opened: Opened) -> Table:
     if not records:
         raise InputError("has no rows", opened.name)
     names = dict.fromkeys(key for record in records for key in record)
-    if len(names) > MAX_COLUMNS:
-        raise InputError(f"has more than {MAX_COLUMNS:,} keys", opened.name)
     columns = {name: json_column(name, [record.get(name) for record in records]) for name in names}
     frame = pl.DataFrame(columns).lazy().with_row_index(ROW)
     return Table(opened.name, "json", tuple(names), frame, opened)

@@ -12,11 +12,6 @@ _SQUAD_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _MEANINGFUL = frozenset("%#+/&@°")
 
 
-def exact(text: str) -> str:
-    """The text itself, without the white space around it."""
-    return text.strip()
-
-
 def plain(text: str) -> str:
     """Letters and digits, whatever their case, width or punctuation.
 
@@ -55,7 +50,7 @@ def squad(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", lowered).split())
 
 
-MATCHES: dict[str, Callable[[str], str]] = {"id": exact, "text": plain, "squad": squad}
+MATCHES: dict[str, Callable[[str], str]] = {"id": str.strip, "text": plain, "squad": squad}
 """`id`: equal as they are (option ids, codes). `text` and `squad`: equal when normalised."""
 
 

@@ -21,10 +21,11 @@ from typing import Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, UsageError, option, plural, shown
+from abstain.entry_points import Loaded, Plugin, load_plugins
+from abstain.errors import InputError, Place, UsageError, check_name, option, plural, shown
 from abstain.io.files import BOM, HEAD, MAX_LINE, Opened
 from abstain.io.frames import without
-from abstain.io.tables import AS_JUDGED, ROW, Plan, Table, json_column, json_text
+from abstain.io.tables import AS_JUDGED, FORMATS, ROW, Plan, Table, json_column, json_text
 
 RIGHT_AT = "a score of at least this is right (for scores between 0 and 1)"
 TEXTS = ("run", "question", "outcome", "why", "answer", "candidate", "reason", "response")
@@ -56,22 +57,43 @@ class Reader:
     """Whether a log is of one task, so that those of one model are one run."""
     paired_by: str = ""
     """How documents of two logs are known to be the same, where that is by a hash."""
+    example: str = ""
+    """A short log, on which `abstain.testing.check_reader` tries it."""
 
 
 @cache
 def log_readers() -> Mapping[str, Reader]:
     """Every reader by its name, those of other packages among them."""
-    from abstain.io import logs
-    from abstain.measures.registry import load_plugins
+    return {**_built_in(), **readers_of_plugins().items}
 
-    readers = {reader.name: reader for reader in logs.READERS}
-    for what, reader in load_plugins("abstain.readers"):
+
+def _built_in() -> dict[str, Reader]:
+    from abstain.io import logs
+
+    return {reader.name: reader for reader in logs.READERS}
+
+
+@cache
+def readers_of_plugins() -> Loaded:
+    """The readers of other packages, and what is wrong with those that are left out."""
+
+    def take(plugin: Plugin, reader: Any) -> tuple[str, Reader]:
         if not isinstance(reader, Reader):
-            raise UsageError(f"{what} is a {type(reader).__name__}, expected a Reader")
-        if reader.name in readers:
-            raise UsageError(f"{what}: there is a reader '{reader.name}' already")
-        readers[reader.name] = reader
-    return readers
+            raise UsageError(f"{plugin} is a {type(reader).__name__}, expected a Reader")
+        if reader.name in (*FORMATS, *_built_in()):
+            raise UsageError(f"{plugin}: there is a reader '{reader.name}' already")
+        return reader.name, reader
+
+    return load_plugins("abstain.readers", take)
+
+
+def reader_named(name: str) -> Reader:
+    """The reader that `--from` names; what is wrong with a broken one raises."""
+    readers = log_readers()
+    for fault in readers_of_plugins().faults.values() if name not in readers else ():
+        raise UsageError(fault)
+    check_name("table or log format", name, (*FORMATS, *readers))
+    return readers[name]
 
 
 def sniff_log(opened: Opened) -> str | None:
@@ -87,14 +109,11 @@ def sniff_log(opened: Opened) -> str | None:
 
 @dataclass(slots=True)
 class LogRows:
-    """The rows of one log."""
-
     opened: Opened
     format: str
     rows: list[dict[str, Any]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    _metadata: set[str] = field(default_factory=set)
     _asked: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(
@@ -121,18 +140,12 @@ class LogRows:
             row["answer"] = ""
         for name, value in (metadata or {}).items():
             if isinstance(value, (str, int, float, bool)):
-                row[self._metadata_name(name, attributes or {})] = value
+                known = name.strip() or "metadata"
+                is_taken = known in TAKEN or known in (attributes or {})
+                row[f"{known} (metadata)" if is_taken else known] = value
         self.rows.append({**row, **(attributes or {})})
         if line is not None:
             self.lines.append(line)
-
-    def _metadata_name(self, name: str, attributes: Mapping[str, Any]) -> str:
-        known = name.strip() or "metadata"
-        known = f"{known} (metadata)" if known in (*TAKEN, *attributes) else known
-        self._metadata.add(known)
-        if len(self._metadata) > MAX_ATTRIBUTES:
-            raise InputError(f"has more than {MAX_ATTRIBUTES} attributes", self.opened.name)
-        return known
 
     def again(self, key: str, run: str = "") -> str:
         """The id of a question by what is asked: `q1`, and `q1#2` where a run is asked it again."""
@@ -158,9 +171,18 @@ class LogRows:
         if not self.rows:
             raise InputError("has no responses", self.opened.name)
         names = dict.fromkeys((*TYPES, *itertools.chain.from_iterable(self.rows)))
-        series = [_series(name, [row.get(name) for row in self.rows]) for name in names]
-        kept = [s for s in series if s.name == "answer" or s.null_count() < len(s)]
-        frame = pl.DataFrame(kept).with_columns(pl.col("answer").fill_null(""))
+        if len(names) > len(TYPES) + MAX_ATTRIBUTES:
+            raise InputError(f"has more than {MAX_ATTRIBUTES} attributes", self.opened.name)
+        series = []
+        for name in names:
+            values = [row.get(name) for row in self.rows]
+            if name in TEXTS:
+                values = [None if value is None else str(value) for value in values]
+            kind = TYPES.get(name)
+            made = json_column(name, values) if kind is None else pl.Series(name, values, kind)
+            if name == "answer" or made.null_count() < len(made):
+                series.append(made)
+        frame = pl.DataFrame(series).with_columns(pl.col("answer").fill_null(""))
         return Table(
             self.opened.name,
             self.format,
@@ -175,13 +197,6 @@ class LogRows:
             cluster=cluster,
             verdicts="match" if by_match else "judge",
         )
-
-
-def _series(name: str, values: list[Any]) -> pl.Series:
-    if name in TEXTS:
-        values = [None if value is None else str(value) for value in values]
-    kind = TYPES.get(name)
-    return json_column(name, values) if kind is None else pl.Series(name, values, dtype=kind)
 
 
 def number_picked(picks: Mapping[str, str], name: str) -> float | None:

@@ -35,8 +35,6 @@ IGNORED = (
 """Endings of what comes along with runs."""
 BESIDE = ("readme", "license")
 MAX_FILES = 10_000
-ENTRY = "/"
-"""Stands between an archive's name and that of a file in it."""
 
 
 def runs_in(bundle: str | os.PathLike[str], format: str | None) -> list[File]:
@@ -118,8 +116,6 @@ def _entries(name: str) -> Iterator[File]:
     """The files of an archive with their bytes; a damaged or nested one says so when it is read."""
     with open_archive(open_file(name)) as archive:
         entries = [n for n in sorted(archive.entries) if _is_wanted(n) and not n.endswith("/")]
-        if len(entries) > MAX_FILES:
-            raise InputError(f"has more than {MAX_FILES:,} files, expected runs", name)
         for entry in entries:
             data, broken = b"", ""
             try:
@@ -128,7 +124,7 @@ def _entries(name: str) -> Iterator[File]:
                 broken = error.message
             if data.startswith(ZIP) and entry.lower().endswith(ARCHIVE):
                 broken = "is an archive in another, expected runs: unpack it first"
-            yield Opened(f"{name}{ENTRY}{entry}", data=data, broken=broken)
+            yield Opened(f"{name}/{entry}", data=data, broken=broken)
 
 
 def _is_wanted(name: str) -> bool:

@@ -103,6 +103,8 @@ class Table(Struct, frozen=True):
     def __post_init__(self) -> None:
         if ROW in self.columns:
             raise InputError(f"a column may not be called {ROW}", self.name)
+        if len(self.columns) > files.MAX_COLUMNS:
+            raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", self.name)
 
     def in_file(self, column: str) -> str:
         """What the file calls a column, for messages to those who know the file."""
@@ -139,10 +141,9 @@ def read_table(
         files.refuse_binary(opened)
         chosen = format or sniff(opened)
         if chosen not in FORMATS:
-            from abstain.io.readers import log_readers
+            from abstain.io.readers import reader_named
 
-            check_name("table or log format", chosen, (*FORMATS, *log_readers()))
-            reader = log_readers()[chosen]
+            reader = reader_named(chosen)
             for name in pick or {}:
                 check_name(f"pick of {chosen}", name, reader.picks)
             return reader.read(opened, pick or {})
@@ -283,8 +284,6 @@ def _read_parquet(opened: Opened) -> Table:
     rows = frame.select(pl.len()).collect().item()
     if not rows:
         raise InputError("has no rows", opened.name)
-    if len(columns) > files.MAX_COLUMNS:
-        raise InputError(f"has more than {files.MAX_COLUMNS:,} columns", opened.name)
     size = len(source.getbuffer()) if isinstance(source, io.BytesIO) else source.stat().st_size
     limit = files.byte_limit(packed=size)
     if rows * len(columns) * CELL > limit:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from abstain.errors import AbstainError, UnknownNameError, UsageError, nearest, reason_of, shown
+from abstain.errors import UnknownNameError, UsageError, nearest, shown
 from abstain.measures.definition import Definition, Parameter, Takes
 from abstain.measures.kinds import (
     NAMES,
@@ -28,8 +28,9 @@ from abstain.measures.kinds import (
     fold,
 )
 
-GROUP = "abstain.measures"
-"""The entry points of packages that declare measures."""
+if TYPE_CHECKING:
+    from abstain.entry_points import Loaded
+
 FAMILIES = (
     "abstain.measures.of_counts",
     "abstain.measures.decisions",
@@ -99,14 +100,12 @@ def admit(definition: Definition) -> None:
     _parsed.cache_clear()
 
 
-def definitions(takes: Takes | None = None, *, strict: bool = True) -> Mapping[str, Definition]:
+def definitions(takes: Takes | None = None) -> Mapping[str, Definition]:
     """Every declared measure by name, or those of one kind; the built-in ones first, by family.
 
-    A plug-in that cannot be loaded is an error, or is skipped where `strict` is False.
+    A plug-in that cannot be loaded is left out: `abstain plugins` says why.
     """
-    _load_built_in()
-    if (fault := _load_measures()) and strict:
-        raise UsageError(fault)
+    measures_of_plugins()
     kinds, homes = list(KINDS), {home: at for at, home in enumerate(FAMILIES)}
 
     def place(d: Definition) -> tuple[int, int]:
@@ -221,14 +220,14 @@ def _lookup(text: str) -> tuple[str | None, str | None]:
             break
         import_module(family)
     if whole not in NAMES and head not in NAMES:
-        _load_measures()
+        measures_of_plugins()
     if whole in NAMES:
         return NAMES[whole], None
     return (NAMES[head], cutoff) if at and head in NAMES else (None, None)
 
 
 def _unknown(text: str) -> UsageError:
-    if fault := _load_measures():
+    for fault in measures_of_plugins().faults.values():
         return UsageError(fault)
     if (known_set := set_named(text)) is not None:
         return UsageError(
@@ -297,28 +296,16 @@ def _load_built_in() -> None:
 
 
 @cache
-def _load_measures() -> str:
-    """Importing a plug-in declares its measures; what is wrong with the first one that fails."""
-    try:
-        load_plugins(GROUP)
-    except UsageError as error:
-        return error.message
-    return ""
+def measures_of_plugins() -> Loaded:
+    """The names that each plug-in declares when it is imported, and what is wrong with others."""
+    from abstain.entry_points import Plugin, load_plugins
 
+    _load_built_in()
+    known = set(REGISTRY)
 
-def load_plugins(group: str) -> list[tuple[str, Any]]:
-    """Every object that packages name in a group of entry points, with a description of it."""
-    from importlib.metadata import entry_points
+    def take(plugin: Plugin, _: object) -> tuple[str, tuple[str, ...]]:
+        names = tuple(name for name in REGISTRY if name not in known)
+        known.update(names)
+        return ", ".join(names) or str(plugin), names
 
-    plugins, faults = [], []
-    for point in entry_points(group=group):
-        home = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
-        description = f"plug-in {shown(point.name)}{home} ({point.value})"
-        try:
-            plugins.append((description, point.load()))
-        except Exception as error:
-            kind = "" if isinstance(error, AbstainError) else f"{type(error).__name__}: "
-            faults.append(f"{description} cannot be loaded: {kind}{reason_of(error)}")
-    if faults:
-        raise UsageError(faults[0])
-    return plugins
+    return load_plugins("abstain.measures", take)

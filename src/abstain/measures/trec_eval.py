@@ -42,7 +42,7 @@ class Figure(NamedTuple):
 @cache
 def by_trec_name() -> Mapping[str, tuple[TrecName, Definition]]:
     """Every measure that trec_eval has, by its name there, in its order."""
-    pairs = [(trec, d) for d in definitions("ranking", strict=False).values() for trec in d.trec]
+    pairs = [(trec, d) for d in definitions("ranking").values() for trec in d.trec]
     return {trec.name: (trec, d) for trec, d in sorted(pairs, key=lambda each: each[0].place)}
 
 

@@ -8,7 +8,7 @@ the judged one, and to order equal scores. Batches are looked at in threads, add
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from abstain.io.files import ahead
 from abstain.measures.ranked_lists import Bools, Floats, Ints, offsets_of, spread
 from abstain.rankings.judgments import (
     Codes,
@@ -207,10 +208,34 @@ class Batch(NamedTuple):
     nil_words: Sequence[str]
 
 
-def look_at(
+def looked_at(
+    judgments: Judgments, frames: Iterable[pl.DataFrame], *, by_rank: bool, gather: bool
+) -> Iterator[tuple[str, Batch]]:
+    """Rows (query, doc, score, run, marks) by run, in their order, each looked at in a thread."""
+
+    def numbered() -> Iterator[tuple[str, pl.DataFrame, Codes]]:
+        """Queries get their numbers in the order of rows, whichever thread is ahead."""
+        for frame in frames:
+            for name, rows in _by_run(frame):
+                yield name, rows, judgments.encode(rows["query"], rows["begins"].to_numpy())
+
+    def look(item: tuple[str, pl.DataFrame, Codes]) -> tuple[str, Batch]:
+        return item[0], _batch(judgments, *item[1:], by_rank=by_rank, gather=gather)
+
+    yield from ahead(numbered(), look)
+
+
+def _by_run(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    if frame.height and (frame["run"] == frame["run"][0]).all():
+        yield frame["run"][0], frame
+        return
+    for (name,), rows in frame.partition_by("run", as_dict=True, maintain_order=True).items():
+        yield str(name), rows.with_columns(MARKS)  # other rows stand before them now
+
+
+def _batch(
     judgments: Judgments, frame: pl.DataFrame, codes: Codes, *, by_rank: bool, gather: bool
 ) -> Batch:
-    """Some rows (query, doc, score, marks), with the numbers of their queries."""
     keys = row_keys(codes, frame["hash"].to_numpy())
     rows = Rows(codes, keys, frame["score"].to_numpy(), frame["doc"])
     words = [word for word in NIL_WORDS if (rows.docs == word).any()]

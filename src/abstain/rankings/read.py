@@ -11,22 +11,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
-from abstain.io.files import Opened, ahead, is_bundle, split_name
+from abstain.io.files import Opened, is_bundle, split_name
 from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
 from abstain.rankings.collector import (
     MARKS,
-    Batch,
     Collected,
     Collector,
     Hits,
     ScatteredError,
-    look_at,
+    looked_at,
     together,
 )
-from abstain.rankings.judgments import NIL, UNJUDGED, Codes, Judgments, RepeatedError
+from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.sources import RunOrigin, Source, TrecFile, is_ranking, open_source
 from abstain.reading import (
@@ -276,18 +274,9 @@ def _collect(
     """The judged documents of each run in a source; scattered rows are gathered first."""
     collectors: dict[str, Collector] = {}
     new = partial(Collector, judgments, by_rank=by_rank)
-
-    def numbered() -> Iterator[tuple[str, pl.DataFrame, Codes]]:
-        """Queries get their numbers in the order of rows, whichever thread is ahead."""
-        for batch in source.batches(by_rank=by_rank, marks=MARKS):
-            for name, rows in _by_run(batch):
-                yield name, rows, judgments.encode(rows["query"], rows["begins"].to_numpy())
-
-    def looked_at(item: tuple[str, pl.DataFrame, Codes]) -> tuple[str, Batch]:
-        return item[0], look_at(judgments, *item[1:], by_rank=by_rank, gather=gather)
-
     try:
-        for name, seen in ahead(numbered(), looked_at):
+        batches = source.batches(by_rank=by_rank, marks=MARKS)
+        for name, seen in looked_at(judgments, batches, by_rank=by_rank, gather=gather):
             if name not in collectors:
                 collectors[name] = new()
             collectors[name].add(seen)
@@ -307,14 +296,6 @@ def _repeated(source: Source, error: RepeatedError) -> InputError:
     if len(places) < 2:
         return InputError(problem, source.name)
     return InputError(f"{problem} (first: {places[0]})", places[1])
-
-
-def _by_run(batch: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    if batch.height and (batch["run"] == batch["run"][0]).all():
-        yield batch["run"][0], batch
-        return
-    for (name,), rows in batch.partition_by("run", as_dict=True, maintain_order=True).items():
-        yield str(name), rows.with_columns(MARKS)  # other rows stand before them now
 
 
 def _names(tagged: Sequence[tuple[str, Source]]) -> list[str]:

@@ -172,8 +172,9 @@ def _read_table(
 ) -> ScoreMatrix:
     """The scores of a table, in whichever of its two shapes they are."""
     frame = collect(into_lazy(table.frame), table.name)
-    if frame.is_empty():
-        raise InputError("has no rows, expected one topic per row", table.name)
+    for column, dtype in frame.schema.items():
+        if dtype.is_nested():
+            raise InputError(f"column {shown(column)} holds {dtype}, expected scores", table.name)
     frame = frame if ROW in frame.columns else frame.with_row_index(ROW)
     if cluster is not None:
         check_name("column", cluster, table.columns)
@@ -258,16 +259,12 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
 
 def _like_ids(column: pl.Series) -> bool:
     """Whether all cells are whole numbers, and different ones."""
-    try:
-        values = column.cast(pl.Float64, strict=False)
-    except pl.exceptions.PolarsError:
-        return False
+    values = column.cast(pl.Float64, strict=False)
     whole = (values == values.round()).fill_null(value=False).all()
     return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
-    """The columns of scores."""
     every = {c: _numbers(frame[c], table, frame[ROW]) for c in frame.columns if c not in aside}
     if scores := {column: numbers for column, numbers in every.items() if numbers is not None}:
         return scores
@@ -289,9 +286,6 @@ def _cells(column: pl.Series) -> pl.Series:
 
 def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     """A column's scores, NaN where there is none; None: it holds words, or yes and no."""
-    if column.dtype.is_nested():
-        what = f"holds {column.dtype}, expected scores"
-        raise InputError(f"column {shown(column.name)} {what}", table.name)
     if column.dtype == pl.Boolean or column.dtype.is_temporal():
         return None
     text = _cells(column) if column.dtype == pl.String else column.alias("")

@@ -13,7 +13,6 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, check_name, option, shown
-from abstain.io import trec
 from abstain.io.engines import moved
 from abstain.io.files import STDIN, Opened
 from abstain.io.frames import (
@@ -41,7 +40,6 @@ ALIASES = {
     "rel": ("relevance", "label"),
 }
 """What ir_measures, PyTerrier and ranx call a column that does not have our name."""
-LARGEST_GRADE = 1e18  # sums of such grades are still far from what a double can hold
 
 
 class RankedTable(SourceNames, frozen=True):
@@ -66,10 +64,7 @@ class RankedTable(SourceNames, frozen=True):
         if rows.is_empty():
             raise InputError("has no judgments (expected columns: query, doc, rel)", self.name)
         _refuse_empty(table, rows, ("query", "doc"))
-        rel = _numbers(rows, "rel", table, finite=True)
-        problem = f"the grade must be at most {LARGEST_GRADE:g}"
-        _refuse(table, rows, rel > LARGEST_GRADE, problem, rel)
-        return rows.select("query", "doc").with_columns(rel)
+        return rows.select("query", "doc", _numbers(rows, "rel", table, finite=True))
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
         """The rows of the runs, some at a time."""
@@ -79,9 +74,8 @@ class RankedTable(SourceNames, frozen=True):
             _refuse_empty(table, rows, self.texts)
             numbers = _numbers(rows, order, table, finite=by_rank)
             if by_rank:
-                odd, large = numbers != numbers.round(), numbers.abs() >= trec.MOST
+                odd = numbers != numbers.round()
                 _refuse(table, rows, odd, "the rank must be a whole number", rows[order])
-                _refuse(table, rows, large, "the rank must be below 2^53", rows[order])
             score = (-numbers if by_rank else numbers).alias("score")
             run = rows["run"] if "run" in rows.columns else pl.lit(self.run)
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
@@ -282,7 +276,7 @@ def _lists(rows: nw.LazyFrame[Any], *, by_rank: bool) -> nw.LazyFrame[Any]:
     score, doc = nw.col("score"), nw.col("doc")
     bad = score.is_null() | score.is_nan()
     if by_rank:
-        bad = bad | ~score.is_finite() | (score != score.floor()) | (score.abs() >= trec.MOST)
+        bad = bad | ~score.is_finite() | (score != score.floor())
     flags = rows.with_columns(
         nw.when(bad).then(1).otherwise(0).alias("__bad"),
         nw.when(doc.is_null() | (doc == "")).then(1).otherwise(0).alias("__empty"),

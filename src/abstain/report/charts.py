@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from abstain.errors import AbstainError, InputError, UsageError
+from abstain.errors import AbstainError, UsageError
 from abstain.io.output import whole
 from abstain.report.grid import clean
 
@@ -150,9 +150,7 @@ lines: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "
 steps: Draw = partial(_layer, {"type": "line", "tooltip": True, "interpolate": "step-after"})
 """A line that stays until the next point."""
 points: Draw = partial(_layer, {"type": "point", "tooltip": True, "filled": True})
-"""A point a row."""
 bars: Draw = partial(_layer, {"type": "bar", "tooltip": True})
-"""A bar a row."""
 
 
 def heat_map(
@@ -235,8 +233,6 @@ def write_charts(charts: Mapping[str, Mapping[str, Any]], path: str | Path) -> N
     if target.suffix:
         check_ending(target)
         drawn = {target: drawn_chart(next(iter(charts.values())), target.suffix.lower())}
-    elif target.exists() and not target.is_dir():
-        raise InputError("is a file, expected a folder to write", str(target))
     else:
         drawn = {target / f"{name}.svg": drawn_chart(spec, ".svg") for name, spec in charts.items()}
         target.mkdir(parents=True, exist_ok=True)

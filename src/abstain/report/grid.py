@@ -123,7 +123,6 @@ class Grid(Struct):
         return self.chosen([i for i, c in enumerate(self.columns) if c.kind != "bar"])
 
     def cells(self) -> list[Sequence[Cell]]:
-        """The cells of every column."""
         return [*zip(*self.rows, strict=True)] or [()] * len(self.columns)
 
     def texts(self, digits: int) -> list[list[str]]:

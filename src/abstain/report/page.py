@@ -86,12 +86,10 @@ class PageTable(Struct, frozen=True):
 
     @property
     def columns_kept(self) -> int:
-        """Columns that the page holds."""
         return min(len(self.grid.columns), MOST_COLUMNS)
 
     @property
     def rows_kept(self) -> int:
-        """Rows that the page holds."""
         most = MOST_ROWS if self.filed else MOST_CELLS // max(1, self.columns_kept)
         return min(len(self.grid.rows), most)
 
@@ -159,7 +157,6 @@ class Section(Struct):
 
     @property
     def filled(self) -> bool:
-        """Whether there is anything in it."""
         return any((self.sentences, self.facts, self.figures, self.tables, self.folded, self.decks))
 
 
@@ -225,7 +222,6 @@ CHART_FRAME = 52
 
 
 def render(page: Page) -> str:
-    """The page as HTML."""
     from markupsafe import Markup
 
     sections = [section for section in page.sections if section.filled]

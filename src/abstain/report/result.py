@@ -20,7 +20,7 @@ from abstain import __version__
 from abstain.errors import AbstainError, InputError, UsageError, check_name, reason_of, shown
 from abstain.outcomes import Undefined
 from abstain.reading import ListSettings, Reading, Selection
-from abstain.registry import RESULTS, part, view_of
+from abstain.registry import RESULTS, part, result_parts, view_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,11 +41,7 @@ R = TypeVar("R", bound="Facts")
 SCHEMA = 1
 """The version of the JSON form. Fields may be added; none is removed or changes its meaning."""
 
-MOST_BYTES = 512 << 20
-"""The largest size of a saved result."""
-
 RESULT_KINDS = sorted(RESULTS)
-"""Every kind of result."""
 
 
 def written() -> dict[Any, Any]:
@@ -146,10 +142,11 @@ def read_as(
     """The fields in which a result records its input: settings of reading, subset, notes."""
     part = [] if asked.subset is None else [str(asked.subset)]
     reading = asked.reading
-    alone = () if clusters else without_clusters(getattr(asked, "cluster", reading.cluster))
+    held = vars(asked)  # what the class lacks would be looked up among plug-ins
+    alone = () if clusters else without_clusters(held.get("cluster", reading.cluster))
     return {
         "reading": reading,
-        "settings": getattr(asked, "settings", None),
+        "settings": held.get("settings"),
         "subset": asked.subset,
         "notes": (*part, *asked.notes, *notes, *alone),
     }
@@ -251,14 +248,11 @@ def load(path: str | os.PathLike[str]) -> Result:
     from abstain.io.files import open_file
 
     name = os.fspath(path)
-    with open_file(path).stream() as file:
-        text = file.read(MOST_BYTES + 1)
-    if len(text) > MOST_BYTES:
-        raise InputError(f"has more than {MOST_BYTES >> 20} MiB, expected a saved result", name)
+    text = open_file(path).read()
     what = "the JSON of a saved result"
     try:
         head = msgspec.json.decode(text, type=_Head)
-        if head.kind not in RESULT_KINDS:
+        if result_parts(head.kind) is None:
             known = ", ".join(RESULT_KINDS)
             raise InputError(f"is a result of kind {shown(head.kind)}, expected {known}", name)
         if head.schema > SCHEMA:
@@ -286,5 +280,7 @@ class _Head(msgspec.Struct):
 
 def result_class(kind: str) -> type[Result]:
     """The struct of a kind of result."""
-    struct: type[Result] = part(RESULTS[kind][0])
+    parts = result_parts(kind)
+    assert parts is not None
+    struct: type[Result] = part(parts[0])
     return struct

@@ -65,20 +65,16 @@ def print_grid(
     signs = BLOCKS if unicode else PLAIN_BLOCKS
     lines = _lines(grid, _laid_out(grid, digits), width or PIPE_WIDTH, cut=cut, signs=signs)
     if stream.isatty() or os.environ.get("FORCE_COLOR"):
-        _print_coloured(lines, stream)
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(file=stream, highlight=False, emoji=False)
+        for line in lines:
+            text = Text.assemble(*line)
+            text.rstrip()
+            console.print(text, no_wrap=True, overflow="ignore", crop=False)
     else:
         stream.writelines("".join([text for text, _ in line]).rstrip(" ") + "\n" for line in lines)
-
-
-def _print_coloured(lines: Iterable[Line], stream: IO[str]) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, highlight=False, emoji=False)
-    for line in lines:
-        text = Text.assemble(*line)
-        text.rstrip()
-        console.print(text, no_wrap=True, overflow="ignore", crop=False)
 
 
 def terminal_text(grid: Grid, digits: int = 4, width: int | None = None) -> str:
@@ -104,7 +100,6 @@ def _laid_out(grid: Grid, digits: int) -> list[Strip]:
 def _lines(
     grid: Grid, strips: list[Strip], width: int, *, cut: bool, signs: Signs
 ) -> Iterator[Line]:
-    """Title, table and notes."""
     if grid.title:
         yield from ([(clean(grid.title), "bold")], [])
     wide, texts = _width(strips) > width, all(strip.is_text for strip in strips)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 
 from msgspec.structs import replace
@@ -81,21 +81,13 @@ def _texts(
 def to_csv(grid: Grid) -> str:
     """Full precision, empty where undefined, no notes."""
     grid = grid.without_bars()
-    kinds = [column.kind for column in grid.columns]
-    columns = list(map(_csv_column, grid.cells(), kinds))
+    pairs = zip(grid.columns, grid.cells(), strict=True)
+    columns = [[_csv_cell(cell, column.kind) for cell in cells] for column, cells in pairs]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([csv_text(column.name) for column in grid.columns])
     writer.writerows(zip(*columns, strict=True))
     return out.getvalue()
-
-
-def _csv_column(cells: Sequence[Cell], kind: CellKind) -> list[Cell]:
-    """The cells of a column; one of nothing but scores or whole numbers needs no look at each."""
-    types = set(map(type, cells))
-    if types <= {int} or (kind != "count" and types <= {float, int}):
-        return [None if cell != cell else cell for cell in cells]
-    return [_csv_cell(cell, kind) for cell in cells]
 
 
 def _csv_cell(cell: Cell, kind: CellKind) -> Cell:

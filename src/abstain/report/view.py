@@ -120,7 +120,6 @@ def count_text(value: float) -> str:
 
 
 def score_text(value: float | None, digits: int = 4) -> str:
-    """A score in a sentence."""
     if value is None or math.isnan(value):
         return "–"
     return f"{value:.{digits}f}".replace("-", "−")
@@ -164,7 +163,6 @@ def measure_summary(name: str) -> str:
 
 
 def slice_text(row: ScoredRow) -> str:
-    """The slice of a row in words."""
     return ", ".join(f"{name} {value or '–'}" for name, value in row.slice.items())
 
 
@@ -272,7 +270,6 @@ class View(Generic[R]):
         raise UsageError(f"a result of `abstain {self.result.kind}` has no scores of rankings")
 
     def html(self, *, title: str = "") -> str:
-        """The page as HTML."""
         from abstain.report.page import render
 
         page = self.page()

@@ -114,7 +114,7 @@ def interval(
         if len(groups) < 2:
             return Interval.none(method, ONE_CLUSTER)
     if method in OF_ONE_PROPORTION and share is None:
-        known = definitions("counts", strict=False).values()
+        known = definitions("counts").values()
         ratios = ", ".join(d.name for d in known if d.proportion is not None)
         raise UsageError(f"{method} works only for proportions ({ratios}), not for {measure}")
     f = delta_method.one_run(measure)

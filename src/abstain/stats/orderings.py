@@ -22,7 +22,6 @@ PERSISTENCE = 0.9
 DECIMALS = 12
 """Scores that agree so far, as shares of the largest, are equal."""
 MOST_COLUMNS = 2_000
-"""Columns of letters that are shown."""
 
 
 def same(scores: Array | Sequence[float], value: float) -> Marks:
@@ -135,24 +134,17 @@ def letters(size: int, groups: Sequence[Sequence[int]]) -> list[str]:
     >>> letters(3, [[0, 1], [1, 2]])
     ['a', 'ab', 'b']
     """
+    names = [f"{string.ascii_letters[n % 52]}{n // 52 or ''}" for n in range(len(groups))]
     by_run: list[list[int]] = [[] for _ in range(size)]
     for number, group in enumerate(groups):
         for member in group:
             by_run[member].append(number)
-    return [_written(numbers) for numbers in by_run]
-
-
-def _written(numbers: list[int]) -> str:
-    text = ""
-    for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
-        names = [_letter(number) for _, number in run]
-        text += f"{names[0]}–{names[-1]}" if len(names) > 3 else "".join(names)
-    return text
-
-
-def _letter(number: int) -> str:
-    letter = string.ascii_letters[number % 52]
-    return letter if number < 52 else f"{letter}{number // 52}"
+    texts = [""] * size
+    for member, numbers in enumerate(by_run):
+        for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
+            row = [names[number] for _, number in run]
+            texts[member] += f"{row[0]}–{row[-1]}" if len(row) > 3 else "".join(row)
+    return texts
 
 
 def rounded(scores: Array, decimals: int = DECIMALS) -> Array:

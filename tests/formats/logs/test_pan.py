@@ -159,7 +159,6 @@ def test_other_commands_read_the_same_files(here: Here) -> None:
         (answers(("a", True)), ()),
         (answers(("a", float("nan"))), ()),
         (answers(("a", 0.3)) + '{"value": 1}\n', ("x.jsonl:2",)),
-        (answers(("a", 0.3)) + TRUTH, ("x.jsonl:2", "'same'", "'value'")),
         ("not json\n", ("x.jsonl:1",)),
         ("", ()),
     ],

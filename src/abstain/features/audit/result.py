@@ -231,9 +231,6 @@ class View(view.View[AuditResult]):
     def title(self) -> str:
         return f"Audit of {plural(len(self.result.files), 'file')}"
 
-    def line(self) -> str:
-        return f"<AuditResult: {plural(len(self.result.files), 'file')}, {self._verdict()}>"
-
     def _verdict(self) -> str:
         result = self.result
         if result.agrees:

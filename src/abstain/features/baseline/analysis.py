@@ -13,7 +13,6 @@ import polars as pl
 
 from abstain.errors import UsageError, check_name, plural, shown
 from abstain.io.qa4mre import is_none_of_the_above
-from abstain.outcomes import Counts
 from abstain.reading import Reading
 from abstain.runs.gold import NONE_WORDS, Gold, read_gold
 
@@ -80,7 +79,7 @@ def random(gold: Gold, *, seed: int = 0) -> Baseline:
     draws = np.random.default_rng(seed).random(len(options))
     chosen = pl.Series((draws * options.list.len().to_numpy()).astype(np.int64))
     note = (
-        f"seed {seed}; the expected number of right answers is {expected_random(gold).right:g} of "
+        f"seed {seed}; the expected number of right answers is {chances(gold).sum():g} of "
         f"{plural(len(gold), 'question')}"
     )
     return _baseline(gold, f"random (seed {seed})", options.list.get(chosen), note)
@@ -91,16 +90,6 @@ def chances(gold: Gold) -> Array:
     options = _options(gold, "random")
     among = gold.frame["accepted"].list.set_intersection(options).list.len()
     return (among / options.list.len()).to_numpy()
-
-
-def expected_random(gold: Gold) -> Counts:
-    """What random choice gets on average: Σ (accepted options / options) right, the rest wrong.
-
-    Every credit measure is linear in the right answers of a run without blanks, so its score of
-    these counts is its expected score.
-    """
-    right = float(chances(gold).sum())
-    return Counts(right=right, wrong=len(gold) - right)
 
 
 def first(gold: Gold) -> Baseline:

@@ -13,7 +13,7 @@ from abstain.features.campaign.summary import campaign_figures, rank_figure, sen
 from abstain.features.campaign.tables import EXTRA, SPLIT, hardest_first
 from abstain.features.curve.view import View as CurveView
 from abstain.outcomes import CountsArray
-from abstain.report.grid import Cell, Column, Grid
+from abstain.report.grid import Cell, Grid
 from abstain.report.leaderboard import dot_figure, rewards_section
 from abstain.report.page import (
     Card,
@@ -194,17 +194,6 @@ def stability_section(c: Overview) -> Section:
         f"the least certain, from {s.low[at]} to {s.high[at]} in 95 % of the resamples."
     ]
     section.figures = [rank_figure(c, s)]
-    grid = Grid.of(
-        [
-            (Column("run"), c.runs),
-            (Column("rank"), [row.rank for row in rows]),
-            (Column("from", "count"), s.low),
-            (Column("to", "count"), s.high),
-            (Column("first in %", "percent"), [100 * share for share in s.first]),
-        ]
-    )
-    reading = "From … to: where the rank lies in 95 % of the resamples."
-    section.folded = [PageTable("ranks", "Every rank", reading, grid)]
     return section
 
 

@@ -88,7 +88,6 @@ def first_runs(
     info: Mapping[str, Mapping[str, str | None]],
     measure: Measure,
     level: float,
-    seed: int = 0,
 ) -> tuple[FirstRun, ...]:
     """Every team with a run 01 and others, on main questions if any; with bootstrap intervals."""
     main = np.ones(questions.height, bool)
@@ -106,7 +105,7 @@ def first_runs(
     low = high = np.full(len(pairs), np.nan)
     if codes.size:
         chosen, spots = np.unique([*first, *other], return_inverse=True)
-        drawn = _resampled(codes[chosen], measure, RESAMPLES, PAIR_BLOCK, (seed, 11))
+        drawn = _resampled(codes[chosen], measure, RESAMPLES, PAIR_BLOCK, (0, 11))
         differences = drawn[spots[: len(pairs)]] - drawn[spots[len(pairs) :]]
         low, high = np.nanquantile(differences, ((1 - level) / 2, (1 + level) / 2), axis=1)
     return tuple(

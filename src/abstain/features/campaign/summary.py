@@ -29,7 +29,6 @@ from abstain.stats.orderings import above, at_least, over_runs, same
 
 MOST_RUNS, MOST_DOTS, MOST_TESTS, MOST_TOPICS = 60, 300, 80, 30
 WHOLE = {"tickMinStep": 1, "format": "d"}
-"""An axis of whole numbers."""
 
 
 def sentences(c: Overview) -> Iterator[str]:

@@ -234,12 +234,7 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
 def question_table(c: Overview) -> PageTable:
     """Every question, the hardest first: how many runs had it right, wrong, blank."""
     (right, wrong, blank), asked = c.tried, c.result.questions
-    nobody = int((right == 0).sum())
-    text = (
-        f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first. "
-        f"Questions that no run got right: {nobody} of {len(right):,} "
-        f"({100 * nobody / len(right):.1f} %)."
-    )
+    text = f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first."
     cells: dict[str | Column, list[Any]] = {"question": asked.attributes["question"]}
     for name in filter(None, (c.result.topic_by, c.result.test_by)):
         values = [value or "" for value in asked.attributes[name]]

@@ -100,11 +100,6 @@ class View(view.View[CampaignResult]):
         else:
             write_campaign(self.result, path)
 
-    def line(self) -> str:
-        runs = plural(len(self.result.rows), "run")
-        asked = plural(self.overview.questions.height, "question")
-        return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
-
 
 WIDEST, LONGEST = 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
@@ -264,7 +259,6 @@ class Teams:
         return Page(f"{self.result.title}: {name}", f"{lead}.", sections=sections, digits=3)
 
     def _runs(self, runs: Sequence[str], held: Sequence[str]) -> PageTable:
-        """Rank, score, interval and outcomes of each run."""
         names = ["#", "run", self.result.measure, "low", "high", "right", "wrong", "unanswered"]
         apart = {run.name: run.status for run in self.result.unranked}
         grid = self.board.in_order(names)

@@ -243,7 +243,6 @@ class Chooser:
 
 
 def _mix(stages: Stages, name: str, decided: Sequence[Decided], rule: Rule = ()) -> Mix:
-    """What comes of asking stages, as the mean over repeats."""
     asked = np.mean([asked.mean(axis=1) for _, asked in decided], axis=0)
     return _scored(stages, name, [tuning.counted(codes) for codes, _ in decided], asked, rule)
 

@@ -11,7 +11,7 @@ from abstain.cli import options
 from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import Input, reads
 from abstain.errors import UsageError
-from abstain.features.tune.command import splits, written
+from abstain.features.tune.command import chosen, splits, written
 
 
 @command
@@ -55,15 +55,11 @@ def cascade(
     """
     from abstain.features.cascade import analysis
 
-    if how["level"] is not None and how["risk"] is None:
-        raise UsageError("--level needs --risk: it is the probability that the bound holds")
-    if how["tune_on"] is not None:
-        how["tune_on"] = options.pairs([how["tune_on"]], "--tune-on", "part=dev")
     names = stages and [name.strip() for name in stages.split(",")]
-    how |= {"cost": _numbers(cost), "stages": names}
+    asked = chosen(how | {"cost": _numbers(cost), "stages": names})
     with working("choosing thresholds…"):
         read = inputs.evaluation()
-        result = analysis.cascade(read, **{n: v for n, v in how.items() if v is not None})
+        result = analysis.cascade(read, **asked)
     if run_file is not None:
         from abstain.io.tables import write_table
 

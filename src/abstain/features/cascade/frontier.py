@@ -47,7 +47,6 @@ class Frontier:
     """Of a question, on average."""
 
     def rule(self, number: int) -> tuple[float, ...]:
-        """The thresholds of a rule."""
         places = np.unravel_index(number, [len(each) for each in self.thresholds])
         return tuple(float(t[at]) for t, at in zip(self.thresholds, places, strict=True))
 
@@ -73,7 +72,6 @@ class Stages:
         return replace(self, codes=codes, confidence=confidence, clusters=clusters)
 
     def pair(self, first: int) -> Stages:
-        """A stage and the next one."""
         names = ("names", "codes", "confidence", "cost")
         return replace(self, **{name: getattr(self, name)[first : first + 2] for name in names})
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-import numpy as np
 import polars as pl
 from msgspec import Meta
 
 from abstain.errors import plural
 from abstain.features.tune.result import KIND, VERSION, Confidence, Split, Standing
 from abstain.io.output import json_of, write_text
-from abstain.measures import measure
-from abstain.outcomes import CountsArray
 from abstain.report import view
 from abstain.report.charts import chart, lines, points, tips
 from abstain.report.grid import Column, Grid, frame_of_rows
@@ -122,7 +118,6 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     @property
     def chosen(self) -> Mix:
-        """The mix that was asked for."""
         return [row for row in self.rows if row.thresholds][-1]
 
     def _frame(self, table: str) -> pl.DataFrame:
@@ -195,7 +190,6 @@ class View(view.View[CascadeResult]):
         )
 
     def charts(self) -> view.Charts:
-        """Score over cost."""
         result = self.result
         front, alone = "any thresholds, in hindsight", "one stage alone"
         axes = {"x_title": "cost of a question", "y_title": result.measure, "colour": "what"}
@@ -203,33 +197,18 @@ class View(view.View[CascadeResult]):
         dots = [
             (alone if row.rule in result.stages else row.rule, row.rule, row.cost, row.score)
             for row in result.rows
-            if row.rule != RANDOM
         ]
-        order = list(dict.fromkeys([front, RANDOM, *(what for what, *_ in dots)]))
+        order = list(dict.fromkeys([front, *(what for what, *_ in dots)]))
         names, layers = ("what", "rule", "cost", "score"), []
-        for make, places in ((lines, self._random()), (lines, curve), (points, dots)):
+        for make, places in ((lines, curve), (points, dots)):
             layer = make("cost", "score", **axes)
             layer["data"] = {"values": [dict(zip(names, place, strict=True)) for place in places]}
             layer["encoding"]["color"] |= {"title": None, "sort": order}
             layer["encoding"]["tooltip"] = tips(("rule",), ("cost", "score"))
             layers.append(layer)
-        layers[0]["mark"]["strokeDash"] = [4, 4]
-        layers[2]["mark"] |= {"size": 80, "opacity": 1}
-        heading, rows = f"{result.measure} and cost", layers[2]["data"]["values"]
+        layers[1]["mark"] |= {"size": 80, "opacity": 1}
+        heading, rows = f"{result.measure} and cost", layers[1]["data"]["values"]
         return {"frontier": chart(heading, rows, layers, subtitle=ABOUT)}
-
-    def _random(self) -> list[tuple[str, str, float, float]]:
-        """What is scored where a coin sends each question to one of two stages."""
-        result, part = self.result, np.linspace(0, 1, 21)
-        line = []
-        for one, two in pairwise(result.rows[: len(result.stages)]):
-            ends = CountsArray.of([one.counts, two.counts]).table
-            scores = measure(result.measure)(CountsArray(np.stack([1 - part, part], axis=1) @ ends))
-            costs = one.cost + part * (two.cost - one.cost)
-            line += [
-                (RANDOM, RANDOM, float(c), float(s)) for c, s in zip(costs, scores, strict=True)
-            ]
-        return line
 
 
 def routing_words(routing: Routing, name: str) -> str:
@@ -252,5 +231,5 @@ def routing_words(routing: Routing, name: str) -> str:
 
 
 def _ends(low: float, high: float, digits: int) -> str:
-    ends = f"{low:.{digits}f} to {high:.{digits}f}".replace("-", "−")
+    ends = f"{view.score_text(low, digits)} to {view.score_text(high, digits)}"
     return f"{100 * LEVEL:g} % interval {ends}"

@@ -46,7 +46,6 @@ MEANINGS = {
     "left": "what an oracle would still gain",
     "oracle": "the score if the right answers were kept and everything else left blank",
 }
-"""What the columns of the tables mean."""
 POINTS = (
     "One point for each distinct confidence; long curves are thinned. Answers with at least the "
     "confidence of the threshold are given (nothing: none is; none: all are, even those without a "
@@ -59,7 +58,6 @@ NOTES = {
     "reliability": "Empty bins are left out.",
     **dict.fromkeys(("risk", "roc", "measure"), POINTS),
 }
-"""What it takes to read a table, whatever is in it."""
 TOGETHER = {"summary": ("threshold", "coverage", " as submitted"), "parts": ("oracle",)}
 """Columns that stay beside the one before them: the best with its threshold."""
 TABLES = {
@@ -73,7 +71,6 @@ TABLES = {
 """The key and title of each table of a page."""
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
-"""Runs that a page draws."""
 ANSWERED = "share of questions answered"
 PENALISED = "S = c − t/(1−t)·w"
 ON_PAGE, IN_FILE = 101, 500
@@ -368,7 +365,6 @@ def over_coverage(field: str, title: str, **more: Any) -> Layer:
 
 
 def _in_order(layer: Layer) -> Layer:
-    """Colours in the order of the rows."""
     layer["encoding"]["color"] |= {"sort": None, "title": None}
     return layer
 

@@ -101,7 +101,7 @@ def cut(
         judged, summary = task.result()
         if summary.advice == "nothing":
             others = [item for item in ranking_measures(OTHERS) if item != measure]
-            seen = [str(o) for o in others if sees_use(_lists_of(chosen, at, table, o)[0])]
+            seen = [str(o) for o in others if _lists_of(chosen, at, table, o)[0].sees_use]
             summary = replace(summary, useful_by=tuple(seen))
         rows += judged
         runs.append(summary)
@@ -149,7 +149,7 @@ def _lists_of(
     one_run = rankings.lists.only([at], range(len(rankings.queries)))
     lists = of_run(one_run, table, measure, origin_of(table))
     counted = rankings.counted[at]
-    if not rankings.settings.trec_eval:
+    if rankings.settings.queries != "all":
         counted = counted & ~np.isnan(lists.values).any(axis=1)
     some = np.flatnonzero(counted)
     if len(some) < len(counted):
@@ -170,13 +170,6 @@ def _folds(asked: int | None, queries: int) -> int:
         known = f"from 2 to the number of queries, {queries:,}"
         raise UsageError(f"{option('folds')} is {known} (got {asked})")
     return min(asked or FOLDS, queries)
-
-
-def sees_use(lists: Lists) -> bool:
-    """Whether some depth for all lists scores more than empty lists, by a standard error."""
-    gain = lists.values - lists.values[:, :1]
-    best = gain[:, gain.mean(axis=0).argmax()]
-    return bool(best.mean() > best.std(ddof=1) / np.sqrt(len(best)))
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, plural
+from abstain.errors import InputError, UsageError
 from abstain.features.decisions.result import (
     DEFAULT_MEASURES,
     DecisionsResult,
@@ -30,7 +30,6 @@ from abstain.outcomes import (
     CANDIDATES,
     DECISIONS,
     DECLINING,
-    RIGHT,
     Decisions,
     DecisionsArray,
     Effect,
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
 OVER, UNDER = map(measure, DEFAULT_MEASURES[:2])
 MOST_TESTED = 10
 """Runs of which every pair is tested."""
-NEARLY = 0.95
-"""The share of all questions from which on a run declines, or answers, nearly all."""
+COMPARED = ("run", "against", "difference", "interval", "p", "no_test", "questions")
 UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
 
 
@@ -176,9 +174,6 @@ def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, b
     beats_coin = o + u + math.hypot(high - o, most - u) < 1
     if declined in (0, 1):
         return ("refuses everything" if declined else "answers everything"), False
-    if not beats_coin and not 1 - NEARLY < declined < NEARLY:
-        nearly: Leaning = "answers nearly everything"
-        return ("refuses nearly everything" if declined > NEARLY / 2 else nearly), False
     if o - u - math.hypot(o - low, most - u) > 0:
         return "errs towards declining", beats_coin
     if o - u + math.hypot(high - o, u - least) < 0:
@@ -205,9 +200,7 @@ def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> U
     bounds = {}
     for item in measures:
         scores = item(DecisionsArray(ways))
-        there = scores[~np.isnan(scores)]
-        lowest, highest = (there.min(), there.max()) if len(there) else (math.nan, math.nan)
-        bounds[str(item)] = finite(lowest), finite(highest)
+        bounds[str(item)] = finite(np.fmin.reduce(scores)), finite(np.fmax.reduce(scores))
     return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
 
 
@@ -225,27 +218,13 @@ def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
         sizes = [table.sum(axis=-1) for table in clusters.values()]
         few = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
         notes += [few] if few else []
-    if evaluation.data.kind == "judged" and (right := int(sides[:, 1, RIGHT].sum())):
-        notes.append(
-            f"{plural(right, 'response')} to questions that cannot be answered graded right: "
-            "counted as declined"
-        )
     return notes
 
 
 def tested(evaluation: Evaluation, level: float, seed: int) -> tuple[Pair, ...]:
     """Paired tests of over-refusal and under-refusal, corrected for all of them (Holm)."""
     pairs = [
-        Pair(
-            measure=str(item),
-            run=pair.run,
-            against=pair.against,
-            difference=pair.difference,
-            interval=pair.interval,
-            p=pair.p,
-            no_test=pair.no_test,
-            questions=pair.questions,
-        )
+        Pair(measure=str(item), **{name: getattr(pair, name) for name in COMPARED})
         for item in (OVER, UNDER)
         for pair in evaluation.compare(item, correction="none", level=level, seed=seed).pairs
     ]

@@ -16,8 +16,6 @@ from abstain.report.result import Ends, Facts, Number, Result, check_rows, writt
 Leaning: TypeAlias = Literal[
     "refuses everything",
     "answers everything",
-    "refuses nearly everything",
-    "answers nearly everything",
     "errs towards declining",
     "errs towards answering",
     "errs in no sure direction",

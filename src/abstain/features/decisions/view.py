@@ -151,23 +151,17 @@ class View(view.View[DecisionsResult]):
         reasons = dict.fromkeys(pair.no_test for pair in pairs if pair.no_test)
         yield from (f"No test: {reason}." for reason in view.few(list(reasons), 2))
 
-    def line(self) -> str:
-        questions = plural(self.result.questions, "question")
-        return f"<DecisionsResult: {plural(len(self.result.leanings), 'run')}, {questions}>"
-
     def charts(self) -> view.Charts:
         rows = [row for row in self.result.rows if row.decided.n][:MOST_DRAWN]
         return {"decisions": mosaic(rows)} if rows else {}
 
 
 def _name(row: Row) -> str:
-    """A run, with its slice where it is one."""
     slices = [f"{name} {value or '–'}" for name, value in row.slice.items()]
     return ", ".join([row.run, *slices])
 
 
 def _together(names: list[str], leaning: str) -> str:
-    """Runs and what they have in common."""
     verb, _, rest = leaning.partition(" ")
     return f"{view.first_few(names)} {verb if len(names) == 1 else VERBS[verb]} {rest}"
 
@@ -177,13 +171,11 @@ def _alone(row: Row, leaning: Leaning) -> str:
     d, count = row.decided, view.count_text
     cannot = d.wrongly_answered + d.rightly_declined
     can = d.n - cannot
-    if leaning in EVERYTHING:
-        did = "declines" if leaning == EVERYTHING[0] else "answers"
-        both = f"{did} all {count(can)} questions that can be answered and all {count(cannot)}"
-    else:
-        both = f"declines {count(d.wrongly_declined)} of {count(can)} questions that can be "
-        both += f"answered, and answers {count(d.wrongly_answered)} of {count(cannot)}"
-    return f"{row.run} {leaning}: it {both} that cannot."
+    return (
+        f"{row.run} {leaning}: it declines {count(d.wrongly_declined)} of {count(can)} questions "
+        f"that can be answered, and answers {count(d.wrongly_answered)} of {count(cannot)} that "
+        "cannot."
+    )
 
 
 def mosaic(rows: list[Row]) -> dict[str, Any]:

@@ -145,8 +145,12 @@ class Means(Struct, frozen=True):
         """From counts, and where the best run of each team stands."""
         scores = measure(campaign.counts)
         teams = np.unique(np.array(campaign.teams), return_inverse=True)[1]
-        at = np.array(best, np.int64)
-        questions = _influence_of_questions(campaign.asked, measure)
+        at, asked = np.array(best, np.int64), campaign.asked
+        questions = Mean.of(np.zeros(0), np.zeros(0))
+        if asked is not None and len(asked.right):  # by the delta method at the mean shares
+            shares = np.stack([asked.right, 1 - asked.right - asked.blank, asked.blank], axis=-1)
+            slopes = influence(one_run(measure, THREE), shares.mean(axis=0))
+            questions = _clustered(shares @ slopes, asked.clusters)
         return cls(_clustered(scores, teams), _clustered(scores[at], at), questions)
 
 
@@ -168,15 +172,6 @@ def _clustered(values: Array, clusters: Any) -> Mean:
     _, numbers = np.unique(clusters[there], return_inverse=True)
     totals = np.bincount(numbers, values[there]).astype(np.float64)
     return Mean.of(totals, np.bincount(numbers).astype(np.float64))
-
-
-def _influence_of_questions(asked: QuestionShares | None, measure: Measure) -> Mean:
-    """What the choice of questions adds, by the delta method at the mean shares."""
-    if asked is None or not len(asked.right):
-        return Mean.of(np.zeros(0), np.zeros(0))
-    shares = np.stack([asked.right, 1 - asked.right - asked.blank, asked.blank], axis=-1)
-    slopes = influence(one_run(measure, THREE), shares.mean(axis=0))
-    return _clustered(shares @ slopes, asked.clusters)
 
 
 def changes_of(

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from abstain.errors import plural
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
@@ -110,9 +109,6 @@ class View(view.View[EditionsResult]):
 
     def title(self) -> str:
         return "Editions"
-
-    def line(self) -> str:
-        return f"<EditionsResult: {plural(len(self.result.editions), 'edition')}>"
 
     def tables(self, **options: Any) -> list[Grid]:
         grids = [self.whole(), *self._changes(), *self._parts()]

@@ -166,7 +166,7 @@ def truncation(
 
 def asked_depths(measures: Sequence[RankingMeasure]) -> list[float]:
     """The p of each RBP or RBP' among some measures."""
-    primed = [d for d in definitions("ranking", strict=False).values() if d.original]
+    primed = [d for d in definitions("ranking").values() if d.original]
     kin = {name for d in primed for name in (d.name, d.original)}
     asked = [m.arguments["p"] for m in measures if m.name in kin and "p" in m.arguments]
     return list(dict.fromkeys(asked))
@@ -181,7 +181,7 @@ def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measur
     """
     grade, limit = rankings.lists.pool.grade, rankings.settings.limit
     graded = bool(((grade > 0) & (grade != 1)).any())
-    known = definitions("ranking", strict=False)
+    known = definitions("ranking")
     for primed in known.values():
         if not primed.original:
             continue

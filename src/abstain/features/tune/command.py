@@ -35,7 +35,6 @@ APPLIED = (
     *("reading_detect_refusals", "reading_refusal_pattern", "reading_grades", "reading_master"),
     "reading_names",
 )
-"""Parameters that --apply takes."""
 
 
 def splits(function: F) -> F:
@@ -52,6 +51,15 @@ def splits(function: F) -> F:
     ):
         function = one(function)
     return function
+
+
+def chosen(how: dict[str, Any]) -> dict[str, Any]:
+    """The options that were used, as arguments."""
+    if how["level"] is not None and how["risk"] is None:
+        raise UsageError("--level needs --risk: it is the probability that the bound holds")
+    if how["tune_on"] is not None:
+        how |= {"tune_on": options.pairs([how["tune_on"]], "--tune-on", "part=dev")}
+    return {name: value for name, value in how.items() if value is not None}
 
 
 def written(run: str, thresholds: str) -> Callable[[F], F]:
@@ -119,17 +127,14 @@ def tune(
     if apply is not None:
         _apply(apply, inputs, run_file)
         return
-    if how["level"] is not None and how["risk"] is None:
-        raise UsageError("--level needs --risk: it is the probability that the bound holds")
+    asked = chosen(how)
     if how["shrink"] is not None and how["by"] is None:
         raise UsageError("--shrink needs --by: it pulls each slice towards the common threshold")
     if run_file is not None and inputs.kind == "gold" and len(inputs.runs) > 1:
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
-    if how["tune_on"] is not None:
-        how["tune_on"] = options.pairs([how["tune_on"]], "--tune-on", "part=dev")
     with working("tuning…"):
         read = inputs.evaluation() if test_gold is None else _two_golds(inputs, test_gold, how)
-        result = read.tune(**{name: value for name, value in how.items() if value is not None})
+        result = read.tune(**asked)
     if run_file is not None:
         _write_run(read, result, inputs, run_file)
     if threshold_file is not None:

@@ -26,7 +26,7 @@ from abstain.io.files import bare_name
 from abstain.io.frames import collect, in_engine
 from abstain.io.normalise import matcher, plain
 from abstain.io.qa4mre import NONE_OF_THE_ABOVE
-from abstain.io.tables import ROW, Table
+from abstain.io.tables import ROW
 from abstain.outcomes import CANDIDATES, CODES, KINDS, WRONG, Why, blank_kind
 from abstain.reading import LANGUAGES, Reading
 from abstain.runs.counting import refuse_counts, rows_by_run, run_count
@@ -69,28 +69,17 @@ def missing_questions(judged: Judged) -> Iterator[Problem]:
         there = frame.filter(~(nw.col(KIND) % KINDS).is_in(MISSING))
         sizes = rows_by_run(judged, there)
         whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
-        row = [ROW] if ROW in frame.collect_schema().names() else []
         seen = collect(
-            there.select("run", INDEX, FILE, *row)
+            there.select("run", INDEX, FILE)
             .filter(~nw.col(INDEX).is_null(), ~nw.col("run").is_in(whole))
             .unique(["run", INDEX]),
             judged.label,
         )
-        seen = seen.sort(FILE, "run", INDEX)
-        for (run,), rows in seen.group_by(["run"], maintain_order=True):
-            table = judged.responses[rows[FILE][0]].table
+        for (run,), rows in seen.sort(FILE, "run").group_by(["run"], maintain_order=True):
+            place = Place(judged.responses[rows[FILE][0]].table.name)
             for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy()).tolist():
                 message = f"run {shown(str(run))} has no response to question {shown(ids[at])}"
-                place = _place_before(table, rows, at)
                 yield problem_at("missing question", place, message, str(run), ids[at])
-
-
-def _place_before(table: Table, rows: pl.DataFrame, index: int) -> Place:
-    """The line after which a question was expected, where lines come for nothing."""
-    if table.lines is None or ROW not in rows.columns:
-        return Place(table.name)
-    at = int(np.searchsorted(rows[INDEX].to_numpy(), index)) - 1
-    return table.place(rows[ROW][max(at, 0)])
 
 
 def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:

@@ -34,7 +34,6 @@ class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     TABLES: ClassVar[tuple[str, ...]] = ("main", "details", "warnings")
 
     def check(self) -> None:
-        """Runs are valid where nothing is wrong."""
         if self.valid == bool(self.problems):
             raise ValueError(
                 "contradicts itself: 'valid' must be true if there are no problems, else false"
@@ -63,18 +62,12 @@ class View(view.View[ValidateResult]):
         folded = sum(len(problem.details) for problem in shown) if most else 0
         if hidden := len(problems) - len(shown) + folded:
             notes.append(f"{hidden:,} more; --most 0 (in Python: most=0) shows all.")
-        odd = [f"odd, but no problem: {p.place}: {p.message}" for p in result.warnings[:MOST_ODD]]
-        if more := len(result.warnings) - len(odd):
-            odd.append(f"{plural(more, 'more thing')} like this: -f json lists all")
-        notes += [sentence(note) for note in (*odd, *result.notes)]
+        odd = [f"odd, but no problem: {p.place}: {p.message}" for p in result.warnings]
+        notes += [sentence(note) for note in (*view.few(odd, MOST_ODD), *result.notes)]
         return [Grid([Column("place"), Column("problem")], rows, notes=notes)]
 
     def title(self) -> str:
         return f"Problems of {plural(self.result.runs, 'file')}"
-
-    def line(self) -> str:
-        problems = plural(len(self.result.problems), "problem")
-        return f"<ValidateResult: {plural(self.result.runs, 'file')}, {problems}>"
 
     def _verdict(self) -> str:
         result = self.result

@@ -151,8 +151,6 @@ def grade_of(text: str) -> str | None:
 def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A table of graded responses; the column of grades is named or one of the usual."""
     raw = read_table(opened)
-    if raw.verdicts is not None:
-        raise InputError("is a log of another tool, expected a table of grades", opened.name)
     column = _column(raw, picks.get("grade"), GRADES)
     if column is None:
         have, how = ", ".join(raw.columns[:20]), option("pick", {"grade": "NAME"})
@@ -244,12 +242,7 @@ class Line(Struct):
 def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A truth as a gold, answers as a run: "same" above 0.5, "different" below, 0.5 is none."""
     rows = readers.LogRows(opened, "pan")
-    kinds = set()
     for number, line in records(opened, Line, what="line of PAN's truth or answers"):
-        place = Place(opened.name, number)
-        kinds.add(line.same is None)
-        if len(kinds) > 1:
-            raise InputError("has both 'same' and 'value' lines, expected one kind", place)
         outcome, values = "right", dict[str, Any]()
         if line.same is not None:
             values = {"correct": [SAME if line.same else DIFFERENT], "options": [SAME, DIFFERENT]}
@@ -257,7 +250,7 @@ def read_pan(opened: Opened, picks: Mapping[str, str]) -> Table:
         else:
             is_one = isinstance(line.value, list) and len(line.value) == 1
             value = line.value[0] if is_one else line.value
-            value = readers.share(value, what="'value'", place=place)
+            value = readers.share(value, what="'value'", place=Place(opened.name, number))
             outcome = "declined" if value == 0.5 else "right"
             values = {"answer": SAME if value > 0.5 else DIFFERENT, "value": value}
             values["confidence"] = max(value, 1 - value)
@@ -384,8 +377,6 @@ def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
                 "title": article.title,
             }
             questions[item.id] = {"correct": golds, "attributes": kind}
-    if not questions:
-        raise InputError("has no questions", opened.name)
     return questions
 
 

@@ -20,13 +20,14 @@ from abstain.io.files import Opened
 from abstain.io.json_files import records
 from abstain.io.normalise import squad
 from abstain.io.tables import Table
+from abstain.outcomes import OUTCOMES
 
 FIELDS = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "prompt_hash", "target_hash", "schema_version", "raw"),
 )
 """What a row has besides its metrics; rows before 0.4.3 have fewer of them."""
-PREFERRED = ("exact_match", "acc", "exact")
+PREFERRED = ("exact_match", "acc", "exact", "c_at_1")
 NAME = re.compile(r"samples_(?P<task>.+?)_(?P<day>\d{4}-\d\d-\d\d)T(?P<time>.*)$")
 HASH = 12
 INVALID = "[invalid]"
@@ -80,8 +81,6 @@ def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
             raw = "" if is_choice else readers.first_text(record.get("resps"))
             long = ("doc", "arguments", "resps")  # not needed
             kept.append((line, {k: v for k, v in record.items() if k not in long} | {"raw": raw}))
-    if not filters:
-        raise InputError("has no rows", opened.name)
     readers.one_of(list(filters), wanted, "filter", opened.name)
     return kept
 
@@ -105,6 +104,8 @@ def _judged(
     score = record.get(metric, "missing")
     if isinstance(score, list):
         return _judged_pair(score, metric, place)
+    if score in OUTCOMES:  # of a task that abstain wrote
+        return str(score), {"correct": readers.accepted([record.get("target")])}
     values: dict[str, Any] = {"correct": readers.accepted([record.get("target")])}
     if not isinstance(score, (int, float, type(None))):
         raise InputError(f"the metric '{metric}' is {shown(str(score))}, expected a number", place)

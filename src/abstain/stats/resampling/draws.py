@@ -28,7 +28,6 @@ BLOCK = 1 << 15
 HELD = 1 << 22
 """Numbers in the weights of a block."""
 CHUNK = 1000
-"""Trials held at once."""
 BATCHES, FEWEST_BATCHES = 100, 20
 
 Result = TypeVar("Result")

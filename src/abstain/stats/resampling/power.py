@@ -22,7 +22,6 @@ from abstain.stats.resampling.samplers import Pairs, Scores, Source, random_mult
 
 RESAMPLES = 1000
 POINTS = 1000
-"""Points of an ASL curve that are kept."""
 LEAST_TOPICS = 40
 """Topics that Tukey's test of means needs (benchmarks/errors.py): fewer do not show skewness."""
 CLOSE = 1e-9

@@ -30,6 +30,8 @@ from abstain.report.view import score_text
 from abstain.runs import evaluate, evaluate_judged, merged
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, read_gold
+from abstain.testing.contracts import check_measure as check_measure
+from abstain.testing.contracts import check_reader as check_reader
 
 if TYPE_CHECKING:
     from abstain.stats.intervals import IntervalMethod

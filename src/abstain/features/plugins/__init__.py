@@ -1,0 +1,1 @@
+"""What other packages add."""

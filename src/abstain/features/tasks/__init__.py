@@ -1,0 +1,1 @@
+"""Tasks for harnesses that ask models."""

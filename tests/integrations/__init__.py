@@ -1,0 +1,1 @@
+"""Hosts of abstain: the real ones where they are installed (`make test-integrations`)."""
