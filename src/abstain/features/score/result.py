@@ -133,7 +133,8 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
         frame = frame_of_rows(Row, self.rows, *names, *more, level=self.percent)
         blanks = pl.Series("blank", [row.counts.unanswered for row in self.rows], strict=False)
         frame = frame.drop("unanswered", strict=False)
-        return frame.insert_column(frame.columns.index("wrong") + 1, blanks)
+        at = frame.columns.index("wrong") + 1 if "wrong" in frame.columns else frame.width
+        return frame.insert_column(at, blanks) if "blank" not in frame.columns else frame
 
     def __getitem__(self, name: str | tuple[str | None, ...]) -> Row:
         """The row of a run: `result["a"]`; with slices also their values: `result["a", "x"]`."""
