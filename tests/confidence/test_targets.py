@@ -200,11 +200,11 @@ def test_a_saved_result_must_be_whole() -> None:
 def test_charts_have_their_ideal() -> None:
     rows, letters, _ = drawn(4)
     charts = ab.targets(None, rows).charts()
-    assert list(charts) == ["precision", "coverage"]
-    diagonal = charts["precision"]["layer"][0]["data"]["values"]
+    assert list(charts) == ["precision_at_t", "coverage_at_t"]
+    diagonal = charts["precision_at_t"]["layer"][0]["data"]["values"]
     assert all(point["t"] == point["precision"] for point in diagonal)
     right = letters[0.0].count("R") / 200
-    for point in charts["coverage"]["layer"][0]["data"]["values"]:
+    for point in charts["coverage_at_t"]["layer"][0]["data"]["values"]:
         # of n questions n·A are right: at most n·A/t answers have a share of t right
         assert point["coverage"] * point["t"] <= right + 1e-9
         assert point["coverage"] == 1 or point["coverage"] * point["t"] == pytest.approx(right)

@@ -303,6 +303,10 @@ def with_a_reference_of_another_name(saved: dict[str, Any]) -> None:
     saved["runs"][0]["best_trivial"] = "x"
 
 
+def with_a_range_of_lengths_less(saved: dict[str, Any]) -> None:
+    saved["histogram"]["edges"].pop()
+
+
 def with_a_part_of_a_question(saved: dict[str, Any]) -> None:
     saved["references"][0]["counts"][4] = 1e-320
 
@@ -321,6 +325,7 @@ def with_a_question_right_in_more_runs_than_there_are(saved: dict[str, Any]) -> 
         ("report", "cut", without_keeping_everything),
         ("report", "cut", with_a_rule_that_nobody_judged),
         ("report", "cut", with_a_reference_of_another_name),
+        ("report", "truncation", with_a_range_of_lengths_less),
         ("report", "campaign", with_a_part_of_a_question),
         ("report", "campaign", with_a_question_right_in_fewer_than_no_run),
         ("report", "campaign", with_a_question_right_in_more_runs_than_there_are),

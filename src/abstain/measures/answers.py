@@ -21,10 +21,6 @@ class Groups:
 
     Answers without a confidence are the last group, whose level is NaN. Resamples have a column
     each, and a group may be empty in some.
-
-    >>> g = Groups.of([True, False, True], [0.9, 0.5, 0.5])
-    >>> g.level.tolist(), g.answered.tolist(), g.right.tolist()
-    ([0.9, 0.5], [1, 3], [1, 2])
     """
 
     level: Array
@@ -36,24 +32,12 @@ class Groups:
 
     @classmethod
     def of(cls, right: Any, confidence: Any) -> Groups:
-        """Groups by one sort of integers: the bits of the confidence, then the verdict.
-
-        The bits of doubles from 0 to 1 sort as the doubles do, and the highest two are free, so
-        the key holds both exactly.
-        """
-        verdict = np.asarray(right, dtype=np.bool_)
-        sure = np.asarray(confidence, dtype=np.float64) + 0.0  # −0 becomes 0
-        key = np.where(np.isnan(sure), np.uint64(0), sure.view(np.uint64) + np.uint64(1))
-        key = (key << np.uint64(1)) | verdict
-        key.sort()
-        below = np.zeros(len(key) + 1, np.int64)  # right answers that are less sure
-        np.cumsum(key & np.uint64(1), dtype=np.int64, out=below[1:])
-        level = key >> np.uint64(1)
-        starts = _starts(level[1:] != level[:-1], len(level))[::-1]
-        bits = level[starts]
-        levels = (np.maximum(bits, np.uint64(1)) - np.uint64(1)).view(np.float64)
-        levels[bits == 0] = np.nan
-        return cls(levels, len(key) - starts, below[-1] - below[starts])
+        sure = np.nan_to_num(np.asarray(confidence, np.float64) + 0.0, nan=-1.0)  # −0 becomes 0
+        order = np.argsort(-sure)
+        sure, hits = sure[order], np.cumsum(np.asarray(right, np.int64)[order])
+        last = np.flatnonzero(np.append(sure[1:] != sure[:-1], True)[: len(sure)])
+        levels = np.where(sure[last] < 0, np.nan, sure[last])
+        return cls(levels, last + 1, hits[last])
 
     @property
     def wrong(self) -> IntArray:
@@ -93,13 +77,6 @@ class Groups:
         slope = added / np.maximum(sizes, 1)
         spread = harmonic[self.answered] - harmonic[start]
         return (added + (before - start * slope) * spread).sum(axis=0)
-
-
-def _starts(differs: BoolArray, size: int) -> IntArray:
-    """Where groups begin; `differs` compares each item after the first with the one before."""
-    begins = np.ones(size, np.bool_)
-    begins[1:] = differs
-    return np.flatnonzero(begins)
 
 
 def harmonic_numbers(most: int) -> Array:
@@ -240,14 +217,6 @@ class Resamples(Answers):
     resamples here. There is one answer per question, in descending confidence, those without one
     last. `numbers` (answers, resamples) are the multiplicities; `questions` has a number for each
     resample.
-
-    >>> import numpy as np
-    >>> from abstain.measures import measure
-    >>> often = np.array([[1, 2], [1, 1], [1, 0]])
-    >>> right, sure = np.array([True, False, True]), np.array([0.9, 0.5, 0.5])
-    >>> resamples = Resamples(right, sure, often.sum(axis=0), numbers=often)
-    >>> measure("AUROC")(resamples).tolist()
-    [0.75, 1.0]
     """
 
     questions: Any
@@ -265,7 +234,8 @@ class Resamples(Answers):
     def starts(self) -> IntArray:
         """Where each group of equal confidence begins."""
         sure = self.confidence
-        return _starts((sure[1:] != sure[:-1]) & self.stated[:-1], len(sure))
+        differs = (sure[1:] != sure[:-1]) & self.stated[:-1]
+        return np.flatnonzero(np.append(True, differs)[: len(sure)])
 
     @cached_property
     def group(self) -> IntArray:

@@ -60,11 +60,10 @@ def _by_count(a: Answers, size: int, *, last: bool) -> Numeric:
 
 
 counting_bins = partial(
-    calibrating,
+    binning,
     formula="√ Σ_b (N_b/N)·(share right − mean s)²",
     latex=r"\sqrt{\sum_b \frac{N_b}{N}(\bar e_b-\bar s_b)^2}",
     parameters=(SIZE,),
-    bootstrap_biased=True,
 )
 
 
@@ -74,7 +73,6 @@ counting_bins = partial(
     aliases=("RMS-calibration-error", "RMS-CE"),
     convention=f"sorted bins of `size` answers, the last with the rest too; {SHARED}; "
     f"{WITHOUT_LEFT_OUT}",
-    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
     note="As the papers define it, all bins count. The code that Humanity's Last Exam and others "
     "run leaves out the surest bin: that is RMSCE-HLE.",
 )
@@ -111,7 +109,6 @@ def rmsce_hle(a: Answers, *, size: float) -> Numeric:
     aliases=("AdaECE", "aECE"),
     convention="bins between quantiles of the confidence (numpy's linear interpolation of ranks), "
     f"closed on the right, so that ties are never parted; {WITHOUT_LEFT_OUT}",
-    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
     note="AdaptiveECELoss of the authors leaves out the least sure answers, since its first bin is "
     "open there; here they count. ECE-mass fills its bins by rank instead of by quantiles.",
 )

@@ -224,6 +224,7 @@ BINS = Parameter("bins", "how many bins", low=1, high=10_000, default=15, whole=
 calibrating = partial(confident, higher_is_better=False, uses="stated")
 binning = partial(
     calibrating,
+    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
     formula="Σ_b (N_b/N)·|share right − mean s|",
     latex=r"\sum_b \frac{N_b}{N}\,|\bar e_b-\bar s_b|",
     parameters=(BINS,),
@@ -272,7 +273,6 @@ def ece(a: Answers, *, bins: float) -> Numeric:
     source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
     aliases=("equal-mass-ECE", "ECE-equal-mass"),
     convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
-    gaming="Always state your overall accuracy as the confidence: that is calibrated and useless.",
     note="Nixon et al. average over classes too; of the confidence in one answer their ACE is this "
     "where no confidence is tied and bins can be equal. uncertainty-calibration has it as "
     "`get_ece_em`.",

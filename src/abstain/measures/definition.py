@@ -67,7 +67,6 @@ class Parameter(Struct, frozen=True):
     optional: bool = False
     """May be left out although it has no default."""
     whole: bool = False
-    """Must be a whole number."""
     cutoff: bool = False
     """Written after the name: P@10."""
     always: bool = False
@@ -180,7 +179,6 @@ class TrecName(Struct, frozen=True):
 
     name: str
     place: int
-    """Its position in the output."""
     takes: Literal["", "cutoffs", "recalls", "numbers", "gains"] = ""
     """cutoffs, recalls: one figure each; numbers: parameters in order; gains: grade=gain."""
     parameters: tuple[str, ...] = ()
@@ -216,7 +214,6 @@ class Definition(Struct, frozen=True):
     undefined: tuple[Undefinedness, ...] = ()
     """When it is undefined: the first condition that holds gives the reason."""
     takes: Takes = "counts"
-    """What it is a function of."""
     home: str = ""
     """Where it is declared: the module and the name of its function."""
     higher_is_better: bool = True
@@ -247,7 +244,6 @@ class Definition(Struct, frozen=True):
     break_even: Shares | None = None
     break_even_text: str = "–"
     needs_candidates: bool = False
-    """It depends on the candidates behind blanks."""
     proportion: Proportion | None = None
     """It is a proportion: Wilson's and Clopper and Pearson's intervals apply."""
 
@@ -273,7 +269,6 @@ class Definition(Struct, frozen=True):
     geometric: bool = False
     """The score of a run is the geometric mean over the queries, of scores above 0."""
     trec: tuple[TrecName, ...] = ()
-    """Its names in trec_eval."""
     example: str = ""
     """The worked computation for a ranking with the gains 1 0 1 and 3 relevant documents."""
     leaves_out_nil: bool = False

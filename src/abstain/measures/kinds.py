@@ -24,6 +24,7 @@ from abstain.measures.definition import (
     CountsLike,
     Definition,
     Numeric,
+    Proportion,
     Shares,
     np,
     number_text,
@@ -284,7 +285,7 @@ STEP = 1e-6
 """The step of numerical derivatives, and the share of a first blank."""
 ROUNDING = 1e-14
 LEAST_ANSWERS = 40
-"""Answers of each run that a test of a measure of confidence needs (benchmarks/errors.py)."""
+"""Of each run, what a test needs where not all questions count (benchmarks/errors.py)."""
 
 
 def credit(name: str, **facts: Any) -> Callable[[F], F]:
@@ -355,8 +356,16 @@ def confident(name: str, **facts: Any) -> Callable[[F], F]:
 
 
 def ranked(name: str, **facts: Any) -> Callable[[F], F]:
-    """Declare a measure of rankings: a function of `RankedLists` that returns a number per row."""
-    return partial(_declare, name, "rankings", {"takes": "ranking", "family": "ranking", **facts})
+    """Declare a measure of rankings: a function of `RankedLists` that returns a number per row.
+
+    Its (first) name in trec_eval is an alias.
+    """
+    facts = {"takes": "ranking", "family": "ranking", **facts}
+    if trec := facts.get("trec"):
+        aliases = facts.get("aliases", ())
+        known = {text.replace("-", "_").casefold() for text in aliases} | {name.casefold()}
+        facts["aliases"] = aliases + (() if trec[0].name.casefold() in known else (trec[0].name,))
+    return partial(_declare, name, "rankings", facts)
 
 
 def columnar(name: str, **facts: Any) -> Callable[[F], F]:
@@ -364,10 +373,26 @@ def columnar(name: str, **facts: Any) -> Callable[[F], F]:
     return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
 
 
+def proportional(
+    declare: Callable[..., Any], name: str, summary: str, proportion: Proportion, **facts: Any
+) -> None:
+    """Declare a proportion, which says how it is computed, for the module of its `home`."""
+
+    def function(k: CountsLike) -> Numeric:
+        successes, trials = proportion.of(k)
+        return successes / trials
+
+    function.__doc__, function.__qualname__ = summary, name
+    function.__module__ = facts.pop("home")
+    declare(name, proportion=proportion, **facts)(function)
+
+
 def _declare(name: str, arguments: str, facts: Facts, function: F) -> F:
     if (proportion := facts.get("proportion")) is not None:
         varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
         facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}
+    elif facts.get("divides_by"):
+        facts = {"studentised": True, "least": LEAST_ANSWERS, **facts}
     home = f"{function.__module__}.{function.__qualname__}"
     docstring = (function.__doc__ or "").strip()
     if not docstring:

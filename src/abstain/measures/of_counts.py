@@ -22,7 +22,7 @@ from abstain.measures.definition import (
     Undefinedness,
     number_text,
 )
-from abstain.measures.kinds import counting, credit
+from abstain.measures.kinds import counting, credit, proportional
 
 PENAS_RODRIGO = "Peñas & Rodrigo 2011, A Simple Measure to Assess Non-response"
 
@@ -180,9 +180,7 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     latex=r"c + u\,\frac{w}{c+w}",
     source=f"{PENAS_RODRIGO}, §3.5, formula 6",
     undefined=(NOTHING_ANSWERED,),
-    studentised=True,
     divides_by="R + W",
-    least=40,
     kappa=lambda c, w, u: w / (c + w),
     kappa_text="w/(c + w)",
     break_even=None,
@@ -249,18 +247,12 @@ REASONS = {
 
 
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
-    """Declare a proportion, which says how it is computed and when it is undefined."""
-
-    def function(k: CountsLike) -> Numeric:
-        successes, trials = proportion.of(k)
-        return successes / trials
-
-    function.__doc__, function.__qualname__ = summary, name
+    """Declare a proportion, which says when it is undefined and whether it needs candidates."""
     reason = REASONS.get(proportion.trials)
     rules = () if reason is None else (Undefinedness(lambda k: proportion.of(k)[1] == 0, reason),)
     split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {proportion.trials}".split()))
-    facts |= {"proportion": proportion, "undefined": rules, "needs_candidates": split}
-    validation(name, **facts)(function)
+    facts |= {"undefined": rules, "needs_candidates": split, "home": __name__}
+    proportional(validation, name, summary, proportion, **facts)
 
 
 QA4MRE = "Sutcliffe et al. 2013, Overview of QA4MRE Main Task at CLEF 2013"
@@ -347,9 +339,7 @@ share(
     source=f"{ABSTENTION}, judged against the candidates",
     aliases=("discard-F1",),
     undefined=(NOTHING_TO_ABSTAIN,),
-    studentised=True,
     divides_by="UW + UE + UR + W",
-    least=40,
     note="Right answers have no influence: only the decision to abstain is judged. "
     + BY_MARKS.format("abstention-F1"),
 )
@@ -436,9 +426,7 @@ share(
     latex=r"\frac{2R}{2R+W+U_R}",
     source=AVE_2006,
     undefined=(NOTHING_TO_VALIDATE,),
-    studentised=True,
     divides_by="R + W + UR",
-    least=40,
     note="Rejected wrong candidates have no influence: only finding the right ones counts.",
 )
 def validation_f(k: CountsLike) -> Numeric:

@@ -151,7 +151,6 @@ class RankedLists(Listed):
     depth: Ints
     """Documents in each row's list, judged or not, where the list is taken to end."""
     grade: Floats
-    """Grade of each judged document."""
     missing: Bools
     """Rows whose query the run does not mention: their lists are empty."""
     stopped: Bools
@@ -165,7 +164,6 @@ class RankedLists(Listed):
     unjudged: tuple[tuple[str, ...], ...] = ()
     """Of each run, the queries that gold does not have; they are not scored."""
     unjudged_at: Place | None = None
-    """Where the first of these is."""
     nil_words: tuple[str, ...] = ()
     """Documents that look like a NIL marker but are not it."""
     remarks: tuple[str, ...] = ()
@@ -227,7 +225,6 @@ class Prefixes:
     gain: Floats
     """Lists × ranks: the gain of each document; there may be more axes before."""
     there: Floats
-    """The gain of each list's pool."""
     relevant: Floats
     """How many documents of each list's pool have a gain."""
     best: Floats | None = None

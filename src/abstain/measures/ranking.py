@@ -53,6 +53,7 @@ def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
 
 
 of_trec_eval = partial(ranked, source=TREC_EVAL)
+of_graded = partial(ranked, gaming=LONGER_IS_FREE, undefined=(NO_GAIN,), leaves_out_nil=True)
 of_relevant = partial(
     of_trec_eval,
     gaming=LONGER_IS_FREE,
@@ -155,28 +156,21 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     ),
 )
 def r_precision(rankings: RankedLists, *, rel: float = 1, mult: float = 1) -> Floats:
-    """Precision after R documents, R being the number of relevant ones.
-
-    With `mult`, it is the precision after mult · R documents, rounded up as in trec_eval (the whole
-    part of mult · R + 0.9). If that is less than 1 document, it is 0.
-    """
+    """Precision after R documents, R being the number of relevant ones."""
     relevant = num_rel(rankings, rel=rel)
-    length = np.trunc(mult * relevant + 0.9)
+    length = np.trunc(mult * relevant + 0.9)  # rounded up as in trec_eval
     early = found_relevant(rankings, rel) & (rankings.rank <= length[rankings.row])
     share = ratio(rankings.count(early).astype(np.float64), length, empty=0.0)
     return np.where(relevant > 0, share, np.nan)
 
 
-@ranked(
+@of_graded(
     "NDCG",
     formula="DCG / DCG of the ideal ranking, DCG = Σ grade_i / log2(1 + i)",
     example="NDCG = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
     latex=r"\frac{\sum_i r_i/\log_2(1+i)}{\sum_i r^*_i/\log_2(1+i)}",
     source="Järvelin & Kekäläinen 2002, Cumulated Gain-based Evaluation; as in trec_eval",
-    gaming=LONGER_IS_FREE,
     parameters=(K_IF_ANY,),
-    undefined=(NO_GAIN,),
-    leaves_out_nil=True,
     trec=(TrecName("ndcg", 21, "gains"), at_cutoffs("ndcg_cut", 24)),
 )
 def ndcg(
@@ -243,7 +237,6 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     formula="d",
     example="NumRet = 3",
     latex="d",
-    aliases=("num_ret",),
     trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
 def num_ret(rankings: RankedLists) -> Floats:
@@ -257,7 +250,6 @@ def num_ret(rankings: RankedLists) -> Floats:
     example="NumRel = 3",
     latex="R",
     note="It does not depend on the run.",
-    aliases=("num_rel",),
     parameters=(REL,),
     trec=(TrecName("num_rel", 3, sets=COUNTED),),
 )
@@ -272,7 +264,6 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     example="NumRelRet = 2",
     latex=r"\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     gaming=LONGER_IS_FREE,
-    aliases=("num_rel_ret",),
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
     note="",
@@ -324,7 +315,6 @@ def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
     formula="Σ_i [i judged, r_i < rel]",
     example="NumNonRelRet = 1",
     latex=r"\sum_i[r_i< \mathrm{rel}]",
-    aliases=("num_nonrel_judged_ret",),
     parameters=(REL,),
     higher_is_better=False,
     trec=(TrecName("num_nonrel_judged_ret", 33),),
@@ -339,7 +329,6 @@ def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
     formula="1 for each query",
     example="NumQ = 1",
     latex="1",
-    aliases=("num_q",),
     trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )
 def num_q(rankings: RankedLists) -> Floats:

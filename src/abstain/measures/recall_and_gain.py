@@ -13,14 +13,15 @@ from abstain.measures.ranked_lists import Floats, Pool, RankedLists
 from abstain.measures.ranking import (
     K_IF_ANY,
     LONGER_IS_FREE,
-    NO_GAIN,
     OFFICIAL,
     REL,
+    TREC_EVAL,
     average_precision,
     bpref,
     found_relevant,
     ndcg,
     num_rel,
+    of_graded,
     of_relevant,
     of_trec_eval,
     precisions,
@@ -41,7 +42,6 @@ GEOMETRIC = "Never score near 0: the query that a run is worst at counts for mor
     formula="max P@i over the ranks i at which recall is at least the point",
     example="IPrec@0.5 = max(2/3) = 0.6667",
     latex=r"\max_{i:\,\mathrm{R@}i\ge \rho}\mathrm{P@}i",
-    aliases=("iprec_at_recall",),
     parameters=(REL, RECALL),
     trec=(TrecName("iprec_at_recall", 10, "recalls", ("recall",), POINTS, sets=OFFICIAL),),
 )
@@ -59,17 +59,12 @@ def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float =
     formula="mean of IPrec at recall 0, 0.1, …, 1",
     example="11pt = (4 · 1 + 4 · 2/3) / 11 = 0.6061",
     latex=r"\frac1{11}\sum_{\rho=0,0.1,\dots,1}\mathrm{IPrec@}\rho",
-    aliases=("11pt_avg",),
     trec=(TrecName("11pt_avg", 18, "numbers", ("points",), POINTS),),
 )
 def eleven_points(
     rankings: RankedLists, *, rel: float = 1, points: Sequence[float] = POINTS
 ) -> Floats:
-    """The mean of the interpolated precision at eleven points of recall.
-
-    `points` sets other points of recall; their order is that in which you would give them to
-    trec_eval, and the score depends on it.
-    """
+    """The mean of the interpolated precision at eleven points of recall."""
     total = np.zeros(rankings.size)
     for values in at_points(rankings, points, rel)[::-1]:
         total += values
@@ -134,18 +129,15 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return ratio(total.astype(np.float64, copy=False), num_rel(rankings, rel=rel))
 
 
-@ranked(
+@of_graded(
     "NDCG-exp",
     formula="NDCG with the gain 2^grade − 1 in place of the grade",
     example="NDCG-exp = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
     latex=r"\frac{\sum_i (2^{r_i}-1)/\log_2(1+i)}{\sum_i (2^{r^*_i}-1)/\log_2(1+i)}",
     source="Burges et al. 2005, Learning to Rank using Gradient Descent",
-    gaming=LONGER_IS_FREE,
     note="ir_measures calls it nDCG(dcg='exp-log2'), ranx ndcg_burges.",
     aliases=("ndcg-burges",),
     parameters=(K_IF_ANY,),
-    undefined=(NO_GAIN,),
-    leaves_out_nil=True,
 )
 def exponential_ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats:
     """NDCG in which each further grade doubles the gain."""
@@ -162,7 +154,6 @@ def exponential_ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats
     source="Robertson 2006, On GMAP: and Other Transformations; as in trec_eval",
     gaming=GEOMETRIC,
     geometric=True,
-    aliases=("gm_map",),
     parameters=(REL,),
     trec=(TrecName("gm_map", 6, per_query=False, sets=OFFICIAL),),
 )
@@ -178,7 +169,6 @@ def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
     gaming=GEOMETRIC,
     geometric=True,
-    aliases=("gm_bpref",),
     parameters=(REL,),
     trec=(TrecName("gm_bpref", 15, per_query=False),),
 )
@@ -204,7 +194,7 @@ def yaap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return log((1.0 + total) / (1.0 + num_rel(rankings, rel=rel) - total))
 
 
-of_gains = partial(of_trec_eval, gaming=LONGER_IS_FREE, undefined=(NO_GAIN,), leaves_out_nil=True)
+of_gains = partial(of_graded, source=TREC_EVAL)
 
 
 @of_relevant(
@@ -251,7 +241,6 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
     formula="mean of NDCG at the ranks of documents with a gain (missing ones: at the end)",
     example="NDCG-rel = (1 + 1.5/2.1309 + 1.5/2.1309) / 3 = 0.8026",
     latex=r"\frac1{R}\sum_{r}\mathrm{NDCG@}i_r",
-    aliases=("ndcg_rel",),
     trec=(TrecName("ndcg_rel", 22, "gains"),),
 )
 def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
@@ -280,10 +269,7 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
 def r_ndcg(
     rankings: RankedLists, *, rel: float = 1, gains: Mapping[int, float] | None = None
 ) -> Floats:
-    """The mean of NDCG at the ranks where the ideal list's gain drops, and at the run's end.
-
-    The run's end counts only if its list has at least two documents more than the ideal list.
-    """
+    """The mean of NDCG at the ranks where the ideal list's gain drops, and at the run's end."""
     _, ideal, discounted, best = _discounted(rankings, gains)
     lengths = np.diff(ideal.offsets)
     falls = np.ones(len(ideal.grade), bool)

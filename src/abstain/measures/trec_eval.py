@@ -33,7 +33,6 @@ FIGURE = re.compile(r"(.+?)_(-?[\d.]+)")
 
 class Figure(NamedTuple):
     name: str
-    """Its printed name."""
     trec: TrecName
     definition: Definition
     arguments: dict[str, Any]
@@ -160,11 +159,7 @@ def printed_name(item: Measure, level: float) -> str:
 
 
 def whole(text: str) -> int:
-    """What C's `atol` makes of a text.
-
-    >>> whole("23.4"), whole("x")
-    (23, 0)
-    """
+    """What C's `atol` makes of a text."""
     match = WHOLE.match(text)
     return int(match[0]) if match else 0
 

@@ -241,7 +241,6 @@ DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, def
     latex=r"\frac1d\sum_i[r_i\ge \mathrm{rel}]",
     gaming=STOP_EARLY,
     undefined=(EMPTY_LIST,),
-    aliases=("set_P",),
     parameters=(REL,),
     trec=(TrecName("set_P", 28, sets=SETS),),
 )
@@ -257,7 +256,6 @@ def set_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     latex=r"\frac{1}{\min(d,R)}\sum_i[r_i\ge \mathrm{rel}]",
     gaming=STOP_EARLY,
     undefined=(NO_RELEVANT, EMPTY_LIST),
-    aliases=("set_relative_P",),
     trec=(TrecName("set_relative_P", 29, sets=SETS),),
 )
 def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
@@ -273,7 +271,6 @@ def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     latex=r"\frac{(\sum_i[r_i\ge \mathrm{rel}])^2}{d\,R}",
     note="It is precision times recall: a list of medium length pays.",
     undefined=(NO_RELEVANT, EMPTY_LIST),
-    aliases=("set_map",),
     trec=(TrecName("set_map", 31, sets=SETS),),
     gaming="",
 )
@@ -306,7 +303,6 @@ def set_f_of_trec_eval(rankings: RankedLists, *, x: float = 1, rel: float = 1) -
     example="RelP@10 = 2 / min(10, 3) = 0.6667",
     latex=r"\frac{1}{\min(k,R)}\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     gaming="List k documents: after the first R, further documents cost nothing.",
-    aliases=("relative_P",),
     parameters=(REL, K),
     trec=(at_cutoffs("relative_P", 26),),
 )

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from abstain.measures.definition import Parameter, np
 from abstain.measures.kinds import ranked
 from abstain.measures.ranked_lists import DocumentRows, Floats, Ints, Pool, RankedLists
-from abstain.measures.ranking import K_IF_ANY, LONGER_IS_FREE, NO_GAIN, REL_IF_ANY, gains, ratio
+from abstain.measures.ranking import K_IF_ANY, LONGER_IS_FREE, REL_IF_ANY, gains, of_graded, ratio
 
 ERR_PAPER = (
     "Chapelle, Metzler, Zhang & Grinspan 2009, Expected Reciprocal Rank for Graded Relevance"
@@ -65,15 +65,13 @@ def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -
     return _reciprocal(rankings, rankings.rank, satisfied, k)
 
 
-@ranked(
+@of_graded(
     "nERR",
     formula="ERR / ERR of the ideal ranking",
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
     latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
     source=ERR_PAPER,
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
-    undefined=(NO_GAIN,),
-    leaves_out_nil=True,
     parameters=(K_IF_ANY,),
 )
 def normalised_err(rankings: RankedLists, *, k: float | None = None) -> Floats:
@@ -102,7 +100,7 @@ def _reached(rows: DocumentRows, onward: Floats) -> Floats:
     return rows.product(shifted)
 
 
-@ranked(
+@of_graded(
     "Compat",
     formula="Σ p^(d−1) X(d)/d / Σ p^(d−1) min(d, R)/d over the depths d to 1000; X(d): documents "
     "that are among the first d both of the list and of the ideal ranking",
@@ -110,13 +108,10 @@ def _reached(rows: DocumentRows, onward: Floats) -> Floats:
     "(1 + 0.5 + 0.25 + 3 · 0.0530) = 0.7976",
     latex=r"\sum_d p^{d-1}\frac{X_d}{d}\Big/\sum_d p^{d-1}\frac{\min(d,R)}{d}",
     source="Clarke, Vtyurina & Smucker 2021, Assessing Top-k Preferences; as in compatibility.py",
-    gaming=LONGER_IS_FREE,
     note="The ideal ranking has the relevant documents by grade, and those of one grade in the "
     "order of the list.",
     aliases=("compatibility",),
     parameters=(replace(P, meaning="the persistence", default=0.95),),
-    undefined=(NO_GAIN,),
-    leaves_out_nil=True,
 )
 def compatibility(rankings: RankedLists, *, p: float = 0.95) -> Floats:
     """Rank-biased overlap with the nearest ideal ranking, over the largest possible."""

@@ -22,7 +22,7 @@ from abstain.features.compare.comparison import (
 )
 from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
-from abstain.features.compare.scores import compare_scores
+from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import Measure, count_measure
 from abstain.measures import measure as measure_of
 from abstain.rankings.rankings import Rankings
@@ -117,7 +117,7 @@ def compare(
         else:
             matrix = asked.only(measures=list(map(str, listed)) or None)
         single = [matrix.only(measures=[name]) for name in matrix.measures]
-        return _each(options, [partial(compare_scores, one) for one in single])
+        return _each(options, [partial(ScoreComparison, one) for one in single])
     chosen = list(dict.fromkeys(map(_measure, listed or [DEFAULT_MEASURE])))
     confident = [m for m in chosen if m.definition.takes == "confidence"]
     if confident and refuses:

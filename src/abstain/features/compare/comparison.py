@@ -68,7 +68,6 @@ class Options:
     correction: Correction = "holm"
     family: Family = "all"
     measures: int = 1
-    """How many there are."""
     order: tuple[str, ...] = ()
     """The runs as another measure orders them; empty: as this one does."""
     method: str = ""
@@ -111,7 +110,6 @@ class Comparison(ABC):
     """With a reason where one does not exist."""
     higher_is_better: bool = True
     widest: float = math.inf
-    """The largest difference that there can be."""
     questions: int
     unit: str = "question"
     clusters: int | None = None
@@ -324,9 +322,7 @@ class Common:
     whole: Evaluation
     """The runs on all questions, under the same policy."""
     reading: Reading
-    """How they were read."""
     absent: dict[str, int]
-    """For each run that lacks some, how many questions it has no usable response to."""
 
     def unknown(self) -> tuple[Array, IntArray]:
         """Over all questions: six counts of the responses that are known, and how many are not."""

@@ -210,13 +210,11 @@ def adds_noise(
     shares = (cells / cells.sum())[None]
     generator = np.random.default_rng([seed, 8])
     rates = judge_rates(confusion.T if drawn == "verdict" else confusion)[None]
-    values = _corrected(
-        measure, shares, _drawn_rates(confusion, drawn, NO_ERROR, DRAWS, generator), drawn
+    likely = _drawn_rates(confusion, drawn, NO_ERROR, DRAWS, generator)
+    values, best, judged = (
+        _corrected(measure, shares, each, drawn) for each in (likely, rates, np.eye(3)[None])
     )
-    shift = _corrected(measure, shares, rates, drawn) - _corrected(
-        measure, shares, np.eye(3)[None], drawn
-    )
-    return bool(0 < shift[0] ** 2 < 2 * np.nanvar(values))
+    return bool(0 < (best - judged)[0] ** 2 < 2 * np.nanvar(values))
 
 
 def _drawn_rates(

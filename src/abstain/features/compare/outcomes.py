@@ -54,6 +54,8 @@ class OutcomeComparison(comparison.OfQuestions):
         self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
             self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
+            self.judge: Any = {"confusion": self.confusion, "drawn": self.drawn}
+            self.judge |= {"seed": options.seed}
         data, self.cells = common.evaluation.data, cells_of(chosen)
         self.codes, self.tables = data.ends, self.counts
         self.decides = chosen.definition.takes == "decisions"
@@ -259,25 +261,18 @@ class OutcomeComparison(comparison.OfQuestions):
             row |= {"unknown": unknown, "all_ways": judge_errors.all_ways(self.chosen, unknown)}
             row["bounds"] = {self.measure: (finite(low), finite(high))}
         if self.confusion is not None:
-            score, span = judge_errors.correct_for_judge(
-                self.chosen,
-                self.cells.merge(self.counts.table[run]),
-                self.confusion,
-                drawn=self.drawn,
-                clusters=None if self.clusters is None else self.by_unit(run),
-                level=self.options.level,
-                seed=self.options.seed,
+            cells = self.cells.merge(self.counts.table[run])
+            score, span = self._corrected(
+                cells, None if self.clusters is None else self.by_unit(run)
             )
             row["corrected"] = {self.measure: finite(score)}
             row["corrected_intervals"] = {self.measure: ends(span)}
-            row["noisy"] = judge_errors.adds_noise(
-                self.chosen,
-                self.cells.merge(self.counts.table[run]),
-                self.confusion,
-                drawn=self.drawn,
-                seed=self.options.seed,
-            )
+            row["noisy"] = judge_errors.adds_noise(self.chosen, cells, **self.judge)
         return row
+
+    def _corrected(self, cells: Array, clusters: Array | None) -> tuple[float, Interval]:
+        how = {"clusters": clusters, "level": self.options.level, **self.judge}
+        return judge_errors.correct_for_judge(self.chosen, cells, **how)
 
     def corrected(self) -> tuple[Corrected, ...]:
         """The differences of the pairs without the judge's errors; of very many pairs none."""
@@ -285,15 +280,8 @@ class OutcomeComparison(comparison.OfQuestions):
             return ()
         found = []
         for (run, other), joint in zip(self.wanted, self.joint, strict=True):
-            gap, span = judge_errors.correct_for_judge(
-                self.chosen,
-                joint.ravel().astype(np.float64),
-                self.confusion,
-                drawn=self.drawn,
-                clusters=self.clustered_joint(run, other),
-                level=self.options.level,
-                seed=self.options.seed,
-            )
+            cells = joint.ravel().astype(np.float64)
+            gap, span = self._corrected(cells, self.clustered_joint(run, other))
             names = {"run": self.runs[run], "against": self.runs[other]}
             found.append(Corrected(**names, difference=finite(gap), interval=ends(span)))
         return tuple(found)

@@ -65,10 +65,8 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     numbers: Annotated[dict[str, Number | None], COUNT] = msgspec.field(
         name="counts", default_factory=dict
     )
-    """The counts by outcome on the common questions; none of per-topic scores."""
     scores: Annotated[dict[str, float | None], Column(kind="score", means=measure_summary)]
     undefined: dict[str, str] = msgspec.field(default_factory=written)
-    """Why a score that does not exist does not."""
     intervals: dict[str, Ends]
     no_interval: dict[str, str] = {}
     """Why an interval does not exist, or what is odd about it."""
@@ -112,15 +110,12 @@ class Effect(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """How large a difference of two means is, and how the differences by topic are distributed."""
 
     standardised: Annotated[float | None, Column("d", "score", means="difference / deviation")]
-    """The mean difference over the standard deviation of the topics' differences."""
     wins: Annotated[int, Column("won", "count")]
-    """Topics on which the run is better."""
     ties: Annotated[int, Column("tied", "count")]
     losses: Annotated[int, Column("lost", "count")]
     skewness: float | None
     """Of the topics' differences; None where they do not vary."""
     distinct: int
-    """How many different differences there are."""
 
     @property
     def record(self) -> Annotated[str, Column("W/T/L", means="topics won, tied and lost")]:
@@ -148,9 +143,7 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     by_interval: bool = False
     """Whether p is that of the interval, because only the test shows a difference."""
     undefined_swaps: int = 0
-    """Swaps that left a run without a value."""
     effect: Effect | None = None
-    """How large the difference is, where runs have scores by topic."""
     plain_p: float | None = None
     """The corrected p of the plain paired t-test, where it leads to another verdict."""
 
@@ -249,7 +242,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     test: str
     correction: str
     family: str = "all"
-    """What p is corrected for: all pairs by all measures, or the pairs of each measure."""
     together: int = 1
     """By how many measures runs are compared at once."""
     interval_method: str | None
@@ -257,7 +249,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     """How those of differences were made, where that is another method."""
     level: Annotated[float, Meta(gt=0, lt=1)]
     resamples: int = msgspec.field(name="trials")
-    """Random swaps or resamples, where a test or an interval is not exact."""
     seed: int
     swaps: int | None = None
     cluster: str | None = None
@@ -272,7 +263,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     grouped: bool = False
     judge_sample: int = 0
     judge_drawn: str = ""
-    """How those were drawn: random, truth or verdict."""
     corrected: tuple[Corrected, ...] = ()
     """Differences without the judge's errors; `pairs` and their tests are of its verdicts."""
     never_checked: tuple[str, ...] = ()

@@ -34,21 +34,6 @@ DIGITS = 44
 """Binary digits that count, of the largest score; further ones are rounding."""
 
 
-def compare_scores(matrix: ScoreMatrix, options: Options) -> ScoreComparison:
-    """Compare runs by one measure on the topics that all of them have a score on."""
-    check_plan(detect=options.detect, power=options.power, level=options.level)
-    usual = "delta" if options.test == "student" else HALL
-    method = usual if options.method in ("", "default", "auto") else options.method
-    check_name("interval method of scores", method, METHODS)
-    if len(matrix.runs) < 2:
-        raise UsageError(f"a comparison needs two runs (got {plural(len(matrix.runs), 'run')})")
-    if options.test == "mcnemar":
-        raise UsageError("McNemar's test is for right and wrong; use t, wilcoxon or sign")
-    if options.test in ("wilcoxon", "sign") and matrix.cluster is not None:
-        raise UsageError(f"{options.test} does not support clusters; use t or randomisation")
-    return ScoreComparison(matrix, replace(options, method=method))
-
-
 def settled(scores: Array) -> Array:
     """Without what rounding makes of equal scores: 0.1 + 0.2 is 0.3."""
     _, exponent = math.frexp(float(np.abs(scores).max(initial=0.0)))
@@ -57,9 +42,20 @@ def settled(scores: Array) -> Array:
 
 
 class ScoreComparison(Comparison):
-    """Scores of runs, summed by cluster where there are some."""
+    """Scores of runs by one measure on the topics that all of them have, summed by cluster."""
 
     def __init__(self, matrix: ScoreMatrix, options: Options) -> None:
+        check_plan(detect=options.detect, power=options.power, level=options.level)
+        usual = "delta" if options.test == "student" else HALL
+        method = usual if options.method in ("", "default", "auto") else options.method
+        check_name("interval method of scores", method, METHODS)
+        if len(matrix.runs) < 2:
+            raise UsageError(f"a comparison needs two runs (got {plural(len(matrix.runs), 'run')})")
+        if options.test == "mcnemar":
+            raise UsageError("McNemar's test is for right and wrong; use t, wilcoxon or sign")
+        if options.test in ("wilcoxon", "sign") and matrix.cluster is not None:
+            raise UsageError(f"{options.test} does not support clusters; use t or randomisation")
+        options = replace(options, method=method)
         self.matrix, self.options = matrix, options
         complete = matrix.complete()
         self.measure, self.unit = f"mean {matrix.measures[0]}", matrix.unit

@@ -96,11 +96,6 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
 
     NaN where a run has no score. What a kink on the way leaves over is added by the least change
     of φ, so that the worths add up.
-
-    >>> from abstain.measures import measure
-    >>> phi = path_gradient(measure("accuracy"), np.array([1, 3, 0, 0, 0]), np.eye(5)[0] * 4)
-    >>> float(round(phi[0] - phi[1], 6))
-    1.0
     """
     f = one_run(measure, _cells(measure))
     start, end = np.asarray(other, np.float64), np.asarray(ours, np.float64)
@@ -150,14 +145,19 @@ def in_slices(
     measure: Measure, other: Codes, ours: Codes, contributions: Array, slices: Sequence[Slices]
 ) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
     """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
-    total = _value(measure, ours) - _value(measure, other)
+    f = one_run(measure, _cells(measure))
+
+    def value(codes: Codes) -> float:
+        return float(f.value(np.bincount(codes, minlength=5).astype(float)))
+
+    total = value(ours) - value(other)
     shares: list[SliceShare] = []
     reversed_by: list[str] = []
     for each in slices:
         rows = []
         for place in np.unique(each.slice_of[each.slice_of >= 0]).tolist():
             inside = each.slice_of == place
-            score, against = _value(measure, ours[inside]), _value(measure, other[inside])
+            score, against = value(ours[inside]), value(other[inside])
             rows.append(
                 SliceShare(
                     slice={each.attribute: each.names[place]},
@@ -175,9 +175,3 @@ def in_slices(
         if whole and abs(total) > 0 and signs == {-math.copysign(1, total)}:
             reversed_by.append(each.attribute)
     return tuple(shares), tuple(reversed_by)
-
-
-def _value(measure: Measure, codes: Codes) -> float:
-    return float(
-        one_run(measure, _cells(measure)).value(np.bincount(codes, minlength=5).astype(float))
-    )

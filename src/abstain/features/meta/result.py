@@ -58,7 +58,6 @@ class Sensitivity(Facts, frozen=True, kw_only=True, omit_defaults=True):
     size: int
     width: float
     required: float | None
-    """The difference required, or None: `reason` says why."""
     within_bins: float | None
     """The same by the listed bins alone, of which the last is open."""
     highest: float | None
@@ -104,9 +103,7 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
     discriminative_power: float | None
     """The share of pairs with an achieved significance level below alpha."""
     bootstrap: Annotated[int | None, Column("bootstrap", "count")]
-    """How many those are, or None: `reason` says why."""
     tukey: Annotated[int | None, Column("Tukey HSD", "count")]
-    """Pairs separated by Tukey's HSD, or None: `reason` says why."""
     honest_difference: Annotated[float | None, Column("honest difference", "score")]
     """What a difference has to exceed for Tukey's test to separate it at alpha; None where
     differences are divided by their standard errors, as those of scores are."""
@@ -172,15 +169,12 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
     measures: tuple[str, ...]
     parts: tuple[Part, ...]
     subsets: int = msgspec.field(name="trials")
-    """Random subsets of the questions for each pair of runs."""
     size: int
     draws: Draws
     resamples: int
-    """Resamples and permutations of the tests of power."""
     level: float
     seed: int
     width: float | None = None
-    """Of a bin, where it was asked for."""
     given_scores: bool = False
     spans: dict[str, float]
     """The largest difference that two runs can have, of each measure that has bounds."""
@@ -210,7 +204,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
             raise ValueError("levels of fuzziness differ by measure, or bins have no width")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """Every number in one long table, or the table of one part."""
         import polars as pl
 
         if table == "main":

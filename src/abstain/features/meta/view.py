@@ -26,7 +26,6 @@ class View(view.View[MetaResult]):
     """A table for each part, with what it takes to read it below."""
 
     def tables(self, **options: Any) -> list[Grid]:
-        """The tables of all parts, one below another."""
         result = self.result
         names = (*result.measures, *result.runs)
         grids = [self._stability()] if result.stability else []

@@ -54,7 +54,6 @@ class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     ]
     scores: Annotated[dict[str, float | None], SCORE]
     undefined: dict[str, str]
-    """Why the scores that do not exist do not."""
     over: Annotated[
         dict[str, int], Column("{key} queries", "count", means="how many queries this mean is over")
     ]
@@ -99,12 +98,9 @@ class Lists(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     run: str
     lists: int
-    """Those that count."""
     missing: int
     truncated: int
-    """Ended by the system itself."""
     by_nil: int
-    """Ended by a NIL."""
     at_limit: int
 
 
@@ -113,9 +109,7 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     queries: int
     first: tuple[str, ...]
-    """The first few."""
     place: str = ""
-    """Where the first one is."""
 
 
 class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
@@ -133,7 +127,6 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     """Whether something relevant is judged below the top grade."""
     settings: ListSettings
     lists: tuple[Lists, ...]
-    """How each run's lists end, in their order."""
     nothing_relevant: dict[str, int]
     """For each measure, how many queries have no document that is relevant to it."""
     full_for_nothing: dict[str, int] = {}
@@ -144,9 +137,7 @@ class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="ran
     """Documents that look like a NIL and are not the one that was passed."""
     rows: tuple[RankRow, ...] = msgspec.field(name="results")
     per_query: tuple[QueryRow, ...] = ()
-    """Each query's scores, where they are asked for."""
     silence: tuple[Rate, ...] = ()
-    """How often it was right to return nothing, where that is asked for."""
     level: float = 0.95
     """That of the intervals of these rates."""
     truncation: TruncationResult | None = None
@@ -213,11 +204,14 @@ def rank(
     if truncation or same_lists:
         report = truncation_of(rankings, p=asked_depths(chosen), same_lists=same_lists)
         report = structs.replace(report, **OF_THE_WHOLE)
+    count = plural(len(unlisted), "query is", "queries are")
+    lost = f"{count} not in the table of queries ({some_of(unlisted)}): no {', '.join(by)}"
+    notes = [lost] if unlisted else []
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
     primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
     return RankResult(
-        **read_as(rankings, *_without_attributes(unlisted, by)),
+        **read_as(rankings, *notes),
         measures=tuple(str(item) for item in chosen),
         by=by,
         queries=len(lists.queries),
@@ -235,14 +229,6 @@ def rank(
         level=level,
         truncation=report,
     )
-
-
-def _without_attributes(names: Sequence[str], by: Sequence[str]) -> list[str]:
-    """A remark on the queries that cannot be sliced because the table does not have them."""
-    if not names:
-        return []
-    count = plural(len(names), "query is", "queries are")
-    return [f"{count} not in the table of queries ({some_of(names)}): no {', '.join(by)}"]
 
 
 class _Scored:
@@ -308,22 +294,19 @@ def _query_rows(
     lists = rankings.lists
     run = lists.runs.index(mean.run)
     missing, stopped = lists.by_run(lists.missing)[run], lists.by_run(lists.stopped)[run]
-    rows = []
-    for q in queries[rankings.counted[run, queries]].tolist():
-        scores = {each.name: number(each.table[run, q]) for each in scored}
-        rows.append(
-            QueryRow(
-                run=mean.run,
-                slice=mean.slice,
-                query=lists.queries[q],
-                scores=scores,
-                undefined={e.name: e.why(run, q) for e in scored if scores[e.name] is None},
-                nil=bool(lists.nil[q]),
-                missing=bool(missing[q]),
-                truncated=bool(stopped[q]),
-            )
+    return [
+        QueryRow(
+            run=mean.run,
+            slice=mean.slice,
+            query=lists.queries[q],
+            scores={each.name: number(each.table[run, q]) for each in scored},
+            undefined={e.name: e.why(run, q) for e in scored if np.isnan(e.table[run, q])},
+            nil=bool(lists.nil[q]),
+            missing=bool(missing[q]),
+            truncated=bool(stopped[q]),
         )
-    return rows
+        for q in queries[rankings.counted[run, queries]].tolist()
+    ]
 
 
 def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from abstain.cli import options
 from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import LISTS, RankedInput, reads_rankings
@@ -30,17 +32,7 @@ from abstain.cli.options import LISTS, RankedInput, reads_rankings
 )
 @options.level("The level of the intervals of --silence.")
 @shows(chart=True, also=["trec_eval"])
-def rank(
-    inputs: RankedInput,
-    measures: tuple[str, ...],
-    by: tuple[str, ...],
-    per_query: bool,
-    truncation: bool,
-    same_lists: bool,
-    silence: bool,
-    level: float,
-    out: Showing,
-) -> None:
+def rank(inputs: RankedInput, measures: tuple[str, ...], out: Showing, **how: Any) -> None:
     """Score rankings that may stop early, or find nothing.
 
     \b
@@ -59,13 +51,5 @@ def rank(
     if measures:
         ranking_measures(measures)  # an unknown name ends it before anything is read
     with working("reading and ranking…"):
-        result = inputs.rankings().score(
-            measures,
-            by=by,
-            per_query=per_query,
-            truncation=truncation,
-            same_lists=same_lists,
-            silence=silence,
-            level=level,
-        )
+        result = inputs.rankings().score(measures, **how)
     out.show(result)

@@ -6,17 +6,23 @@ from typing import Annotated
 
 import numpy as np
 
+from abstain.measures import measure
+from abstain.outcomes import DecisionsArray
 from abstain.rankings.rankings import Rankings
 from abstain.report.grid import Column, Grid
 from abstain.report.result import Facts, number
 
-RATES = {  # called as the measures of decisions
-    "over-refusal": "empty of the queries with something relevant",
-    "under-refusal": "not empty of the nil queries",
-    "abstention-precision": "nil of the queries with an empty list",
-    "abstention-recall": "empty of the nil queries",
-    "abstention-F1": "their harmonic mean",
-}
+RATES = (
+    *("over-refusal", "under-refusal"),
+    *("abstention-precision", "abstention-recall", "abstention-F1"),
+)
+"""The measures of decisions that are shown."""
+MEANS = (
+    *("empty of the queries with something relevant", "not empty of the nil queries"),
+    *("nil of the queries with an empty list", "empty of the nil queries"),
+    "their harmonic mean",
+)
+"""What they are for lists."""
 END = "an end of the interval"
 
 
@@ -49,23 +55,20 @@ def silence(rankings: Rankings, *, level: float = 0.95) -> tuple[Rate, ...]:
         (counted & is_nil & is_empty).sum(axis=1)
         for is_nil, is_empty in ((nil, empty), (~nil, empty), (nil, ~empty), (~nil, ~empty))
     )
-    parts = {
-        "over-refusal": (over, over + answered),
-        "under-refusal": (missed, both + missed),
-        "abstention-precision": (both, both + over),
-        "abstention-recall": (both, both + missed),
-        "abstention-F1": (2 * both, 2 * both + over + missed),
-    }
+    none = np.zeros_like(both)
+    decisions = DecisionsArray(np.stack([answered, none, over, missed, both, none], axis=-1))
     rows = []
-    for name, (count, of) in parts.items():
-        low, high = (exact_f1 if name == "abstention-F1" else exact)(count, of, level=level)
+    for name in RATES:
+        share = measure(name).definition.proportion
+        count, of = share.of(decisions) if share else (2 * both, 2 * both + over + missed)
+        low, high = (exact if share else exact_f1)(count, of, level=level)
         value = np.divide(count, of, out=np.full(len(of), np.nan), where=of > 0)
         columns = (each.tolist() for each in (count, of, value, low, high))
         rows.append([*zip(lists.runs, *columns, strict=True)])
     return tuple(
         Rate(run=run, rate=name, count=x, of=n, value=number(value), low=number(a), high=number(b))
         for of_run in zip(*rows, strict=True)
-        for name, (run, x, n, value, a, b) in zip(parts, of_run, strict=True)
+        for name, (run, x, n, value, a, b) in zip(RATES, of_run, strict=True)
     )
 
 
@@ -73,9 +76,9 @@ def silence_table(rates: tuple[Rate, ...], level: float) -> Grid:
     """The rates as a table, run by run."""
     names = ("run", "rate", "count", "of", "value", "low", "high")
     grid = Grid.of_rows(Rate, rates, *names)
-    grid.breaks = {at for at, each in enumerate(rates) if each.rate == next(iter(RATES))}
+    grid.breaks = {at for at, each in enumerate(rates) if each.rate == rates[0].rate}
     grid.title = f"Returning nothing, with exact intervals ({100 * level:g} %)"
-    what = "; ".join(f"{name}: {meaning}" for name, meaning in RATES.items())
+    what = "; ".join(f"{name}: {means}" for name, means in zip(RATES, MEANS, strict=True))
     grid.notes = [f"{what}."]
     return grid
 

@@ -39,10 +39,8 @@ class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
     median_after: Annotated[float | None, replace(AFTER, name="median after")]
     empty: int
     by_nil: Annotated[int, Column("by {nil}", "count")]
-    """Lists that a NIL ended."""
     at_limit: Annotated[int, Column("at limit", "count")]
     truncated: int
-    """Lists that the system ended itself."""
 
     @property
     def share(self) -> float | None:
@@ -81,9 +79,7 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
     primed: str
     scores: dict[str, Both]
     kendall_tau: float | None
-    """Kendall's τ (b) of the two orderings."""
     undefined: str | None = None
-    """Why it does not exist."""
     inverted: tuple[Inversion, ...] = ()
     """The largest first."""
 
@@ -94,7 +90,6 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
     TABLES: ClassVar[tuple[str, ...]] = ("main", "lengths", "agreement", "inverted")
 
     nil: str = "NIL"
-    """What ends a list."""
     same_lists: bool = False
     """Whether the original measures score the lists that the primed ones score."""
     nil_is_right: bool = False
@@ -104,6 +99,9 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
     pairs: tuple[Pair, ...] = msgspec.field(name="measures")
 
     def check(self) -> None:
+        shown = self.histogram
+        if {len(shown.before) + 1, len(shown.after) + 1} != {len(shown.edges)}:
+            raise ValueError("the numbers of lists differ from the ranges of lengths")
         for pair in self.pairs:
             if list(pair.scores) != list(self.lengths):
                 raise ValueError(f"the runs of {pair.original} differ from those with list lengths")

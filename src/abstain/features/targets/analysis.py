@@ -87,17 +87,16 @@ def _told(
     told: dict[str, Told] = {}
     responses = []
     for item in opened:
-        if COLUMN not in item.table.columns:
-            told |= {run: Told(THE_MODEL, targets[run]) for run in runs_of(item) if run in targets}
-            lacking = [run for run in runs_of(item) if run not in targets]
-            if lacking:
-                raise UsageError(
-                    f"nothing says which t {some_of(lacking)} was told: a column '{COLUMN}', or "
-                    f"{option('targets', {lacking[0]: 'T'})}"
-                )
-            responses.append(item)
-            continue
-        one, runs = _split(item)
+        one = item
+        if COLUMN in item.table.columns:
+            one, runs = _split(item)
+        elif lacking := [run for run in runs_of(item) if run not in targets]:
+            raise UsageError(
+                f"nothing says which t {some_of(lacking)} was told: a column '{COLUMN}', or "
+                f"{option('targets', {lacking[0]: 'T'})}"
+            )
+        else:
+            runs = {run: Told(THE_MODEL, targets[run]) for run in runs_of(item)}
         told |= runs
         responses.append(one)
     for run in targets:
@@ -140,15 +139,12 @@ def _number(told: Told, run: str) -> float:
 def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> TargetsResult:
     """Every run at its t, with the verdicts on every model."""
     data = evaluation.data
-    confidence = data.confidence if data.states_confidence else None
     codes = dict(zip(evaluation.runs, data.codes, strict=True))
     models = _models(evaluation, told)
-    bases: dict[str, Array] = {}
-    """The confidence of the run at t = 0, where it has some."""
-    for model, runs in models.items():
-        first = evaluation.runs.index(runs[0])
-        sure = None if confidence is None or told[runs[0]].t > 0 else confidence[first]
-        if sure is not None and count_stated(codes[runs[0]], sure)[0]:
+    bases: dict[str, Array] = {}  # the confidence of the run at t = 0, where it has some
+    for model, (first, *_) in models.items() if data.states_confidence else ():
+        sure = data.confidence[evaluation.runs.index(first)]
+        if told[first].t == 0 and count_stated(codes[first], sure)[0]:
             bases[model] = sure
     above = {model: sum(told[run].t > 0 for run in runs) for model, runs in models.items()}
     verdicts = sum(above[model] * (1 + (model in bases)) + 1 for model in models)
@@ -164,11 +160,8 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
             own.append(row)
         rows += own
         heedings.append(_heeding(own, codes[runs[0]], codes[runs[-1]], counts))
-    few = (
-        few_clusters(np.bincount(counts.clusters).astype(float))
-        if counts.clusters is not None
-        else ""
-    )
+    of_clusters = counts.clusters
+    few = "" if of_clusters is None else few_clusters(np.bincount(of_clusters).astype(float))
     return TargetsResult(
         **read_as(evaluation, *filter(None, [few])),
         policy=evaluation.policy.to_dict(),
@@ -224,7 +217,7 @@ def _stated(model: str, t: float, codes: Codes, counted: _Counted) -> Stated:
     """A run at its t; whether its answers are right as often as asked."""
     cells, groups = counted.of(codes, EXCLUDED)
     count = Counts.of(map(int, cells))
-    precision = number(float(measure("precision")(count)))
+    precision = number(measure("precision")(count))
     keeps: Keeps | None = None
     span: Ends = (None, None)
     if precision is not None:
@@ -235,8 +228,8 @@ def _stated(model: str, t: float, codes: Codes, counted: _Counted) -> Stated:
         model=model,
         t=t,
         numbers=count.to_dict(),
-        S=number(float(measure(f"S(t={t!r})")(count))),
-        coverage=number(float(measure("coverage")(count))),
+        S=number(measure(f"S(t={t!r})")(count)),
+        coverage=number(measure("coverage")(count)),
         precision=precision,
         precision_interval=span,
         keeps=keeps,
@@ -258,13 +251,11 @@ def _against(
     with np.errstate(invalid="ignore"):
         blank = np.where(confidence >= row.t, 0, 2)
     acting = np.where(has_answer(base), (base & 1) + blank, base).astype(np.uint8)
-    name = f"S(t={row.t!r})"
+    name, count = f"S(t={row.t!r})", Counts.of(map(int, counted.of(acting, EXCLUDED)[0]))
     gain, span = counted.difference(name, codes, acting)
     return replace(
         row,
-        thresholded=number(
-            float(measure(name)(Counts.of(map(int, counted.of(acting, EXCLUDED)[0]))))
-        ),
+        thresholded=number(measure(name)(count)),
         gain=gain,
         gain_interval=span,
         better=_side(span, 0, "told", "threshold"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -81,7 +81,6 @@ class Heeding(Facts, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     lowest: float
     highest: float
-    """The t between which coverage is compared."""
     fall: float | None
     fall_interval: Ends
     heeds: Heeds
@@ -92,7 +91,6 @@ class TargetsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     questions: int
     level: float
-    """Of all verdicts together."""
     verdicts: int
     """How many share the level."""
     cluster: str | None = None
@@ -145,7 +143,7 @@ class View(view.View[TargetsResult]):
     def _notes(self) -> list[str]:
         result = self.result
         deaf_first = sorted(result.models, key=lambda model: model.heeds != "deaf")
-        sentences = [words for heeding in deaf_first for words in self._words(heeding)]
+        sentences = map(self._words, deaf_first)
         clustered = f", by clusters ({result.cluster})" if result.cluster else ""
         how = (
             f"{plural(result.questions, 'question')}. S(t) = c − t/(1−t)·w; low and high: "
@@ -155,14 +153,14 @@ class View(view.View[TargetsResult]):
         notes = map(view.sentence, view.few(result.notes))
         return [*sentences, how, *notes, *view.policy_words(result.policy, result.touched)]
 
-    def _words(self, heeding: Heeding) -> Iterator[str]:
-        """What is said of a model: what it does as t rises, and what its answers are worth."""
-        rows, name = self.result.of(heeding.model), heeding.model
-        first, last = rows[0], rows[-1]
+    def _words(self, heeding: Heeding) -> str:
+        """What a model does as t rises."""
+        name = heeding.model
+        first, *_, last = self.result.of(name)
         cost = f"told that an error costs {view.count_text(round(last.t / (1 - last.t), 1))}"
         now, before = (_percent(row.coverage) for row in (last, first))
         at = f"at t = {first.t:g}"
-        yield {
+        return {
             "deaf": f"{name} is deaf to t: {cost}, it still answers {now} ({before} {at}), and "
             f"{_percent(last.precision)} of that is right.",
             "falls": f"{name} heeds t: {cost}, it answers {now} ({before} {at}).",
@@ -171,21 +169,6 @@ class View(view.View[TargetsResult]):
             "open": f"{name}: {cost}, it answers {now} ({before} {at}); the data do not tell "
             "whether it answers less as t rises.",
         }[heeding.heeds]
-        kept = {
-            "yes": "right at least as often as t asks",
-            "no": "right less often than t asks",
-            "open": "not surely right as often as t asks, nor surely less",
-            "silent": "none",
-        }
-        if told := _where(rows, "keeps", kept):
-            yield f"Answers of {name}: {told}."
-        sides = {
-            "told": "the model that is told t scores higher than its threshold",
-            "threshold": "its own confidence at t = 0 as a threshold scores higher than telling it",
-            "open": "the data do not tell whether telling it or a threshold scores higher",
-        }
-        if told := _where(rows, "better", sides):
-            yield f"{name}: {told}."
 
     def charts(self) -> dict[str, dict[str, Any]]:
         """Precision and coverage over t, each with its ideal as a dashed line."""
@@ -210,22 +193,20 @@ class View(view.View[TargetsResult]):
         bound = _dashed(lines("t", "coverage", **given), most)
         precision = [ideal, *spread, points("t", "precision", **right)]
         coverage = [bound, lines("t", "coverage", **given), points("t", "coverage", **given)]
-        charts = {
-            "precision": chart(
-                "Precision at the stated t",
-                answered,
-                precision,
-                subtitle="Ideal: on the dashed line or above. The bands hold all together.",
-            ),
-            "coverage": chart(
-                "Coverage at the stated t",
-                rows,
-                coverage,
-                subtitle="It should fall as t rises. Dashed: the most that can be answered with a "
-                "share of t right, by choosing well among the answers at the lowest t.",
-            ),
-        }
-        return coloured(charts)
+        at_t = chart(
+            "Precision at the stated t",
+            answered,
+            precision,
+            subtitle="Ideal: on the dashed line or above. The bands hold all together.",
+        )
+        answers = chart(
+            "Coverage at the stated t",
+            rows,
+            coverage,
+            subtitle="It should fall as t rises. Dashed: the most that can be answered with a "
+            "share of t right, by choosing well among the answers at the lowest t.",
+        )
+        return coloured({"precision_at_t": at_t, "coverage_at_t": answers})
 
 
 DIAGONAL = [{"t": t, "precision": t} for t in (0.0, 1.0)]
@@ -240,12 +221,3 @@ def _dashed(layer: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, 
 
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.0f} %"
-
-
-def _where(rows: Sequence[Stated], field: str, words: dict[str, str]) -> str:
-    """Which verdict at which t, in one phrase."""
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        if (verdict := getattr(row, field)) is not None:
-            found.setdefault(verdict, []).append(f"{row.t:g}")
-    return "; ".join(f"{words[verdict]} at t = {view.listed(at)}" for verdict, at in found.items())
