@@ -30,6 +30,8 @@ FAR_SIDE = 0.25
 the coverage of one rare event falls to 88 %; ½ instead of it gives more than 97 %."""
 LEAST_EFFECT = 0.5
 """The smallest design effect."""
+LEAST_OF_SHARES = 0.05
+"""The same where every cluster is one question, whose answer is right by a share."""
 LEAST_DEGREES = 4
 BORROWED = 5.0
 """The weight, in clusters, of the cells' mean design effect in that of a measure."""
@@ -179,7 +181,8 @@ def effective(
     groups, tail = effective_clusters(clusters.sum(axis=-1)), (1 + level) / 2
     degrees = np.minimum(degrees_of_freedom(sums), np.maximum(groups - 1, 1))
     quantiles = (ndtri(tail) / stdtrit(degrees, tail)) ** 2
-    divisor = np.maximum(np.maximum(effect, shrunk), LEAST_EFFECT) / quantiles
+    least = LEAST_EFFECT if (clusters.sum(axis=-1) > 1 + STEP).any() else LEAST_OF_SHARES
+    divisor = np.maximum(np.maximum(effect, shrunk), least) / quantiles
     if careful:
         divisor += np.maximum(n / groups - divisor, 0) / (1 + carrying**2)
     return np.asarray(n / divisor)

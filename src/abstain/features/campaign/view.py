@@ -327,7 +327,7 @@ class Teams:
         if self.revealed is None or not mine:
             return
         q = self.result.questions
-        words = np.array(["right", "wrong", *["unanswered"] * 3, "excluded"], object)
+        words = np.array(["right", "wrong", *["unanswered"] * 4, "excluded"], object)
         cells: dict[Any, list[Any]] = {"question": q.attributes["question"], "correct": q.correct}
         for run in (self.result.rows[at].run for at in mine):
             cells[Column(run)] = words[np.minimum(self.revealed[run], 5)].tolist()

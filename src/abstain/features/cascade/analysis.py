@@ -23,7 +23,7 @@ from abstain.features.tune.result import Standing
 from abstain.io.frames import collect
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED, OUTCOMES
+from abstain.outcomes import EXCLUDED, OUTCOME_WORDS, OUTCOMES
 from abstain.reading import Reading
 from abstain.report.result import finite, number, read_as
 from abstain.runs import evaluate
@@ -262,7 +262,7 @@ def _scored(stages: Stages, name: str, tables: Any, asked: Array, rule: Rule = (
 
 def _oracle(stages: Stages) -> Decided:
     """Each question ends at the first stage that does best there: right, or else silent."""
-    stage = np.array([2, 0, 1, 1, 1])[stages.codes].argmax(axis=0)
+    stage = np.array([2, 0, 1, 1, 1, 1])[stages.codes].argmax(axis=0)
     asked = stage >= np.arange(len(stages.names))[:, None]
     return np.choose(stage, stages.codes), asked
 
@@ -307,7 +307,7 @@ def resulting_run(read: Evaluation, result: CascadeResult) -> pl.DataFrame:
         pl.col(INDEX).cast(pl.Int32),
         "question",
         run=pl.lit("cascade"),
-        outcome=pl.Series(OUTCOMES).gather(decided),
+        outcome=pl.Series(OUTCOME_WORDS).gather(decided),
         confidence=pl.Series(stages.confidence[stage, range(len(stage))]).fill_nan(None),
         stage=pl.Series(stages.names).gather(stage),
     )

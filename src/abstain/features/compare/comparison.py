@@ -250,7 +250,7 @@ class Comparison(ABC):
                 run=self.runs[i],
                 against=self.runs[j],
                 difference=finite(gaps[k]),
-                interval=ends(spans[k]),
+                interval=(None, None) if np.isnan(gaps[k]) else ends(spans[k]),
                 no_interval="" if np.isnan(gaps[k]) else spans[k].why_not,
                 no_test=tested[k].why_not,
                 standard_error=finite(errors[k]),
@@ -366,7 +366,7 @@ def common_questions(
         rows = [names.index(run) for run in runs]
         evaluation = part_of(evaluation, np.ones(size, bool), rows)
     reading, whole = evaluation.reading, evaluation.with_policy(policy)
-    usable = whole.data.codes != EXCLUDED
+    usable = whole.data.ends != EXCLUDED
     inside = usable.all(axis=0)
     if not inside.any():
         raise InputError(f"there is no question that all runs have: {first_few(runs)}")

@@ -27,7 +27,7 @@ from abstain.features.tune.result import FOLDS, Aim, Kept, Part, Split, Standing
 from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED
+from abstain.outcomes import EXCLUDED, UNSPLIT
 from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
@@ -248,7 +248,8 @@ class Run:
     """The cluster of every question, where they are clustered."""
 
     def curve(self, where: BoolArray) -> Curve:
-        return Curve.of(answers_of(self.codes, self.confidence, where))
+        answers = answers_of(self.codes, self.confidence, where)
+        return Curve.of(answers, int(np.count_nonzero(self.codes[where] == UNSPLIT)))
 
     def clustered(self, where: BoolArray) -> Clustered:
         """Those that have a confidence, each with its cluster."""
