@@ -100,6 +100,11 @@ class View(view.View[CampaignResult]):
         else:
             write_campaign(self.result, path)
 
+    def line(self) -> str:
+        runs = plural(len(self.result.rows), "run")
+        asked = plural(self.overview.questions.height, "question")
+        return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
+
 
 WIDEST, LONGEST = 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
