@@ -22,6 +22,7 @@ from abstain.runs.responses import RULE
 MOST = 2_000
 """The number of leading characters that are searched for a refusal."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
+STAND = "; answers that the gold accepts stay right"
 
 
 def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
@@ -136,7 +137,7 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     if graded is not None:
         note += "; grades of two values cannot tell a refusal from a wrong answer"
     elif used and table.verdicts is None:
-        note += "; answers that the gold accepts stay right"
+        note += STAND
     return replace(
         table,
         columns=tuple(dict.fromkeys([*names, *changes, RULE])),
