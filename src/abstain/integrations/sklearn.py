@@ -19,11 +19,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from abstain.errors import UsageError
 from abstain.features.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
-from abstain.measures import Measure, count_measure, measure
+from abstain.measures import Measure, count_measure
+from abstain.measures import measure as named
 from abstain.measures.answers import Answers
 from abstain.measures.definition import BoolArray
 from abstain.outcomes import Counts
 from abstain.stats.curves import Curve
+from abstain.stats.intervals import error_of
 
 
 def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: Any = None) -> float:
@@ -34,8 +36,8 @@ def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: An
     >>> score([0, 1, 0, 0], [0, -1, 1, 0], blank=-1, measure="precision")
     0.6666666666666666
     """
-    item, given = count_measure(measure), np.asarray(y_pred)
-    right, silent = np.asarray(y_true) == given, _blanks(given, blank)
+    item, labels = count_measure(measure), np.asarray(y_pred)
+    right, silent = np.asarray(y_true) == labels, _blanks(labels, blank)
     answered = int(right.size - silent.sum())
     good = int((right & ~silent).sum())
     return float(item(Counts(good, answered - good, unsplit=int(silent.sum()))))
@@ -64,7 +66,7 @@ def score_proba(
     >>> score_proba([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]], measure="AUROC")
     0.5
     """
-    item, proba, labels = _named(measure), np.asarray(y_proba, np.float64), np.asarray(y_true)
+    item, proba, labels = named(measure), np.asarray(y_proba, np.float64), np.asarray(y_true)
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if proba.ndim != 2 or proba.shape[1] != len(known):
         expected = f"a column for each of {len(known)} classes"
@@ -82,15 +84,11 @@ def score_proba(
     return float(count_measure(item)(Counts(good, wrong, **candidates)))
 
 
-def _named(text: str | Measure) -> Measure:
-    return measure(text)
-
-
 class Scorer:
     """What `cross_validate` and `GridSearchCV` call; less is better where it is negative."""
 
     def __init__(self, text: str | Measure, blank: Any, threshold: float | None) -> None:
-        self.measure, self.blank, self.threshold = _named(text), blank, threshold
+        self.measure, self.blank, self.threshold = named(text), blank, threshold
 
     def __repr__(self) -> str:
         return f"<scorer: {self.measure}>"
@@ -194,7 +192,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _chosen(self, curve: Curve) -> float:
         if self.risk is None:
             return Maximise(count_measure(self.maximise)).choose(curve)
-        delta = round(1 - self.level, 12)
+        delta = error_of(self.level)
         if self.next is None:
             return KeepRisk(self.risk, delta).choose(curve)
         return KeepNext(self.risk, delta).choose(curve, self.next)
