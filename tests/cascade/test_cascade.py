@@ -68,6 +68,31 @@ def test_what_it_says_of_three_stages() -> None:
     says(str(result), "jointly", "cost ≤ 5", "to b", "to c")
 
 
+def test_what_it_says_of_a_risk_too_small_to_promise() -> None:
+    result = cascade((0.6, 0.8), True, 10, 1, risk=0.2)
+    assert result.chosen.coverage == 0
+    words = str(result)
+    says(words, "Nothing is answered: too few questions, or too many")
+    assert "kept in" not in words
+
+
+def test_what_it_says_of_a_rule_as_good_as_one_stage() -> None:
+    right = [n % 4 > 0 for n in range(40)]  # alike, so that every rule scores as each stage
+    rows = [
+        {"run": run, "question": f"q{n}", "grade": "right" if r else "wrong", "confidence": 0.5}
+        for run in ("s", "t")
+        for n, r in enumerate(right)
+    ]
+    words = str(ab.cascade(ab.read_judged(pl.DataFrame(rows)), stages=("s", "t")))
+    says(words, "as good as s alone", "as good as t alone")
+    assert "0.00 points" not in words
+
+
+def test_a_budget_below_the_first_stage_is_refused() -> None:
+    with refuses(ab.UsageError, "budget=0.5 is below 1"):
+        cascade((0.5, 0.8), True, 30, 0, budget=0.5)
+
+
 def test_what_it_says_where_the_larger_is_no_better() -> None:
     says(str(cascade((0.8, 0.6), True, 200, 2)), "APGR is undefined")
 
@@ -83,6 +108,7 @@ def test_what_it_says_where_the_larger_is_no_better() -> None:
         (["--recover", "1.5"], "1.5"),
         (["--recover", "0.5", "--budget", "3"], "budget"),
         (["--risk", "2"], "2"),
+        (["--budget", "0.5"], "--budget 0.5 is below 1, the cost of asking small"),
         (["--level", "0.9"], "--risk"),
         (["--stages", "large,small"], "large"),
         (["--folds", "1"], "folds"),

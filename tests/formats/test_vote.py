@@ -49,6 +49,24 @@ def test_by_hand(here: Here) -> None:
     assert sure == pytest.approx([2 / 3, 1 / 3, 1 / 2, None, 1])
 
 
+def test_refusals_that_are_looked_for_are_blanks(here: Here) -> None:
+    here.write("samples.csv", "question,answer\nq1,Rome\nq1,I do not know\nq1,I am not sure.\n")
+    said = here("convert", "samples.csv", "voted.csv", "--vote", "--detect-refusals", "en")
+    says(said.err, "2 of 3 responses", "1 response")
+    assert "tied" not in said.err
+    (row,) = rows_of(here, "voted.csv")
+    assert (row["answer"], row["candidate"]) == ("", "Rome")
+    assert float(row["confidence"]) == pytest.approx(1 / 3)
+
+
+def test_an_answer_and_as_many_blanks_are_a_tie(here: Here) -> None:
+    here.write("samples.csv", "question,answer\nq1,\nq1,Rome\nq2,\nq2,\n")
+    said = here("convert", "samples.csv", "voted.csv", "--vote")
+    says(said.err, "4 samples", "2 responses", "1 of them tied")
+    row = rows_of(here, "voted.csv")[0]
+    assert (row["answer"], row["candidate"], row["confidence"]) == ("Rome", "", "0.5")
+
+
 def test_by_a_slow_loop(here: Here) -> None:
     draw = random.Random(7)
     samples = [(f"q{n}", draw.choice(["A", "B", "C", ""])) for n in range(30) for _ in range(5)]

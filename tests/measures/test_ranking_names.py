@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +123,6 @@ def test_a_measure_of_rankings_credits_no_blanks() -> None:
         ab.measure("AP").kappa(ab.Counts(right=1))
     with pytest.raises(ab.UsageError, match="expected one of counts"):
         ab.read_counts({"a": ab.Counts(right=1)}).score(measures=["AP"])
+    rows = [{"run": "a", "question": "q", "outcome": "right"}]
+    with pytest.raises(ab.UsageError, match="P@5 is a measure of ranking, expected one of counts"):
+        ab.read_judged(pl.DataFrame(rows)).score(measures=["P@5,10"])

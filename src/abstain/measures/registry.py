@@ -192,10 +192,10 @@ def measure_of(
     return KINDS[definition.takes](definition.name, parameters, definition=definition)
 
 
-def count_measure(text: str | Measure) -> Measure:
-    """The measure that a text names, which must be one of counts."""
+def count_measure(text: str | Measure, *others: Takes) -> Measure:
+    """The measure that a text names, which must be one of counts, or of other kinds that fit."""
     item = measure(text)
-    if item.definition.takes != "counts":
+    if item.definition.takes not in ("counts", *others):
         raise UsageError(
             f"{item} is a measure of {item.definition.takes}, expected one of counts, "
             "such as c@1 (`abstain measures` lists them)"

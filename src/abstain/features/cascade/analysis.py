@@ -88,6 +88,9 @@ def cascade(
     read = gold if isinstance(gold, Evaluation) else evaluate(gold, runs, Reading.of(**reading))
     aim, value = _aim({"recover": recover, "budget": budget, "risk": risk})
     whole, questions = staged_runs(read, stages, cost, measure)
+    if aim == "budget" and (value or 0) < whole.cost[0]:
+        least = f"is below {whole.cost[0]:g}, the cost of asking {whole.names[0]}"
+        raise UsageError(f"{option('budget', value)} {least}")
     split = tuning.divide(read.data, dict(tune_on or {}), folds, repeats)
     parts = list(tuning.halves_of(split, questions, seed, whole.clusters))
     judged = np.any([judge for _, judge in parts[0]], axis=0)

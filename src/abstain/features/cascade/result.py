@@ -167,10 +167,16 @@ class View(view.View[CascadeResult]):
         ]
         if result.kept is not None:
             share = 1 - (1 - (result.level or 0)) / len(result.stages)
+            whole = f"Over all questions it was kept in {result.kept[0]} of "
+            whole += f"{plural(result.kept[1], 'part')}."
+            if not result.chosen.coverage:
+                whole = (
+                    "Nothing is answered: too few questions, or too many wrong answers, to promise "
+                )
+                whole += f"{result.aimed_at:g}."
             notes.append(
                 f"Each stage keeps a risk of {result.aimed_at:g} on what reaches it with a "
-                f"probability of {share:.3g}, so that all keep it with {result.level:g}. Over all "
-                f"questions it was kept in {result.kept[0]} of {plural(result.kept[1], 'part')}."
+                f"probability of {share:.3g}, so that all keep it with {result.level:g}. {whole}"
             )
         notes += map(view.sentence, view.few(result.notes))
         return notes + view.policy_words(result.policy, result.touched)
@@ -184,10 +190,10 @@ class View(view.View[CascadeResult]):
         side = "worse" if value < 0 else "better"
         times = result.chosen.cost / gain.cost
         cost = f"{times:.1f} times" if times >= 2 else f"{100 * times:.0f} % of"
-        points = f"{100 * abs(value):.2f} points of {result.measure}"
-        return (
-            f"{result.chosen.rule}: {points} {side} than {gain.over}{within}, at {cost} its cost."
-        )
+        against = f"{100 * abs(value):.2f} points of {result.measure} {side} than {gain.over}"
+        if against.startswith("0.00 "):
+            against, within = f"as good as {gain.over}", within.replace("; this may be chance", "")
+        return f"{result.chosen.rule}: {against}{within}, at {cost} its cost."
 
     def charts(self) -> view.Charts:
         result = self.result

@@ -24,7 +24,6 @@ from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
 from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import Measure, count_measure
-from abstain.measures import measure as measure_of
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.runs.evaluation import Evaluation
@@ -149,8 +148,7 @@ def compare(
 
 def _measure(name: str | Measure) -> Measure:
     """A measure of counts, of decisions or of confidence."""
-    item = measure_of(name)
-    return item if item.definition.takes in ("confidence", "decisions") else count_measure(item)
+    return count_measure(name, "confidence", "decisions")
 
 
 def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:

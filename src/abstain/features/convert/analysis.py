@@ -20,7 +20,7 @@ from abstain.io.tables import ROW, Table, format_of_name, write_table
 from abstain.reading import Align, Reading
 from abstain.runs.gold import by_position, read_gold
 from abstain.runs.log_tasks import as_one_table
-from abstain.runs.refusals import blanked, with_refusals
+from abstain.runs.refusals import STAND, blanked, with_refusals
 from abstain.runs.responses import CLUSTER, RULE, RUN, Responses, opened_runs, with_our_names
 
 
@@ -100,7 +100,7 @@ def converted(
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
         table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
-    if table.refusals and RULE in frame.columns and table.verdicts is not None:
+    if table.refusals and RULE in frame.columns and (vote or table.verdicts is not None):
         frame = blanked(frame)
     frame = frame.drop(ROW, strict=False)
     if "confidence" in frame.columns and frame["confidence"].dtype == pl.String:
@@ -118,6 +118,7 @@ def converted(
         from abstain.features.convert.vote import voted
 
         frame, note = voted(frame, table.name)
+        notes = [each.removesuffix(STAND) for each in notes]  # a vote asks no gold
         notes.append(f"{target}: {note}")
     if table.cluster in frame.columns:
         frame, note = _with_cluster(frame, str(table.cluster), str(target))

@@ -19,7 +19,7 @@ def voted(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:
 
     Answers are the same where they differ in case, width and punctuation alone. The first of tied
     ones is taken. Blanks count as samples: more of them than of any answer make a blank, whose
-    candidate that answer is.
+    candidate that answer is; as many are a tie, which the answer wins.
     """
     for column in ("question", "answer"):
         if column not in rows.columns:
@@ -43,7 +43,7 @@ def voted(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:
     questions = counted.group_by(keys, maintain_order=True).agg(
         pl.col(ROW).first(),
         blank=pl.col(VOTES).filter(pl.col(TEXT) == "").sum() > most.fill_null(0),
-        tied=((pl.col(TEXT) != "") & (pl.col(VOTES) == most)).sum() > 1,
+        tied=(pl.col(VOTES) == most).sum() > 1,
         confidence=most / pl.col(VOTES).sum(),
     )
     stale = ("answered", "why", "confidence", "candidate")

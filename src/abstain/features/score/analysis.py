@@ -28,6 +28,7 @@ from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from abstain.measures.definition import Takes
     from abstain.stats.confidence_intervals import Sample
     from abstain.stats.intervals import IntervalMethod
 
@@ -52,8 +53,9 @@ def score(
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     chosen = chosen_measures(_without_sets(measures or DEFAULT_MEASURES, evaluation))
     of_columns = [item for item in chosen if item.definition.takes == "columns"]
-    if evaluation.data.kind == "counts":
-        chosen = tuple(count_measure(item) for item in chosen)
+    others: tuple[Takes, ...] = ("confidence", "decisions", "columns")
+    fitting = () if evaluation.data.kind == "counts" else others
+    chosen = tuple(count_measure(item, *fitting) for item in chosen)
     if not interval and evaluation.reading.cluster is not None:
         raise UsageError(
             f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"

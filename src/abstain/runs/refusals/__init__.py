@@ -24,6 +24,7 @@ MOST = 2_000
 LONGEST = 1_000
 """The number of characters of a caller's pattern."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
+STAND = "; answers that the gold accepts stay right"
 
 
 def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
@@ -160,7 +161,7 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     if graded is not None:
         note += "; grades of two values cannot tell a refusal from a wrong answer"
     elif used and table.verdicts is None:
-        note += "; answers that the gold accepts stay right"
+        note += STAND
     return replace(
         table,
         columns=tuple(dict.fromkeys([*names, *changes, RULE])),
