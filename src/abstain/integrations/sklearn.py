@@ -47,7 +47,7 @@ def _labels(values: Any) -> Any:
     """An array of labels in which pandas' NA, which cannot be compared, is None."""
     labels: Any = np.asarray(values)
     if labels.dtype == object and labels.ndim == 1:
-        labels = np.where([type(label).__name__ == "NAType" for label in labels], None, labels)
+        labels = np.where([repr(label) == "<NA>" for label in labels], None, labels)
     return labels
 
 
