@@ -6,6 +6,7 @@ prediction whose probability is below a threshold.
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
 from typing import Any, Self
 
@@ -47,7 +48,8 @@ def _labels(values: Any) -> Any:
     """An array of labels in which pandas' NA, which cannot be compared, is None."""
     labels: Any = np.asarray(values)
     if labels.dtype == object and labels.ndim == 1:
-        labels = np.where([repr(label) == "<NA>" for label in labels], None, labels)
+        na = getattr(sys.modules.get("pandas"), "NA", None)
+        labels = np.where([label is na for label in labels], None, labels)
     return labels
 
 
