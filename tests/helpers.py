@@ -94,14 +94,14 @@ class Here:
 
 
 def counts_of(result: ab.ScoreResult) -> dict[str, tuple[float, ...]]:
-    """Run to its five counts, for results without slices."""
+    """Run to its counts, for results without slices; blanks of unknown candidate count as empty."""
     return {
         row.run: (
             row.counts.right,
             row.counts.wrong,
             row.counts.unanswered_right,
             row.counts.unanswered_wrong,
-            row.counts.unanswered_empty,
+            row.counts.unanswered_empty + row.counts.unsplit,
         )
         for row in result.rows
         if row.reference is None

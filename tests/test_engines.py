@@ -138,11 +138,11 @@ def test_judged_rows_count_the_same(engine: EngineName, tmp_path: Path) -> None:
     )
     rows.write_parquet(tmp_path / "rows.parquet")
     result = ab.read_judged(tmp_path / "rows.parquet", engine=engine).score(by=["topic"])
-    assert found(result) == {
-        ("a", "x"): [1, 0, 0, 0, 0],
-        ("a", None): [0, 0, 0, 0, 1],
-        ("b", "x"): [0, 1, 0, 0, 0],
-        ("b", None): [0, 0, 0, 0, 1],
+    assert {(row.run, *row.slice.values()): row.counts for row in result.rows} == {
+        ("a", "x"): ab.Counts(right=1),
+        ("a", None): ab.Counts(unsplit=1),
+        ("b", "x"): ab.Counts(wrong=1),
+        ("b", None): ab.Counts(unsplit=1),
     }
 
 

@@ -249,6 +249,16 @@ def test_two_plug_ins_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
     says(fault, "'a'", "two:X")
 
 
+def test_a_command_of_two_packages_is_that_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    feature = registry.Feature(name="odd", help="", guide="", command="x:x")
+    point = SimpleNamespace(name="odd", value="x:x", group=registry.HOME, dist=None)
+    first, second = entry_points.Plugin(point), entry_points.Plugin(point)
+    loaded = entry_points.Loaded({"odd": feature}, {first: "odd"}, {second: "there are two"})
+    monkeypatch.setattr(registry, "plugged", lambda: loaded)
+    monkeypatch.setattr(registry, "commands_added", lambda: {"odd": ""})
+    assert registry.feature_named("odd") is feature
+
+
 def test_an_unknown_attribute_is_still_one() -> None:
     read = ab.read_judged(pl.DataFrame({"question": ["q"], "outcome": ["right"]}))
     with pytest.raises(AttributeError, match="nothing"):

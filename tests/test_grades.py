@@ -96,10 +96,10 @@ def test_each_table_may_have_a_scale_of_its_own(here: Here) -> None:
     here.write("words.csv", "question,grade\nq1,incorrect\nq2,correct\n")
     here.write("open.csv", "question,grade\nq1,C\nq2,C\n")
     said = here("score", "--judged", "letters.csv", "words.csv", "-f", "json")
-    counts = {r["run"]: list(r["counts"].values()) for r in said.data["results"]}
-    assert counts == {"letters": [1, 0, 0, 0, 1], "words": [1, 1, 0, 0, 0]}
+    counts = {r["run"]: ab.Counts.from_dict(r["counts"]) for r in said.data["results"]}
+    assert counts == {"letters": ab.Counts(right=1, unsplit=1), "words": ab.Counts(1, 1)}
     together = here("score", "--judged", "letters.csv", "open.csv", "-f", "json").data["results"]
-    assert {r["run"]: r["counts"]["unanswered_empty"] for r in together} == {
+    assert {r["run"]: r["counts"]["unanswered"] for r in together} == {
         "letters": 1,
         "open": 2,
     }
@@ -156,14 +156,14 @@ def test_what_a_run_lacks_is_missing_and_slices_work(here: Here) -> None:
     )
     said = here("score", "--judged", "j.csv", "--by", "topic", "-f", "json")
     found = {
-        (row["run"], row["slice"]["topic"]): tuple(row["counts"].values())
+        (row["run"], row["slice"]["topic"]): ab.Counts.from_dict(row["counts"])
         for row in said.data["results"]
     }
     assert found == {
-        ("a", "x"): (1, 0, 0, 0, 0),
-        ("a", "y"): (0, 1, 0, 0, 0),
-        ("b", "x"): (0, 0, 0, 0, 1),
-        ("b", "y"): (0, 0, 0, 0, 1),
+        ("a", "x"): ab.Counts(right=1),
+        ("a", "y"): ab.Counts(wrong=1),
+        ("b", "x"): ab.Counts(unsplit=1),
+        ("b", "y"): ab.Counts(unsplit=1),
     }
     assert said.data["touched"] == {"declined": 1, "missing": 1}
     assert "topic" in here.refuses("score", "--judged", "j.csv", "--by", "topc")

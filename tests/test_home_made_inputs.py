@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 
 import abstain as ab
+from abstain.reading import EngineName
+from tests.engines import needs
 from tests.snapshots import refuses, says
 
 GIVEN = {"a": "AAAAAB--", "b": "AAABBBBB"}
@@ -293,17 +295,28 @@ def test_json_that_is_no_table_says_what_is_expected(text: str, tmp_path: Path) 
     says(str(caught.value))
 
 
-def test_repeats_of_a_question_are_named_as_such() -> None:
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("name", ["epoch", "Attempt", "trial_no"])
+def test_repeats_of_a_question_are_a_cluster(name: str, engine: EngineName) -> None:
+    """As by hand: ids of questions and repeats, and questions as clusters."""
+    needs(engine)
     names = {"run": "model", "question": "id", "verdict": "grade"}
-    frame = pl.concat(rows(names, WORDS).with_columns(epoch=pl.lit(n)) for n in (1, 2))
-    with pytest.raises(ab.InputError) as caught:
-        ab.read_judged(frame).score("c@1")
-    says(str(caught.value), "'epoch'", "'cluster'", "'question'")
-    done = frame.with_columns(question=pl.format("{}#{}", "id", "epoch")).rename({"id": "cluster"})
-    result = ab.read_judged(done).score("c@1")
+    frame = pl.concat(rows(names, WORDS).with_columns(pl.lit(n).alias(name)) for n in (1, 2))
+    read = ab.read_judged(frame, engine=engine)
+    result = read.score("c@1", interval=True)
     assert {row.run: row.scores["c@1"] for row in result.rows} == pytest.approx(BOTH)
     assert {row.run: row.counts.n for row in result.rows} == {"a": 16, "b": 16}
-    assert ab.read_judged(done).data.cluster == "cluster"
+    assert (read.data.cluster, result.cluster) == ("sample", "sample")
+    assert (result.questions, result.samples) == (16, 8)
+    said = " ".join(str(result).split())
+    assert "2 runs, 8 questions (16 with repeats)." in said
+    says([note for note in result.notes if name in note], name)
+    by_hand = frame.with_columns(question=pl.format("{}#{}", "id", name)).rename({"id": "cluster"})
+    same = ab.read_judged(by_hand.drop(name)).score("c@1", interval=True)
+    assert [row.intervals for row in same.rows] == [row.intervals for row in result.rows]
+    assert same.samples is None
+    once = ab.read_judged(frame.filter(pl.col(name) == 1), engine=engine)
+    assert (once.data.cluster, once.score().samples) == (None, None)
 
 
 @pytest.mark.parametrize("name", ["grade", "score"])

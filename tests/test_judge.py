@@ -79,7 +79,7 @@ def test_failed_responses_stop_until_the_policy_names_them(here: Here) -> None:
     says(line, "2", "'run'")
     assert "--policy error=unanswered" in line
     said = here("score", "gold.csv", "run.csv", "--policy", "error=excluded", "-f", "json")
-    assert said.data["results"][0]["counts"]["unanswered_empty"] == 1
+    assert said.data["results"][0]["counts"]["unanswered"] == 1
     assert said.data["results"][0]["excluded"] == 2
 
 
@@ -123,8 +123,8 @@ def test_ways_to_give_a_policy() -> None:
     [
         ({"answer": "a"}, "right"),
         ({"answer": "b"}, "wrong"),
-        ({"answer": None}, "unanswered_empty"),
-        ({"answer": " "}, "unanswered_empty"),
+        ({"answer": None}, "unanswered"),
+        ({"answer": " "}, "unanswered"),
         ({"answer": "", "candidate": "a"}, "unanswered_right"),
         ({"answer": "", "candidate": "b"}, "unanswered_wrong"),
         ({"answer": "a", "candidate": "a"}, "right"),
@@ -250,7 +250,7 @@ def test_missing_questions_are_blanks_that_are_counted(here: Here) -> None:
     here.write("run.csv", "question,answer\nq1,a\n")
     said = here("score", "gold.csv", "run.csv", "-f", "json")
     assert said.data["touched"] == {"missing": 3}
-    assert said.data["results"][0]["counts"]["unanswered_empty"] == 3
+    assert said.data["results"][0]["counts"]["unanswered"] == 3
     verdict = here("validate", "gold.csv", "run.csv", "-f", "json")
     assert verdict.code == 1
     assert [p["question"] for p in verdict.data["problems"]] == ["q2", "q3", "q4"]
@@ -471,14 +471,14 @@ def test_slices_crossed_with_an_empty_attribute(here: Here) -> None:
     here.write("run.csv", "question,answer\nq1,a\nq2,x\nq3,c\nq4,\nq5,e\n")
     said = here("score", "gold.csv", "run.csv", "--by", "topic", "--by", "type", "-f", "json")
     found = {
-        (row["slice"]["topic"], row["slice"]["type"]): tuple(row["counts"].values())
+        (row["slice"]["topic"], row["slice"]["type"]): ab.Counts.from_dict(row["counts"])
         for row in said.data["results"]
     }
     assert found == {
-        ("x", "s"): (1, 0, 0, 0, 0),
-        ("x", None): (0, 1, 0, 0, 0),
-        (None, "s"): (1, 0, 0, 0, 1),
-        ("y", "s"): (1, 0, 0, 0, 0),
+        ("x", "s"): ab.Counts(right=1),
+        ("x", None): ab.Counts(wrong=1),
+        (None, "s"): ab.Counts(right=1, unsplit=1),
+        ("y", "s"): ab.Counts(right=1),
     }
     table = here("score", "gold.csv", "run.csv", "--by", "topic")
     assert table.code == 0
@@ -518,7 +518,7 @@ def test_slices_add_up_to_the_whole() -> None:
         right = sum(1 for q in members if answers.get(q) == correct[q])
         blank = sum(1 for q in members if not answers.get(q))
         assert row.counts.right == right
-        assert row.counts.unanswered_empty == blank
+        assert row.counts.unsplit == blank
         assert row.counts.n == len(members)
 
 

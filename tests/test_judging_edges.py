@@ -72,7 +72,7 @@ def graded(**columns: list[object]) -> pl.DataFrame:
             ("'engine_name'",),
         ),
         (
-            graded(question=[1, 1, 2], trial=[1, 2, 1]),
+            graded(question=[1, 1, 2], trial=[1, 2, 1], attempt=[1, 1, 1]),
             ("'trial'",),
         ),
     ],

@@ -26,7 +26,7 @@ def test_simpleqa_in_czech(here: Here, name: str, published: str) -> None:
     assert f"{100 * row['scores']['F']:.1f}" == published
     counts = row["counts"]
     assert (counts["right"], counts["wrong"]) == (grades["A"], grades["B"])
-    assert sum(counts.values()) == 4326
+    assert counts["right"] + counts["wrong"] + counts["unanswered"] == 4326
 
 
 @pytest.mark.parametrize("name", ["arc", "truthfulqa"])

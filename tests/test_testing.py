@@ -585,6 +585,14 @@ def test_several_gates_stand_in_one_table() -> None:
     ]]  # fmt: skip
     says(lines[6], "0.03")
     says(str(caught.value), "'run'", "0.2000")
+
+    def nest() -> None:
+        with gates():
+            assert_at_most(run, gold, {"wrong-rate": 0.1, "selective-risk": 0.1})
+            assert_at_least(run, gold, "accuracy", 0.7)  # held too: two at once are no end
+
+    with pytest.raises(GatesError, match="1 of 3 gates passed"):
+        nest()
     with gates() as good:
         assert_at_least(run, gold, "accuracy", 0.7)
     assert str(good).startswith("1 of 1 gates passed")

@@ -220,7 +220,7 @@ def test_a_column_by_each_name_and_in_each_writing(
         assert evaluation.data.marks_unanswerable
         assert list(counts_of(evaluation.score())["run"]) == [2, 1, 0, 0, 1]
         assert evaluation.data.sides().table.sum(axis=2).tolist() == [[2, 2]]
-        assert evaluation.data.codes.tolist() == [[0, 4, 0, 1]]
+        assert evaluation.data.codes.tolist() == [[0, 5, 0, 1]]
 
 
 def test_a_column_that_has_another_name() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
@@ -28,8 +29,16 @@ class Outcome(enum.StrEnum):
 
 
 OUTCOMES: tuple[str, ...] = tuple(Outcome)
-EXCLUDED = len(OUTCOMES)
-"""Sentinel code of an excluded response; lower codes are indices into `OUTCOMES`."""
+EMPTY = OUTCOMES.index(Outcome.UNANSWERED_EMPTY)
+"""The code of a blank without a candidate; lower codes have an answer or a candidate."""
+UNSPLIT = len(OUTCOMES)
+"""The code of a blank whose candidate is unknown; lower codes are indices into `OUTCOMES`."""
+COUNTED = (*OUTCOMES, "unsplit")
+"""What is counted under a policy: the fields of `Counts`, in order."""
+OUTCOME_WORDS = (*(outcome.value for outcome in Outcome), "unanswered", None)
+"""What tables of responses call each code; excluded ones have no outcome."""
+EXCLUDED = len(COUNTED)
+"""Sentinel code of an excluded response; lower codes are indices into `COUNTED`."""
 
 MOST = 2**53
 """The largest count: a float holds every integer up to it exactly."""
@@ -100,6 +109,13 @@ class Counts:
         """The blanks, whatever their candidate."""
         return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
 
+    def __new__(cls, *numbers: Any, **named: Any) -> Counts:
+        if len(numbers) > 2:
+            blank = f"{numbers[0]}, {numbers[1]}, unsplit={numbers[2]}"
+            kinds = ", ".join(OUTCOMES[2:])
+            raise UsageError(f"count blanks by keyword: Counts({blank}), or by candidate: {kinds}")
+        return object.__new__(cls)
+
     def __post_init__(self) -> None:
         for item in fields(self):
             value: Any = getattr(self, item.name)
@@ -113,6 +129,11 @@ class Counts:
                 )
             if not 0 <= value <= MOST:
                 raise UsageError(f"{item.name} must be from 0 to 2^53")
+
+    @classmethod
+    def of(cls, numbers: Iterable[Any]) -> Counts:
+        """Counts from numbers in the order of the fields; those left out at the end are 0."""
+        return cls(**dict(zip(cls.__slots__, numbers, strict=False)))
 
     def to_dict(self) -> dict[str, float | None]:
         """The count of each outcome.
@@ -135,7 +156,7 @@ class Counts:
         blanks, known = numbers.get("unanswered"), sum([*result.values()][2:])
         if blanks is None or blanks == known:
             return cls(**result)
-        if blanks < known or all(numbers.get(name) is not None for name in OUTCOMES[2:]):
+        if blanks < known or None not in map(numbers.get, OUTCOMES[2:]):
             raise UsageError(f"unanswered is {blanks}, but the kinds of blanks add up to {known}")
         return cls(result["right"], result["wrong"], unsplit=blanks)
 
@@ -167,6 +188,11 @@ class Decisions:
 
     def __post_init__(self) -> None:
         Counts.__post_init__(self)  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, numbers: Iterable[Any]) -> Decisions:
+        """Decisions from numbers in the order of `DECISIONS`."""
+        return cls(*itertools.islice(numbers, len(DECISIONS)))
 
     @property
     def n(self) -> float:
@@ -224,8 +250,7 @@ class CountsArray:
         return len(self.table)
 
     def __getitem__(self, index: int) -> Any:
-        row = self.table[index][: len(fields(self.ONE))]
-        return self.ONE(*(number.item() for number in row))
+        return self.ONE.of(self.table[index].tolist())
 
     right = _column(0)
     wrong = _column(1)
@@ -268,14 +293,15 @@ class Undefined(float):
 
 
 RIGHT, WRONG = 0, 1
-CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty")
+CANDIDATES: tuple[str, ...] = ("right", "wrong", "empty", "unknown")
+"""What the candidate of a blank is: it is unknown unless something says that there is none."""
 VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")
 """The outcomes that a judge tells apart."""
 
 
-def blank_kind(why: Why, candidate: str = "empty") -> int:
+def blank_kind(why: Why, candidate: str = "unknown") -> int:
     """The kind code of a blank with this reason and candidate."""
-    return 2 + 3 * tuple(Why).index(why) + CANDIDATES.index(candidate)
+    return 2 + len(CANDIDATES) * tuple(Why).index(why) + CANDIDATES.index(candidate)
 
 
 WITHHELD = 2 + len(Why) * len(CANDIDATES)
@@ -306,7 +332,7 @@ KIND_OF_WORD: Mapping[str, int] = {
     "wrong": WRONG,
     "unanswered_right": blank_kind(Why.DECLINED, "right"),
     "unanswered_wrong": blank_kind(Why.DECLINED, "wrong"),
-    "unanswered_empty": blank_kind(Why.DECLINED),
+    "unanswered_empty": blank_kind(Why.DECLINED, "empty"),
     "unanswered": blank_kind(Why.DECLINED),
     **{why.value: blank_kind(why) for why in Why},
 }
@@ -372,7 +398,7 @@ class Policy:
         return cls({**DEFAULT_EFFECTS, **stated_effects(texts)})
 
     def outcomes(self, excluded: int) -> IntArray:
-        """Lookup table from kind code to index in `OUTCOMES`; `excluded` where there is none."""
+        """Lookup table from kind code to index in `COUNTED`; `excluded` where there is none."""
         import numpy as np
 
         ends = [RIGHT, WRONG]
@@ -399,8 +425,8 @@ class Policy:
         effects = dict(self.effects)
         if effects[Why.DECLINED] is Effect.WRONG:
             effects[Why.DECLINED] = Effect.UNANSWERED
-        ends = Policy(effects).outcomes(len(OUTCOMES)).reshape(len(SIDES), KINDS)
-        become = np.array([[0, 1, 2, 2, 2, excluded], [4, 3, 4, 4, 4, excluded]])
+        ends = Policy(effects).outcomes(EXCLUDED).reshape(len(SIDES), KINDS)
+        become = np.array([[0, 1, 2, 2, 2, 2, excluded], [4, 3, 4, 4, 4, 4, excluded]])
         codes = np.take_along_axis(become, ends, axis=1)
         codes[1, WITHHELD] = DECISIONS.index("wrongly_answered")
         return codes.reshape(-1)
@@ -414,7 +440,7 @@ class Policy:
         """Counts by kind (…, CODES) to counts by outcome or decision (…, 6): a matrix product."""
         import numpy as np
 
-        mapping = np.zeros((CODES, len(fields(Counts))), dtype=np.int64)
+        mapping = np.zeros((CODES, len(COUNTED)), dtype=np.int64)
         ends = self.decisions(-1) if decisions else self.outcomes(-1)
         counted = ends >= 0
         mapping[counted, ends[counted]] = 1

@@ -48,11 +48,13 @@ class ReadingOptions(TypedDict, total=False):
     match: Match
     align: Align
     detect_refusals: str | Sequence[str]
+    refusal_pattern: str | Sequence[str]
     cluster: str | None
     engine: EngineName | None
     master: str | None
     names: Sequence[str] | str | None
     grades: Mapping[str, str] | None
+    partial: str | None
 
 
 class Reading(
@@ -81,8 +83,12 @@ class Reading(
     """How responses are paired with questions."""
     detect_refusals: tuple[str, ...] = ()
     """Languages in which refusals are looked for."""
+    refusal_pattern: tuple[str, ...] = ()
+    """Regular expressions of a caller by which texts decline, whatever the case of letters."""
     grades: dict[str, str] = {}
     """What unusual grades of judged rows mean."""
+    partial: str | None = None
+    """The scale of grades that are the share right of an answer: 0-1, 1-5, crag; None: none are."""
     cluster: str | None = None
     """The attribute whose values make clusters."""
     engine: EngineName | None = None
@@ -111,10 +117,17 @@ class Reading(
         values["policy"] = policy_entries(values.get("policy"))
         if asked := values.pop("detect_refusals", ()):
             values["detect_refusals"] = languages_of(asked)
+        if isinstance(values.get("refusal_pattern"), str):
+            values["refusal_pattern"] = (values["refusal_pattern"],)
         try:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
             raise UsageError(f"an option of reading is not what was expected: {error}") from None
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """The languages in which refusals are looked for, and the patterns, each as `/pattern/`."""
+        return (*self.detect_refusals, *map("/{}/".format, self.refusal_pattern))
 
     def rules(self, **defaults: str) -> Policy:
         """The complete policy; `defaults` replace the built-in ones where none was asked for."""
@@ -168,14 +181,18 @@ def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
 Need: TypeAlias = tuple[str, tuple[Kind, ...]]
 _GOLD: Need = ("a gold and runs", ("gold",))
 _RESPONSES: Need = ("responses", ("gold", "judged"))
+_JUDGED: Need = (f"judged rows ({option('judged')})", ("judged",))
 NEEDS: dict[str, Need] = {
     "match": _GOLD,
     "align": _GOLD,
-    "grades": (f"judged rows ({option('judged')})", ("judged",)),
+    "grades": _JUDGED,
+    "partial": _JUDGED,
     "cluster": ("questions", ("gold", "judged", "scores")),
     **dict.fromkeys(
-        ("policy", "unanswerable", "detect_refusals", "master", "engine", "names"), _RESPONSES
+        ("policy", "unanswerable", "detect_refusals", "refusal_pattern", "master", "engine"),
+        _RESPONSES,
     ),
+    "names": _RESPONSES,
 }
 """For each restricted field what it applies to, and the kinds of input that have it."""
 

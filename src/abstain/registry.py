@@ -333,9 +333,8 @@ def feature_named(name: str) -> Feature | None:
     """The feature behind a command, if there is one; what is wrong with a broken one raises."""
     if name in COMMANDS or name not in commands_added():
         return COMMANDS.get(name)
-    for plugin, fault in plugged().faults.items():
-        if plugin.name == name:
-            raise UsageError(fault)
+    if name not in plugged().items:
+        raise UsageError(next(f for p, f in plugged().faults.items() if p.name == name))
     feature: Feature = plugged().items[name]
     return feature
 

@@ -244,6 +244,14 @@ def by_refusals(folder: Path) -> tuple[list[str], dict[str, float]]:
     return [*files, "--detect-refusals", "en"], BASE
 
 
+def by_refusal_pattern(folder: Path) -> tuple[list[str], dict[str, float]]:
+    files = [
+        write(gold_rows(), folder / "gold.csv"),
+        write(run_rows({"-": "Ask the help desk."}), folder / "runs.csv"),
+    ]
+    return [*files, "--refusal-pattern", r"help[- ]desk\b"], BASE
+
+
 def by_cluster(folder: Path) -> tuple[list[str], dict[str, float]]:
     return [*written(folder), "--cluster", "topic"], BASE
 
@@ -272,6 +280,7 @@ CASES: dict[str, Case] = {
     "match": by_match,
     "align": by_align,
     "detect_refusals": by_refusals,
+    "refusal_pattern": by_refusal_pattern,
     "cluster": by_cluster,
     "engine": by_engine,
     "names": by_names,
@@ -294,7 +303,7 @@ ALSO = {("cluster", "score"): ["--interval"]}
 
 
 def test_every_option_has_its_case() -> None:
-    assert set(OPTIONS) == {*CASES, "grades", "master"}
+    assert set(OPTIONS) == {*CASES, "grades", "partial", "master"}
 
 
 @pytest.mark.slow

@@ -29,7 +29,9 @@ SAMPLES = {
     "match": "text",
     "align": "position",
     "detect_refusals": "en",
+    "refusal_pattern": "don't know",
     "grades": "meh=wrong",
+    "partial": "0-1",
     "cluster": "topic",
     "engine": "duckdb",
     "master": "local[1]",
@@ -169,6 +171,14 @@ CASES: dict[tuple[str, str], Case] = {
         write(TEXTS, folder / "table.csv"),
         *("--detect-refusals", "en"),
     ],
+    ("convert", "refusal_pattern"): lambda folder: [
+        write(TEXTS, folder / "table.csv"),
+        *("--refusal-pattern", "DON.T know"),
+    ],
+    ("refusals", "refusal_pattern"): lambda folder: [
+        write(TEXTS, folder / "table.csv"),
+        *("--refusal-pattern", "^paris$"),
+    ],
     ("refusals", "pick"): picked,
     ("refusals", "policy"): lambda folder: [
         write(TEXTS, folder / "table.csv"),
@@ -189,6 +199,12 @@ ELSE: dict[tuple[str, str], Any] = {
         ("q2", "I don't know.", "en/do-not-know"),
         ("q3", "", None),
     ],
+    ("convert", "refusal_pattern"): [
+        ("q1", "Paris", None),
+        ("q2", "I don't know.", "own/1"),
+        ("q3", "", None),
+    ],
+    ("refusals", "refusal_pattern"): ["q1", "q2"],
     ("refusals", "pick"): [],
 }
 """What is found where the option changes it."""

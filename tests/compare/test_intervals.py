@@ -68,7 +68,7 @@ def sample(size: int, seed: int = 7) -> list[str]:
 
 
 def counts_of(letters: list[str]) -> Counts:
-    return Counts(*(letters.count(x) for x in ("R", "W", "UR", "UW", "UE")))
+    return Counts.of(letters.count(x) for x in ("R", "W", "UR", "UW", "UE"))
 
 
 def cells(name: str, letters: list[str]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

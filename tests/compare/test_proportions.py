@@ -26,7 +26,7 @@ SHY = np.array([[3, 0, 27], [2, 0, 28], [0, 0, 0]])
 
 def answered(runs: dict[str, str], **columns: list[str]) -> pl.DataFrame:
     """Rows from strings of r, w and - for each run."""
-    words = {"r": "right", "w": "wrong", "-": "declined"}
+    words = {"r": "right", "w": "wrong", "-": "unanswered_empty"}
     frames = [
         pl.DataFrame(
             {

@@ -40,8 +40,8 @@ def test_the_worst_and_the_best_of_all_ways(
     for way in product(range(unknown + 1), repeat=5):
         if sum(way) == unknown:
             counts = [a + b for a, b in zip(known, (*way, 0), strict=True)]
-            if not measure.why_undefined(Counts(*counts)):
-                found.append(float(measure(Counts(*counts))))
+            if not measure.why_undefined(Counts.of(counts)):
+                found.append(float(measure(Counts.of(counts))))
     low, high = bounds_of(measure, np.array(known, float), unknown)
     if found:
         assert (low, high) == pytest.approx((min(found), max(found)))

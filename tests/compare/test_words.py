@@ -22,11 +22,11 @@ from tests.compare.asked import judged, looks, scores, told
 from tests.helpers import Here
 from tests.snapshots import refuses, says
 
-GRADES = {"a": "CORRECT", "b": "INCORRECT", "-": "NOT_ATTEMPTED"}
+GRADES = {"a": "CORRECT", "b": "INCORRECT", "-": "unanswered_empty"}
 
 
 def graded(runs: dict[str, str], **attributes: list[str]) -> pl.DataFrame:
-    """Judged rows from letters: a right, b wrong, - blank."""
+    """Judged rows from letters: a right, b wrong, - blank without a candidate."""
     rows: dict[str, list[str]] = {"run": [], "question": [], "grade": []}
     for run, letters in runs.items():
         rows["run"] += [run] * len(letters)

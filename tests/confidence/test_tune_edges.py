@@ -108,7 +108,7 @@ def test_the_part_to_tune_on_has_all_that_is_named() -> None:
 
 
 def part(right: int, wrong: int, over_all: float, threshold: float | None = 0.5) -> Part:
-    numbers: dict[str, int | float] = {"right": right, "wrong": wrong}
+    numbers: dict[str, int | float | None] = {"right": right, "wrong": wrong}
     own = Standing(score=None, risk=None, coverage=None, numbers=numbers)
     return Part(
         threshold=threshold, tuned_on=9, judged=own, answer_everything=own, risk_over_all=over_all

@@ -477,3 +477,13 @@ def test_tables_in_python(tmp_path: Path) -> None:
     only = ab.read(gold, runs).decisions(["under-refusal", "c@1"])
     assert only.measures == ("under-refusal", "c@1")
     assert "c@1" not in only.rows[0].coin
+
+
+@pytest.mark.parametrize("by", [(), ("topic",)])
+def test_runs_without_a_common_question_are_not_compared(by: tuple[str, ...]) -> None:
+    due = ["yes", "no"] * 10
+    gold = pl.DataFrame({"question": range(20), "correct": "a", "answerable": due, "topic": due})
+    answers = {"question": range(20), "answer": ["a", ""] * 10, "run": ["A"] * 10 + ["B"] * 10}
+    result = ab.decisions(gold, pl.DataFrame(answers), by=by)
+    assert result.pairs == ()
+    assert [note for note in result.notes if "no question that all runs have" in note]

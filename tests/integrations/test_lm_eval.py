@@ -111,9 +111,9 @@ def test_outcomes_of_a_choice(logs: tuple[float, ...], how: dict[str, Any], outc
 def test_outcomes_of_a_text() -> None:
     assert ours.of_text("Lima", True) == "right"
     assert ours.of_text("Quito", False) == "wrong"
-    assert ours.of_text("I'm not sure.", False) == "unanswered_empty"
+    assert ours.of_text("I'm not sure.", False) == "unanswered"
     assert ours.of_text("I'm not sure.", True) == "right", "the metric knows better"
-    assert ours.of_text(" ", False) == "unanswered_empty"
+    assert ours.of_text(" ", False) == "unanswered"
     assert ours.of_text("Das weiß ich nicht.", False, "en") == "wrong"
 
 
@@ -127,7 +127,7 @@ def test_a_log_with_outcomes_is_read_as_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "samples_mine_2026-01-01T00-00-00.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     (row,) = ab.read_judged(path).score(["c@1", "S(t=0.75)"]).rows
-    assert row.counts == ab.Counts(2, 1, 1, 1)
+    assert row.counts == ab.Counts.of([2, 1, 1, 1])
     assert row.scores["c@1"] == ours.c_at_1(outcomes) == pytest.approx(2 / 5 * 7 / 5)
     assert row.scores["S(t=0.75)"] == ours.s_75(outcomes) == pytest.approx((2 - 3) / 5)
 

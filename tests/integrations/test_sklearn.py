@@ -182,6 +182,10 @@ def test_a_risk_is_kept() -> None:
     assert bounded.threshold_ > model.threshold_
     nothing = RejectClassifier(risk=0.01, level=0.9).fit(x, y)
     assert {*nothing.predict(x).tolist()} == {-1}, "no threshold keeps it"
+    nearly_sure = RejectClassifier(risk=0.2, level=1 - 1e-14).fit(x, y)
+    assert nearly_sure.threshold_ > model.threshold_
+    with pytest.raises(ab.AbstainError, match="level"):
+        RejectClassifier(risk=0.2, level=1).fit(x, y)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ ONLY_NEARED = {
 def values_of_counts(measure: Any) -> Iterator[float]:
     for cells in product(range(4), repeat=5):
         if 0 < sum(cells) <= 3:
-            yield measure(type(measure).MANY.ONE(*cells))
+            yield measure(type(measure).MANY.ONE.of(cells))
 
 
 def values_of_answers(measure: Any) -> Iterator[float]:

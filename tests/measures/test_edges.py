@@ -160,7 +160,7 @@ def test_counts_of_a_dictionary_keep_every_blank() -> None:
         5, 3, unsplit=2
     )
     assert ab.Counts.from_dict({"right": 5, "unanswered_empty": 2, "unanswered": 2}).n == 7
-    whole = ab.Counts(5, 3, 1, 1, 2)
+    whole = ab.Counts.of([5, 3, 1, 1, 2])
     assert ab.Counts.from_dict(whole.to_dict()) == whole
     for kinds in ({"unanswered_empty": 100}, dict.fromkeys(OUTCOMES[2:], 1)):
         with refuses(ab.UsageError):

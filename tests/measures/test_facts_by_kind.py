@@ -182,7 +182,7 @@ def test_a_number_has_its_shortest_text(value: float, text: str) -> None:
 
 
 def test_sums_of_counts_by_their_letters() -> None:
-    counts = ab.Counts(1, 2, 4, 8, 16, 32)
+    counts = ab.Counts.of([1, 2, 4, 8, 16, 32])
     assert Proportion("R + UR", "n").of(counts) == (5, 63)
     assert Proportion("UW + UE", "W + U").of(counts) == (24, 62)
     assert Proportion("UW + UE", "U").texts == {

@@ -81,7 +81,7 @@ def test_by_hand(name: str) -> None:
 @given(numbers=st.tuples(small, small, small, small, small).filter(any))
 def test_against_slow_reference(name: str, numbers: tuple[int, int, int, int, int]) -> None:
     expected = REFERENCE[name](outcomes(*numbers))
-    score = ab.measure(name)(ab.Counts(*numbers))
+    score = ab.measure(name)(ab.Counts.of(numbers))
     if expected is None:
         assert isinstance(score, ab.Undefined)
         assert score.reason

@@ -15,11 +15,14 @@ from abstain.errors import UsageError
 from abstain.outcomes import (
     CANDIDATES,
     CODES,
+    COUNTED,
+    EMPTY,
     EXCLUDED,
     KIND_OF_WORD,
     KINDS,
     MOST,
     OUTCOMES,
+    UNSPLIT,
     WITHHELD,
     Counts,
     CountsArray,
@@ -34,7 +37,7 @@ from abstain.outcomes import (
 )
 from tests.snapshots import refuses, says
 
-SIX = Counts(1, 2, 4, 8, 16, 32)
+SIX = Counts.of([1, 2, 4, 8, 16, 32])
 NAMES = ("right", "wrong", "unanswered_right", "unanswered_wrong", "unanswered_empty", "unsplit")
 
 
@@ -95,7 +98,7 @@ def test_an_array_of_counts_holds_six_numbers_each() -> None:
 
 
 def test_counts_as_a_dictionary_and_back() -> None:
-    split = Counts(1, 2, 4, 8, 16)
+    split = Counts.of([1, 2, 4, 8, 16])
     assert split.to_dict() == dict(zip(OUTCOMES, (1, 2, 4, 8, 16), strict=True))
     unsplit = {"right": 1, "wrong": 2, **dict.fromkeys(OUTCOMES[2:]), "unanswered": 60}
     assert SIX.to_dict() == unsplit
@@ -117,11 +120,13 @@ def test_each_reason_and_candidate_has_a_kind_of_its_own() -> None:
     assert kinds == list(range(2, WITHHELD))
     assert KINDS == WITHHELD + 1
     assert CODES == 2 * KINDS
-    assert blank_kind(Why.EMPTY) == blank_kind(Why.EMPTY, "empty") == 2 + 3 + 2
+    assert blank_kind(Why.EMPTY) == blank_kind(Why.EMPTY, "unknown") == 2 + 4 + 3
+    assert blank_kind(Why.EMPTY, "empty") == 2 + 4 + 2
     assert [KIND_OF_WORD[word] for word in OUTCOMES] == [0, 1, 2, 3, 4]
-    assert KIND_OF_WORD["unanswered"] == KIND_OF_WORD["declined"] == 4
-    assert [KIND_OF_WORD[why] for why in Why] == list(range(4, WITHHELD, 3))
-    assert EXCLUDED == 5
+    assert KIND_OF_WORD["unanswered"] == KIND_OF_WORD["declined"] == 5
+    assert [KIND_OF_WORD[why] for why in Why] == list(range(5, WITHHELD, 4))
+    assert (EMPTY, UNSPLIT, EXCLUDED) == (4, 5, 6)
+    assert tuple(field.name for field in dataclasses.fields(Counts)) == COUNTED
 
 
 def test_what_a_policy_makes_of_every_kind() -> None:
@@ -130,7 +135,7 @@ def test_what_a_policy_makes_of_every_kind() -> None:
     wrong = {Why.UNPARSEABLE, Why.LIMIT}
     one_side = [0, 1]
     for why in Why:
-        blank = [2, 3, 4] if why in left else [1] * 3 if why in wrong else [9] * 3
+        blank = [2, 3, 4, 5] if why in left else [1] * 4 if why in wrong else [9] * 4
         one_side += blank
     expected = 2 * [*one_side, 0]  # without a word on unanswerable questions both sides are alike
     assert policy.outcomes(excluded=9).tolist() == expected

@@ -130,7 +130,7 @@ def test_all_counts_of_up_to_four_questions_as_the_slow_reference(name: str) -> 
                 for _ in range(times)
             ]
             expected = REFERENCE[name](outcomes)
-            counts = ab.Counts(*numbers)
+            counts = ab.Counts.of(numbers)
             score = item(counts)
             assert (item.why_undefined(counts) is None) == (expected is not None), numbers
             assert float(score) == pytest.approx(

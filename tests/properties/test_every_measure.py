@@ -45,7 +45,7 @@ PAYS_FOR_RIGHT = {
 """Nothing right, nothing earned; the others credit blanks or candidates for themselves."""
 
 number = st.integers(0, 40)
-counts = st.builds(ab.Counts, number, number, number, number, number).filter(lambda k: k.n > 0)
+counts = st.builds(ab.Counts.of, st.tuples(*[number] * 5)).filter(lambda k: k.n > 0)
 shares = st.builds(
     ab.Counts, st.integers(1, 40), st.integers(1, 40), unanswered_empty=st.integers(1, 40)
 )
@@ -71,7 +71,7 @@ def test_bounds_are_reached(name: str) -> None:
     """Bounds that nothing can reach would let the test above pass for free."""
     item = ab.measure(name)
     extremes = [
-        ab.Counts(*(10 if f.name == one.name else 0 for f in fields(ab.Counts)))
+        ab.Counts.of(10 if f.name == one.name else 0 for f in fields(ab.Counts))
         for one in fields(ab.Counts)[:5]
     ] + [ab.Counts(wrong=1, unanswered_empty=10**9), ab.Counts(1, 0, unanswered_right=10**9)]
     scores = [s for s in map(item, extremes) if not math.isnan(s)]
@@ -173,7 +173,7 @@ def test_arrays_of_any_shape() -> None:
     for name in EVERY:
         scores = ab.measure(name)(many)
         assert scores.shape == (2, 3)
-        one = ab.Counts(*(int(v) for v in table[1, 2]))
+        one = ab.Counts.of(int(v) for v in table[1, 2])
         np.testing.assert_array_equal(scores[1, 2], ab.measure(name)(one))
 
 
@@ -216,7 +216,7 @@ def test_the_others_pay_for_something_else() -> None:
 def random_run(n: int, draw: random.Random) -> ab.Counts:
     cuts = sorted(draw.randint(0, n) for _ in range(4))
     parts = [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
-    return ab.Counts(*parts)
+    return ab.Counts.of(parts)
 
 
 @pytest.mark.slow

@@ -18,7 +18,9 @@ SETS = {
     "seen": "development data: looked at while the rules were written",
     "fresh": "development data since the rules were changed for what they missed here",
     "second": "development data since the rules were changed for what they got wrong here",
-    "held-out": "written after the rules were last changed; the rules were not changed for them",
+    "held-out": "written when those rules were done; no rule was changed for them",
+    "sources": "on what sources do not say: written before the rules on sources, and used for them",
+    "sources-held-out": "on the same, written before them too; no rule was changed for them",
 }
 
 

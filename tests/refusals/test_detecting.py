@@ -26,8 +26,7 @@ def counts(here: Here, *args: str) -> list[float]:
     said = here("score", *args, "--format", "json")
     assert said.code == 0, said
     found = said.data["results"][0]["counts"]
-    blank = sum(found[k] for k in found if k.startswith("unanswered"))
-    return [found["right"], found["wrong"], blank]
+    return [found["right"], found["wrong"], ab.Counts.from_dict(found).unanswered]
 
 
 @pytest.mark.slow
@@ -45,6 +44,27 @@ def test_off_unless_asked_for(here: Here) -> None:
     said = here("score", "gold.csv", "run.csv", "--detect-refusals", "all", "--format", "json")
     assert said.data["touched"] == {"declined": 2, "missing": 2}
     assert any("refusals found in text" in n and "2 of 4" in n for n in said.data["notes"])
+
+
+def test_a_pattern_of_ones_own(here: Here) -> None:
+    here.write("gold.csv", GOLD)
+    here.write("run.csv", "question,answer\nq1,1\nq2,ASK the help-desk!\nq3,No idea.\nq4,5\n")
+    own = ("--refusal-pattern", r"ask the help[- ]desk")
+    assert counts(here, "gold.csv", "run.csv", *own) == [1, 2, 3]
+    assert counts(here, "gold.csv", "run.csv", *own, "--detect-refusals", "en") == [1, 1, 4]
+    said = here("refusals", "run.csv", *own, "--format", "json")
+    assert said.data["by_rule"] == {"en/no-idea": 1, "own/1": 1}
+    ask = ("score", "gold.csv", "run.csv", "--refusal-pattern")
+    says(here.refuses(*ask, "ask ("), "'ask ('", "unclosed group")
+    says(here.refuses(*ask, "a(?=b)"), "look-around")
+    says(here.refuses(*ask, "a" * 1001), "1,000")
+    says(here.refuses(*ask, "(a{999}){999}"), "--refusal-pattern")
+    says(here.refuses(*ask, "x", "--engine", "duckdb"), "--refusal-pattern")
+    frame = pl.DataFrame({"question": ["q1"], "answer": ["Ask the help desk"]})
+    gold = pl.DataFrame({"question": ["q1"], "correct": ["a"]})
+    read = ab.read(gold, frame, refusal_pattern=["help desk", "x"])
+    assert read.score().rows[0].counts.unanswered == 1
+    assert ab.refusals(frame, refusal_pattern="desk").by_rule == {"own/1": 1}
 
 
 @pytest.mark.slow

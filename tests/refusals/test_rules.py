@@ -188,12 +188,12 @@ KNOWN_MISSES: dict[str, set[str]] = {
         "Darauf habe ich keine Antwort.",
         "Das lässt sich anhand des Textes nicht sagen.",
         "Dazu kann ich leider keine Auskunft geben.",
-        "El texto no especifica la fecha.",
         "Désolé, je ne dispose pas de cette information.",
-        "Le texte ne permet pas de le savoir.",
         "Mi dispiace, non ho questa informazione.",
         "La domanda è troppo vaga.",
     },
+    "sources": set(),
+    "sources-held-out": set(),
 }
 KNOWN_HITS: dict[str, set[str]] = {
     "seen": {
@@ -205,6 +205,12 @@ KNOWN_HITS: dict[str, set[str]] = {
     },
     "held-out": {
         "Im Text steht nicht viel, aber er nennt das Jahr 1871.",
+    },
+    "sources": {
+        "No information was leaked by the minister.",
+    },
+    "sources-held-out": {
+        "The passage does not mention Rome by name but calls it the Eternal City.",
     },
 }
 

@@ -84,8 +84,7 @@ def test_a_page_of_scores_holds_the_scores(inputs: Here) -> None:
     real = [row for row in saved["results"] if "reference" not in row]
     best = max(real, key=lambda row: row["scores"]["c@1"])
     k = best["counts"]
-    blank = k["unanswered_right"] + k["unanswered_wrong"] + k["unanswered_empty"]
-    numbers = f"{k['right']} right, {k['wrong']} wrong, {blank} blank"
+    numbers = f"{k['right']} right, {k['wrong']} wrong, {k['unanswered']} blank"
     assert lead(text).startswith(f"The best run is {best['run']} (c@1 ")
     assert numbers in lead(text)
     dots = data_of(text)["charts"]["scores"]["data"]["values"]

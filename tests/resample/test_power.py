@@ -71,7 +71,7 @@ def test_bootstrap_of_outcomes_against_all_resamples(draws: Any, name: str) -> N
 
     def score(run: int, picked: Any) -> float:
         own = OUTCOMES[run][list(picked)]
-        return measure(ab.Counts(*(int((own == k).sum()) for k in range(5))))
+        return measure(ab.Counts.of(int((own == k).sum()) for k in range(5)))
 
     for level, (x, y) in zip(found, combinations(range(3), 2), strict=True):
         observed = score(x, range(4)) - score(y, range(4))

@@ -14,6 +14,7 @@ import pytest
 import abstain as ab
 from abstain.features.meta.parts import sensitivity_of, stability_of
 from abstain.features.meta.result import MetaResult
+from abstain.outcomes import EXCLUDED
 from abstain.stats.resampling.draws import Draws
 from abstain.stats.resampling.reversals import BINS, FUZZINESS, Comparing
 from abstain.stats.resampling.samplers import (
@@ -276,7 +277,7 @@ def test_subsets_are_disjoint_and_of_their_size() -> None:
 def test_candidates_and_exclusions_take_finer_cells() -> None:
     """Six classes: the cells of a pair give what counting the subset gives."""
     rng = np.random.default_rng(4)
-    matrix = rng.integers(0, 6, size=(4, 40)).astype(np.uint8)
+    matrix = rng.choice([0, 1, 2, 3, 4, EXCLUDED], size=(4, 40)).astype(np.uint8)
     names = ["forced-accuracy", "c@1", "correctly-discarded"]
     source = source_of(matrix, names)
     assert len(source.places) == 6
@@ -285,7 +286,7 @@ def test_candidates_and_exclusions_take_finer_cells() -> None:
     for p, ((i, j), own) in enumerate(first.items()):
         for t, chosen in enumerate(own):
             for run, found in ((i, x), (j, y)):
-                counts = ab.Counts(*(int((matrix[run][chosen] == k).sum()) for k in range(5)))
+                counts = ab.Counts.of(int((matrix[run][chosen] == k).sum()) for k in range(5))
                 expected = [ab.measure(n)(counts) for n in names]
                 assert found[:, p, t] == pytest.approx(expected, nan_ok=True)
 

@@ -124,9 +124,19 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "Detect refusals in the text of responses by rules: en,de,es,fr,it or all. A column or a "
         "judge's label takes precedence. `abstain refusals` lists what is found.",
     ),
+    "refusal_pattern": (
+        "--refusal-pattern REGEX",
+        "Take a text in which this regular expression is found as a refusal, too (in any case of "
+        "letters, in the first 2,000 characters). Repeatable.",
+    ),
     "grades": (
         "--grade WORD=OUTCOME",
         "With --judged: what an unusual grade means, such as meh=wrong. Repeatable.",
+    ),
+    "partial": (
+        "--partial SCALE",
+        "With --judged: grades are numbers on this scale, the share right of each answer: 0-1, 1-5 "
+        "or another LOW-HIGH, or crag.",
     ),
     "cluster": (
         "--cluster ATTR",
@@ -145,7 +155,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
 }
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
-REPEATED = ("pick", "columns", "policy", "grades", "names")
+REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names")
 """Fields whose option is repeatable."""
 
 

@@ -19,6 +19,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from abstain.measures import measure
+from abstain.outcomes import UNSPLIT
 from abstain.runs.answerable import MEANS_ANSWERABLE
 from abstain.runs.judge import NO, YES
 from abstain.runs.refusals import refuses
@@ -27,8 +28,8 @@ from abstain.stats.delta_method import cells_of, one_run, standard_error
 
 WIDTH = 6
 RIGHT, WRONG, BLANK = range(3)
-COUNTED = np.array([[0, 1, 4], [0, 1, 0]])
-"""The places in `OUTCOMES` of right, wrong and blank, where a sample can be answered or cannot."""
+COUNTED = np.array([[0, 1, UNSPLIT], [0, 1, 0]])
+"""The places of right, wrong and blank in counts, where a sample can be answered or cannot."""
 DECIDED = np.array([[0, 1, 2], [4, 3, 4]])
 """The same in `DECISIONS`."""
 

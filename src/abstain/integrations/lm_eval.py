@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from abstain.measures import measure
-from abstain.outcomes import OUTCOMES, Counts
+from abstain.outcomes import EXCLUDED, OUTCOME_WORDS, Counts
 
 Choices: TypeAlias = Sequence[tuple[float, Any]]
 """The log-likelihood of each choice, and whether it is what greedy decoding gives."""
@@ -29,13 +29,14 @@ SURE = 0.5
 def aggregation(text: str) -> Callable[[Sequence[str]], float]:
     """A measure of counts as an aggregation of outcomes.
 
-    >>> aggregation("c@1")(["right", "wrong", "unanswered_empty", "right"])
+    >>> aggregation("c@1")(["right", "wrong", "unanswered", "right"])
     0.625
     """
     item = measure(text)
 
     def score(outcomes: Sequence[str]) -> float:
-        return float(item(Counts(*(list(outcomes).count(name) for name in OUTCOMES))))
+        listed = list(outcomes)
+        return float(item(Counts.of(listed.count(str(w)) for w in OUTCOME_WORDS[:EXCLUDED])))
 
     return score
 
@@ -82,12 +83,12 @@ def of_text(text: str, right: bool, languages: str = "all") -> str:
     """The outcome of a generated text: a blank where it declines by the rules of these languages.
 
     >>> of_text("I don't know.", False), of_text("Lima", True)
-    ('unanswered_empty', 'right')
+    ('unanswered', 'right')
     """
     from abstain.runs.refusals import refuses
 
     if not right and (not text.strip() or refuses(text, languages)):
-        return "unanswered_empty"
+        return "unanswered"
     return "right" if right else "wrong"
 
 

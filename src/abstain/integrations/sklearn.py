@@ -21,11 +21,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from abstain.errors import UsageError
 from abstain.features.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
-from abstain.measures import Measure, count_measure, measure
+from abstain.measures import Measure, count_measure
+from abstain.measures import measure as named
 from abstain.measures.answers import Answers
 from abstain.measures.definition import BoolArray
 from abstain.outcomes import Counts
 from abstain.stats.curves import Curve
+from abstain.stats.intervals import error_of
 
 
 def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: Any = None) -> float:
@@ -36,9 +38,9 @@ def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: An
     >>> score([0, 1, 0, 0], [0, -1, 1, 0], blank=-1, measure="precision")
     0.6666666666666666
     """
-    item, true, given = count_measure(measure), _labels(y_true), _labels(y_pred)
-    _check_lengths(true, given)
-    right, silent = true == given, _blanks(given, blank)
+    item, true, labels = count_measure(measure), _labels(y_true), _labels(y_pred)
+    _check_lengths(true, labels)
+    right, silent = true == labels, _blanks(labels, blank)
     answered = int(right.size - silent.sum())
     good = int((right & ~silent).sum())
     return float(item(Counts(good, answered - good, unsplit=int(silent.sum()))))
@@ -102,7 +104,7 @@ def score_proba(
 
 
 def _named(text: str | Measure) -> Measure:
-    item = measure(text)
+    item = named(text)
     if (takes := item.definition.takes) not in ("counts", "confidence"):
         of = "rankings" if takes == "ranking" else takes
         raise UsageError(f"{item} is a measure of {of}, expected one of counts or confidence")
@@ -221,7 +223,7 @@ class RejectClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _chosen(self, curve: Curve) -> float:
         if self.risk is None:
             return Maximise(count_measure(self.maximise)).choose(curve)
-        delta = round(1 - self.level, 12)
+        delta = error_of(self.level)
         if self.next is None:
             return KeepRisk(self.risk, delta).choose(curve)
         return KeepNext(self.risk, delta).choose(curve, self.next)

@@ -92,7 +92,7 @@ class Table(Struct, frozen=True):
     verdicts: Literal["judge", "match"] | None = None
     """Who made the verdicts of a log: a judge, or a comparison of texts, which knows no refusal."""
     refusals: tuple[str, ...] = ()
-    """Languages in which refusals are to be looked for in its responses."""
+    """Languages in which refusals are to be looked for in its responses, and `/patterns/`."""
     parts: tuple[tuple[int, Table], ...] = ()
     """The tables that it was made of, each with its first row, where there are several."""
     csv_file: CsvFile | None = None

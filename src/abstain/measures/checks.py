@@ -68,10 +68,10 @@ def _same(item: Measure, score: float, other: float, what: str, *, close: float 
 
 
 @cache
-def few_counts(kind: Callable[..., Any] = Counts) -> tuple[Any, ...]:
+def few_counts(kind: Any = Counts) -> tuple[Any, ...]:
     """All counts, or decisions, of a few questions."""
     numbers = product(range(MOST + 1), repeat=5)
-    return tuple(kind(*row) for row in numbers if 0 < sum(row) <= MOST)
+    return tuple(kind.of(row) for row in numbers if 0 < sum(row) <= MOST)
 
 
 def _of_counts(item: Measure) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from msgspec.structs import replace
 
 from abstain.errors import UsageError
-from abstain.io.frames import ALIASES, KNOWN, check_mapping
+from abstain.io.frames import ALIASES, KNOWN, check_mapping, require
 from abstain.io.tables import Table
 from abstain.outcomes import Unanswerable
 from abstain.reading import (
@@ -22,7 +22,7 @@ from abstain.reading import (
 )
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, joined_gold, read_gold
-from abstain.runs.responses import Responses, in_its_engine, opened_runs
+from abstain.runs.responses import OUTCOME, Responses, in_its_engine, opened_runs
 from abstain.runs.sources import GoldRuns, JudgedRows
 
 
@@ -38,6 +38,7 @@ def read(
     match: Match = "id",
     align: Align = "id",
     detect_refusals: str | Sequence[str] = (),
+    refusal_pattern: str | Sequence[str] = (),
     cluster: str | None = None,
     engine: EngineName | None = None,
     master: str | None = None,
@@ -59,6 +60,7 @@ def read(
         match: How answers are compared: exactly (`id`), or normalised (`text`, `squad`).
         align: How responses are paired with questions: by `id` or by `position`.
         detect_refusals: Languages in which refusals are looked for: `"en,de"` or `"all"`.
+        refusal_pattern: Regular expressions by which texts decline besides.
         cluster: The attribute by which questions are clustered (cluster-robust intervals, tests).
         engine: What reads and counts files: polars (the default), duckdb or spark.
         master: The URL of the Spark master.
@@ -72,6 +74,7 @@ def read(
         match=match,
         align=align,
         detect_refusals=detect_refusals,
+        refusal_pattern=refusal_pattern,
         cluster=cluster,
         engine=engine,
         master=master,
@@ -103,6 +106,8 @@ def _check_columns(
     """Raise for mapped columns that no table has, and for rows of several systems as one run."""
     check_mapping(reading.columns, [*golds, *(item.table for item in responses)])
     for item in responses:
+        if judged and not {"outcome", "grade"} & {*item.table.columns}:
+            require(item.table, {"outcome": OUTCOME})
         if not KNOWN.issuperset(item.table.columns):
             from abstain.runs.usual_names import refuse_pooled
 

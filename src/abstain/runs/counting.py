@@ -19,12 +19,10 @@ from abstain.io.files import read_errors
 from abstain.io.frames import collect, into_lazy
 from abstain.io.tables import cells
 from abstain.measures.definition import Array, Codes, IntArray
-from abstain.outcomes import CODES, KINDS, SIDES, Why, blank_kind
+from abstain.outcomes import CODES, KINDS, SIDES
 from abstain.runs.gold import numbered_slices
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, Judged
 from abstain.runs.responses import Responses
-
-MISSING = blank_kind(Why.MISSING)
 
 UNSURE = -1
 """Sentinel bin of responses without a confidence."""
@@ -83,7 +81,9 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
     table = np.concatenate([counts for _, counts in parts])
     sides = table.reshape(len(runs), len(slices), len(SIDES), KINDS)
     asked = np.bincount(2 * slice_of + judged.gold.sides, minlength=2 * len(slices))
-    sides[..., MISSING] += asked.reshape(-1, 2) - sides.sum(axis=3)
+    absent = asked.reshape(-1, 2) - sides.sum(axis=3)
+    for of_run, kind, more in zip(sides, judged.missing(runs), absent, strict=True):
+        of_run[..., kind] += more
     return kind_counts(runs, slices, table, len(judged.gold))
 
 
@@ -199,9 +199,9 @@ def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -
     again = zip(names, rows.tolist(), kinds, strict=False)
     repeated = {run: n for run, had, row in again if (n := had - int(np.count_nonzero(row)))}
     refuse_faults(judged, faults, repeated)
-    missing = (MISSING + KINDS * judged.gold.sides).astype(np.uint8)
-    for row in kinds:
-        row[:] = np.where(row == 0, missing, row - 1)
+    side = KINDS * judged.gold.sides
+    for row, kind in zip(kinds, judged.missing(names), strict=True):
+        row[:] = np.where(row == 0, kind + side, row - 1)
     sure = grown(sure, len(names), np.nan)[: len(names)].copy()  # without the room to grow
     return Matrix(names, kinds, sure if confident else None)
 

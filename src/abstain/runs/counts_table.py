@@ -93,6 +93,9 @@ class CountsTable(Source):
     def names(self) -> list[str]:
         return list(dict.fromkeys(row.run for row in self.rows))
 
+    def known(self) -> tuple[list[str], int | None]:
+        return self.names(), None
+
     def questions(self, *_: Any, **__: Any) -> Any:
         """Raise: published counts have no single questions, so no kinds and no confidences."""
         raise UsageError(NO_QUESTIONS)
@@ -111,6 +114,8 @@ def read_counts_table(
     opened = open_table(data, name="the counts", format=reading.format, pick=reading.pick)
     table = rename(opened, reading.columns, side="run")
     check_mapping(reading.columns, [table])
+    if "blank" in table.columns and "unanswered" not in table.columns:  # as we write it
+        table = rename(table, {"unanswered": "blank"}, side="")
     needed = {"right": "the number of right answers", "wrong": "the number of wrong answers"}
     if not {*SIZES} & {*table.columns}:
         needed["unanswered"] = "the number of questions without an answer"
@@ -181,7 +186,7 @@ def _counts(numbers: Mapping[str, int]) -> Counts:
     """The counts of a row: unanswered ones without a column follow from the total."""
     right, wrong = numbers["right"], numbers["wrong"]
     if {*BLANKS} & {*numbers}:
-        return Counts(right, wrong, *(numbers.get(column, 0) for column in BLANKS))
+        return Counts(right, wrong, **{column: numbers.get(column, 0) for column in BLANKS})
     total = next((numbers[column] for column in TOTALS if column in numbers), 0)
     return Counts(right, wrong, unsplit=numbers.get("unanswered", max(total - right - wrong, 0)))
 

@@ -17,12 +17,21 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UndecidedError, UsageError, check_name, option, plural
+from abstain.errors import (
+    InputError,
+    UndecidedError,
+    UsageError,
+    check_name,
+    option,
+    plural,
+    some_of,
+)
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
     CANDIDATES,
     EXCLUDED,
     KINDS,
+    OUTCOME_WORDS,
     OUTCOMES,
     SIDES,
     CountsArray,
@@ -46,8 +55,9 @@ from abstain.reading import (
 )
 from abstain.registry import with_feature_methods
 from abstain.runs.counting import count_cells
-from abstain.runs.gold import Slices, cluster_numbers, slices_of
+from abstain.runs.gold import Slices, cluster_numbers, numbered_slices, slices_of
 from abstain.runs.judge import KIND
+from abstain.runs.responses import SAMPLE
 from abstain.runs.sources import Source, Subset, having
 
 if TYPE_CHECKING:
@@ -140,12 +150,14 @@ class RunData:
 
         A row is a run in a slice; kinds are those before the policy.
         """
+        self.source.require_whole()
         counts = self.source.count_kinds(by)
         table = counts.table.reshape(-1, len(SIDES), KINDS)
         return Sides(counts.runs, counts.slices, table)
 
     def decided(self, by: Sequence[str] = ()) -> DecisionsArray:
         """Decisions under the policy, in the rows of `counted`; raises where none is marked."""
+        self.source.require_whole()
         if self.kind == "counts":
             raise UsageError("counts do not say which questions can be answered")
         if not self.source.count_kinds(()).table[:, KINDS:].any():
@@ -159,6 +171,8 @@ class RunData:
 
         None where questions are independent.
         """
+        if self.source.shares is not None:
+            return self._graded_clusters(by)
         if self.cluster is None or self.kind == "counts":
             return None
         grouped = tuple(dict.fromkeys((*by, self.cluster)))
@@ -174,6 +188,19 @@ class RunData:
             for key, rows in result.items()
         }
 
+    def _graded_clusters(self, by: Sequence[str]) -> Tables:
+        """As `by_cluster` with partial credit: without clusters, each question is one."""
+        from abstain.runs.partial import summed_by
+
+        slices, slice_of = numbered_slices(self.with_attributes(by), by)
+        clusters, tables = self.clusters(), {}
+        for at, part in enumerate(slices):
+            where = slice_of == at
+            for number, run in enumerate(self.source.names()):
+                own = self.each(number)[where]
+                tables[run, part] = own if clusters is None else summed_by(clusters[where], own)
+        return tables
+
     @property
     def decision_codes(self) -> Codes:
         """Runs × questions: indices into `DECISIONS`, or `EXCLUDED`."""
@@ -181,13 +208,28 @@ class RunData:
         return self.policy.decisions(EXCLUDED).astype(np.uint8)[self.kinds]
 
     @property
+    def samples(self) -> int | None:
+        """How many questions there are, where the files say that each was asked repeatedly."""
+        if self.cluster != SAMPLE or self.source.kind == "counts":
+            return None
+        asked = self.with_attributes([SAMPLE])
+        different = asked[SAMPLE].n_unique()
+        return different if different < asked.height else None
+
+    @property
     def kinds(self) -> Codes:
         """Runs × questions: the kind of every response before any policy."""
         return self.source.matrix(confident=False).kinds
 
-    @cached_property
+    @property
     def codes(self) -> Codes:
-        """Runs × questions: indices into `OUTCOMES`, or `EXCLUDED`; the effect `stop` raises."""
+        """Runs × questions: indices into `COUNTED`, or `EXCLUDED`; the effect `stop` raises."""
+        self.source.require_whole()
+        return self.ends
+
+    @cached_property
+    def ends(self) -> Codes:
+        """As `codes`, but an answer with partial credit is among the right ones."""
         kinds = self.kinds  # first: what is held is not counted again where it lives
         counts = self.source.count_kinds(())
         refuse_undecided(blanks_by_reason(counts.table), counts.runs, self.policy)
@@ -226,20 +268,39 @@ class RunData:
         kinds = self.source.count_kinds(by)
         reasons = blanks_by_reason(kinds.table)
         refuse_undecided(reasons, kinds.runs, self.policy)
-        table = self.policy.apply(kinds.table)
+        table: Any = self.policy.apply(kinds.table)
         excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
+        if (shares := self.source.shares) is not None:
+            from abstain.runs.partial import credited
+
+            slices, slice_of = numbered_slices(self.source.questions(by), by)
+            by_run = table.reshape(-1, len(slices), EXCLUDED)
+            table = credited(by_run, shares, slice_of).reshape(table.shape)
         counts, touched = CountsArray(table), self.policy.touched(kinds.table)
         return Counted(kinds.runs, kinds.slices, counts, kinds.questions, touched, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
-        table = count_cells(self.codes, slices.slice_of, len(slices.names), EXCLUDED + 1)
-        table[..., EXCLUDED] = 0
+        table = count_cells(self.ends, slices.slice_of, len(slices.names), EXCLUDED + 1)
+        table = table[..., :EXCLUDED]
+        if (shares := self.source.shares) is not None:
+            from abstain.runs.partial import credited
+
+            return CountsArray(credited(table, shares, slices.slice_of))
         return CountsArray(table)
+
+    def each(self, run: int) -> Array:
+        """What each question of a run adds to the six counts: a share of right and of wrong."""
+        table: Array = np.eye(EXCLUDED + 1)[self.ends[run]][:, :EXCLUDED]
+        if (shares := self.source.shares) is None:
+            return table
+        from abstain.runs.partial import of_each
+
+        return of_each(table, shares[run])
 
     def overall(self) -> CountsArray:
         """Counts by run over all questions."""
-        everywhere = Slices("", [""], np.zeros(self.codes.shape[1], np.int64))
+        everywhere = Slices("", [""], np.zeros(self.ends.shape[1], np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
     def slices(self, attribute: str) -> Slices:
@@ -296,8 +357,12 @@ class Evaluation:
         return True
 
     def __repr__(self) -> str:
-        files = plural(len(self.data.source.responses), "table")
-        return f"<Evaluation of {files}, {self.data.kind}>"
+        """What is known without reading or counting anything."""
+        runs, questions = self.data.source.known()
+        tables = plural(len(self.data.source.responses), "table")
+        named = f"{plural(len(runs), 'run')} ({some_of(runs)})" if runs else f"runs in {tables}"
+        asked = "" if questions is None else f", {plural(questions, 'question')}"
+        return f"<Evaluation: {named}{asked}, {self.data.kind}>"
 
     def with_policy(
         self, policy: PolicyLike = None, *, unanswerable: Unanswerable | None = None
@@ -352,8 +417,11 @@ class Evaluation:
         counted = self.data.counted(by)
         columns: dict[str, Any] = {"run": counted.runs}
         columns |= {name: [values[i] for values in counted.slices] for i, name in enumerate(by)}
-        columns |= {name: counted.counts.table[:, i] for i, name in enumerate(OUTCOMES)}
-        return pl.DataFrame(columns)
+        rows = [counted.counts[at].to_dict() for at in range(len(counted.runs))]
+        columns |= {name: [row[name] for row in rows] for name in OUTCOMES}
+        columns["unanswered"] = counted.counts.unanswered
+        kind = pl.Int64 if counted.counts.table.dtype.kind == "i" else pl.Float64
+        return pl.DataFrame(columns, schema_overrides=dict.fromkeys(OUTCOMES, kind))
 
     def outcomes(self) -> pl.DataFrame:
         """Every response: run, question, outcome, why it is blank, confidence (polars)."""
@@ -361,7 +429,7 @@ class Evaluation:
         names, ids = self.runs, self.questions["question"]
         blanks = [why.value for why in Why for _ in CANDIDATES]
         reasons = pl.Series([None, None, *blanks, None] * len(SIDES))
-        ends = pl.Series([*OUTCOMES, None])
+        ends = pl.Series(OUTCOME_WORDS)
         return pl.DataFrame(
             {
                 "run": pl.Series(names).gather(np.repeat(np.arange(len(names)), len(ids))),

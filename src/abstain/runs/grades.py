@@ -51,8 +51,9 @@ from abstain.runs.judge import (
     keys_of,
     kind_by_reason,
 )
+from abstain.runs.partial import PartialScale, shared, words_of
 from abstain.runs.refusals import rule_of, text_of
-from abstain.runs.responses import OF_A_RUN, Responses
+from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
 
 COLUMNS = ("outcome", "grade")
 MARK = "__mark:"
@@ -73,8 +74,12 @@ def judge_rows(
     by: Sequence[str] = (),
     keep: Sequence[str] = (),
     confidence: bool = False,
+    partial: str | None = None,
 ) -> Judged:
-    """Rows with their kinds and `keep` columns, and the questions that they name."""
+    """Rows with their kinds and `keep` columns, and the questions that they name.
+
+    With a scale of `partial` credit, an answer with a number is right by the share in `SHARE`.
+    """
     frames = [
         _columns_to_judge(item, index, by, keep, confidence=confidence)
         for index, item in enumerate(responses)
@@ -88,7 +93,12 @@ def judge_rows(
     ]
     if all(rows.is_empty() for rows in counts):
         raise InputError("has no rows", responses[0].table.name)
-    scales = _scales(responses, counts, grades)
+    shares = None if partial is None else PartialScale.of(partial)
+    words = counts
+    if shares is not None:
+        named = zip(counts, responses, strict=True)
+        words = [words_of(rows, shares, item.table.name) for rows, item in named]
+    scales = _scales(responses, words, grades)
     home: dict[str, str] = {}
     for item, rows in zip(responses, counts, strict=True):
         for run in rows["run"].unique().sort():
@@ -99,7 +109,10 @@ def judge_rows(
                     f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
                     item.table.name,
                 )
-    frames = [_graded(frame, scale) for frame, scale in zip(frames, scales, strict=True)]
+    frames = [
+        _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
+        for frame, scale in zip(frames, scales, strict=True)
+    ]
     questions = pl.DataFrame(schema={"question": pl.String})
     if not nameless:
         questions = _questions(responses, frames, by)
@@ -112,7 +125,8 @@ def judge_rows(
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
-    return Judged(tuple(judged), tuple(responses), gold, graded=True)
+    known = tuple(not CANDIDATES_KNOWN.isdisjoint(scale.values()) for scale in scales)
+    return Judged(tuple(judged), tuple(responses), gold, graded=True, with_candidates=known)
 
 
 def grade_rows(item: Responses) -> pl.DataFrame:
@@ -153,8 +167,7 @@ def _columns_to_judge(
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
     require(
         table,
-        {column: "which gives the outcome of each response (or 'grade')"}
-        | dict.fromkeys(by, "to slice by"),
+        {column: OUTCOME} | dict.fromkeys(by, "to slice by"),
     )
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
@@ -306,6 +319,8 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
 
 
 DECLINED = blank_kind(Why.DECLINED)
+CANDIDATES_KNOWN = frozenset(blank_kind(Why.DECLINED, name) for name in CANDIDATES[:-1])
+"""The kinds of grades that say what stands behind a blank."""
 
 _RIGHT_WORDS = ("right", "correct", "true", "yes", "pass", "passed")
 _WRONG_WORDS = ("wrong", "incorrect", "false", "no", "fail", "failed")
@@ -329,7 +344,7 @@ SCALES: dict[str, dict[str, int]] = {
         "u": DECLINED,
         "ur": blank_kind(Why.DECLINED, "right"),
         "uw": blank_kind(Why.DECLINED, "wrong"),
-        "ue": DECLINED,
+        "ue": blank_kind(Why.DECLINED, "empty"),
     },
     "1/0": {"1": RIGHT, "0": WRONG, "1.0": RIGHT, "0.0": WRONG, "-1": DECLINED},
 }
@@ -379,15 +394,19 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     """The error for grades that fit no scale, with the most frequent unknown ones first."""
     if all(re.fullmatch(NUMBER, value) for value in present):
         low, *_, high = sorted(map(float, [*present, *present]))
+        scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
         return UsageError(
-            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: turn them into a "
-            "column of 1 and 0, for example by score >= 0.5"
+            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: count them as "
+            f"shares right of an answer ({option('partial', scale)}), or turn them into a column "
+            "of 1 and 0, for example by score >= 0.5"
         )
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
     near = nearest(fold(odd[0]), SCALES["words"])[:1]
     hint = f" (nearest to the first: {near[0]})" if near else ""
+    if re.fullmatch(NUMBER, odd[0]):
+        hint = f"; {option('partial', '0-1')} counts numbers as shares right of an answer"
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
     return UsageError(
         f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, "

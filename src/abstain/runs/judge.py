@@ -20,6 +20,7 @@ from abstain.errors import InputError, Place, UsageError, option
 from abstain.io.frames import (
     collect,
     in_engine,
+    into_lazy,
     is_all_null,
     read_numbers,
     require,
@@ -73,6 +74,8 @@ class Judged(Struct, frozen=True):
     """The questions; those of graded rows have only what the rows say about them."""
     graded: bool = False
     """Whether others judged the rows."""
+    with_candidates: tuple[bool, ...] = ()
+    """Of each table whether it says of its blanks what their candidates are."""
 
     @property
     def label(self) -> str:
@@ -83,6 +86,17 @@ class Judged(Struct, frozen=True):
         """The place of a row, which has the columns `FILE` and perhaps `ROW`."""
         item: Responses = self.responses[row[FILE]]
         return item.table.place(row.get(ROW))
+
+    def missing(self, runs: Sequence[str]) -> list[int]:
+        """For each run the kind of a missing response: one that states candidates has none."""
+        unknown, every = blank_kind(Why.MISSING), all(self.with_candidates)
+        if every or not any(self.with_candidates):
+            return [blank_kind(Why.MISSING, "empty") if every else unknown] * len(runs)
+        states: dict[str | None, bool] = {}
+        for item, known in zip(self.responses, self.with_candidates, strict=True):
+            states[item.run] = known and states.get(item.run, True)
+        empty = blank_kind(Why.MISSING, "empty")
+        return [empty if states.get(run, states.get(None)) else unknown for run in runs]
 
 
 def judge(
@@ -96,21 +110,44 @@ def judge(
 ) -> Judged:
     """Give every response its kind; `keep` names other columns to keep, as text, where present."""
     gold.check_attributes(by)
+    known = tuple(map(_states_candidates, responses))
     unjudged = [
-        _columns_to_judge(item, index, align, keep, verdicts=gold.verdicts)
+        _columns_to_judge(item, index, align, keep, verdicts=gold.verdicts, candidates=known[index])
         for index, item in enumerate(responses)
     ]
     frames = tuple(
         _with_kinds(frame, gold, match=match, align=align, by=by)
         for frame in by_engine(responses, unjudged)
     )
-    return Judged(frames, tuple(responses), gold)
+    return Judged(frames, tuple(responses), gold, with_candidates=known)
+
+
+def _states_candidates(item: Responses) -> bool:
+    """Whether a blank without a candidate has none: its table would say if it had one."""
+    table = item.table
+    if "candidate" in table.columns or table.format == "qa4mre":
+        return True
+    if not {"answered", "answer"} <= {*table.columns}:
+        return False
+    frame = into_lazy(table.frame)
+    texts = text_columns(frame, ("answer", "answered"), table.name, trim=("answer", "answered"))
+    aside = filled_in("answer") & nw.col("answered").str.to_lowercase().is_in(NO)
+    return not collect(frame.select(*texts).filter(aside).head(1), table.name).is_empty()
 
 
 def _columns_to_judge(
-    item: Responses, index: int, align: str, keep: Sequence[str], *, verdicts: bool = False
+    item: Responses,
+    index: int,
+    align: str,
+    keep: Sequence[str],
+    *,
+    verdicts: bool,
+    candidates: bool,
 ) -> nw.LazyFrame[Any]:
-    """The columns of a table that judging needs, as trimmed text, and the verdicts of a log."""
+    """The columns of a table that judging needs, as trimmed text, and the verdicts of a log.
+
+    A candidate is null only where the table does not say whether there is one.
+    """
     table = item.table
     needed = {"question": "which names each question"} if align == "id" else {}
     require(table, needed | {"answer": "which holds the answer (empty: none was given)"})
@@ -121,7 +158,12 @@ def _columns_to_judge(
     if verdicts and table.verdicts is not None:
         words = [(nw.col("outcome") == word, nw.lit(kind)) for word, kind in KIND_OF_WORD.items()]
         extra.append(first_of(words, nw.lit(None)).cast(nw.Int8).alias(VERDICT))
-    return columns_as_text(item, index, ("question", *texts), trim=texts, extra=extra)
+    frame = columns_as_text(item, index, ("question", *texts), trim=texts, extra=extra)
+    if not candidates:
+        return frame
+    there = "candidate" in table.columns
+    candidate = nw.col("candidate").fill_null("") if there else nw.lit("")
+    return frame.with_columns(candidate.alias("candidate"))
 
 
 def columns_as_text(
@@ -354,14 +396,15 @@ def kind_by_reason(names: Sequence[str], declined: nw.Expr | None = None) -> nw.
 
 
 def _candidate(names: Sequence[str], aside: nw.Expr | None) -> nw.Expr:
-    right, wrong, empty = [code(CANDIDATES.index(name)) for name in ("right", "wrong", "empty")]
+    right, wrong, empty, unknown = [code(at) for at in range(len(CANDIDATES))]
     cases: Cases = []
     if aside is not None:
         cases += [(aside & nw.col("__right"), right), (aside, wrong)]
     if "candidate" in names:
         there = filled_in("candidate")
         cases += [(there & nw.col("__candidate_right"), right), (there, wrong)]
-    return first_of(cases, empty)
+        cases.append((~nw.col("candidate").is_null(), empty))
+    return first_of(cases, unknown)
 
 
 def _accept_several(

@@ -20,9 +20,9 @@ from abstain.io.readers import log_readers
 from abstain.io.tables import ROW, Plan, Table
 from abstain.outcomes import Why
 from abstain.runs.gold import Gold
-from abstain.runs.responses import OF_A_RUN, Responses
+from abstain.runs.responses import OF_A_RUN, SAMPLE, Responses
 
-TASK, SAMPLE, EPOCH = "task", "sample", "epoch"
+TASK, EPOCH = "task", "epoch"
 
 
 class _Log(Struct):

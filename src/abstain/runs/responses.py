@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RULE = "refusal"
 """The column that names the rule by which a text declines."""
+SAMPLE = "sample"
+"""The column that names a question where it was asked repeatedly: its repeats are a cluster."""
 CLUSTER = "cluster"
 """The column by which judged rows name the cluster of their question."""
 OF_A_RUN = (
@@ -29,6 +31,9 @@ OF_A_RUN = (
     *("outcome", "reason", "response", RULE),
 )
 """Columns of a log that speak of a response, not of its question."""
+
+OUTCOME = "which gives the outcome of each response (or 'grade')"
+"""What the column is for that judged rows need."""
 
 RUN = ("run", "question", "answer", "confidence")
 JUDGED = ("run", "question", "grade", "confidence")
@@ -62,18 +67,17 @@ def read_responses(
 ) -> Responses:
     """Open one table of responses; a log stays in polars, to be joined, until `in_its_engine`."""
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
-    if reading.detect_refusals:
+    if reading.refusals:
         if reading.engine not in (None, "polars"):
             engine = option("engine", reading.engine)
-            raise UsageError(
-                f"{option('detect_refusals')} reads text with polars, not with {engine}"
-            )
-        opened = replace(opened, refusals=reading.detect_refusals)
+            asked = "detect_refusals" if reading.detect_refusals else "refusal_pattern"
+            raise UsageError(f"{option(asked)} reads text with polars, not with {engine}")
+        opened = replace(opened, refusals=reading.refusals)
     has_verdicts = opened.verdicts is not None  # its rows are in memory: they may move later
     table = opened if has_verdicts else _moved(opened, reading)
     table = rename(table, reading.columns, side="run")
     meanings: tuple[str, ...] = JUDGED if judged else RUN
-    if judged and reading.detect_refusals and "response" not in table.columns:
+    if judged and reading.refusals and "response" not in table.columns:
         meanings = (*meanings, "answer")  # the text in which refusals are looked for
     table = with_our_names(table, meanings, reading.grades)
     if table.refusals:
@@ -81,6 +85,10 @@ def read_responses(
 
         table = with_refusals(table, table.refusals)
     graded = {"outcome", "grade"} & {*table.columns}
+    if judged and not {*table.columns} <= {*meanings, *OTHERS}:
+        from abstain.runs.usual_names import with_repeats
+
+        table = with_repeats(table)
     if graded and table.cluster is None and CLUSTER in table.columns:
         table = replace(table, cluster=CLUSTER)
     if "run" in table.columns:

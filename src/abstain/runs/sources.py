@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import CODES, EXCLUDED, CountsArray
+from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
 from abstain.reading import Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
@@ -61,6 +62,8 @@ class Source:
     """The part of the input that it holds; None: all of it."""
     marks_unanswerable: bool = False
     """Whether a column says which questions are unanswerable."""
+    shares: Array | None = None
+    """Runs × questions: the share right of each answer, with partial credit; NaN elsewhere."""
 
     def __init__(self) -> None:
         self._held: Matrix | None = None
@@ -79,6 +82,18 @@ class Source:
 
     def names(self) -> list[str]:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
+
+    def known(self) -> tuple[list[str], int | None]:
+        """The runs and the number of questions, as far as nothing has to be read for them."""
+        counted = next(iter(self._counts.values()), None)
+        named = [item.run for item in self.responses]
+        runs = [name for name in named if name is not None] if None not in named else []
+        if self._held is not None or counted is not None:
+            runs = self.names()
+        questions = None if self.gold is None else len(self.gold)
+        if questions is None and counted is not None:
+            questions = counted.questions
+        return runs, questions
 
     def matrix(self, *, confident: bool) -> Matrix:
         """The matrix of kinds and, where it is asked for, that of confidences (cached)."""
@@ -101,6 +116,7 @@ class Source:
 
     def binned(self, bins: int) -> pl.DataFrame:
         """Counts by run, kind and bin of confidence (−1: none), before any policy."""
+        self.require_whole()
         runs, kinds, confidence = self.matrix(confident=True)
         assert confidence is not None
         parts = []
@@ -110,6 +126,13 @@ class Source:
             columns = {"run": [run] * len(n), KIND: keys % CODES, "bin": keys // CODES - 1, "n": n}
             parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
         return pl.concat(parts)
+
+    def require_whole(self) -> None:
+        """Raise where answers have partial credit: no analysis may take them as right or wrong."""
+        if self.shares is not None:
+            from abstain.runs.partial import NOT_WHOLE
+
+            raise UsageError(NOT_WHOLE)
 
     def published(self, by: Sequence[str]) -> Published | None:
         """Published counts by run and slice; None where responses were read."""
@@ -185,11 +208,28 @@ class JudgedRows(_LazySource):
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
         """Whether the rows name their questions."""
+        self._scale = None
+        if reading.partial is not None:
+            from abstain.runs.partial import PartialScale
+
+            self._scale = PartialScale.of(reading.partial)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         notes = notes_of_tables(item.table for item in self.responses)
+        if self._scale is not None:
+            notes.append(str(self._scale))
         return tuple(notes) if self.named else (*notes, NAMELESS)
+
+    @cached_property
+    def shares(self) -> Array | None:  # type: ignore[override]
+        if self._reading.partial is None:
+            return None
+        from abstain.runs.partial import SHARE
+
+        judged = self.judged()
+        frames = [frame.with_columns(confidence=nw.col(SHARE)) for frame in judged.frames]
+        return matrix_of(replace(judged, frames=tuple(frames)), confident=True).confidence
 
     @cached_property
     def marks_unanswerable(self) -> bool:  # type: ignore[override]
@@ -211,10 +251,15 @@ class JudgedRows(_LazySource):
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         from abstain.runs.grades import judge_rows, numbered
 
-        judged = judge_rows(self.responses, self._reading.grades, by=by, keep=keep, confidence=True)
+        how = self._reading
+        judged = judge_rows(
+            self.responses, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
+        )
         return judged if self.named else numbered(judged)
 
     def _count(self, by: Sequence[str]) -> KindCounts:
+        if self._reading.partial is not None:
+            return self._count_held(by)
         from abstain.runs.grades import count_nameless, judge_rows
 
         judged = judge_rows(self.responses, self._reading.grades, by=by)
@@ -222,6 +267,7 @@ class JudgedRows(_LazySource):
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
+        self.require_whole()
         for item in self.responses:
             require(item.table, {"question": "which names each question"})
         return self.judged(by, keep)
@@ -239,6 +285,11 @@ class Subset(Source):
         self.responses = whole.responses
         self.notes, self.cluster, self.subset = whole.notes, whole.cluster, whole.subset
         self.marks_unanswerable = whole.marks_unanswerable
+        if whole.shares is not None:
+            self.shares = whole.shares[np.ix_(rows, columns)]
+
+    def known(self) -> tuple[list[str], int | None]:
+        return self.names(), len(self.columns)
 
     def names(self) -> list[str]:
         """The runs in the order of its rows, which is not always that of their names."""
@@ -295,9 +346,6 @@ def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
     """Concatenate and reorder the rows of arrays; one in order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
-
-
-EMPTY = EXCLUDED - 1
 
 
 def has_answer(codes: Codes) -> BoolArray:

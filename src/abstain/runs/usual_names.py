@@ -13,8 +13,18 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, option
 from abstain.io.column_names import names_systems, words_of
-from abstain.io.frames import ALIASES, KNOWN, PREDICTED, collect, into_lazy, read_numbers, rename
+from abstain.io.frames import (
+    ALIASES,
+    KNOWN,
+    PREDICTED,
+    collect,
+    into_lazy,
+    read_numbers,
+    rename,
+    text_column,
+)
 from abstain.io.tables import Table, column_of
+from abstain.runs.responses import SAMPLE
 
 UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
 """Grades, or right answers, or numbers: grades only where they hold known grades."""
@@ -157,6 +167,28 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
         what = "several systems, which would be one run" if known == "run" else "questions"
         how = option("columns", mapped)
         raise InputError(f"column '{column}' names {what}; say what it is: {how}", _header(table))
+
+
+def with_repeats(table: Table) -> Table:
+    """Rows whose questions repeat, where a column numbers the repeats: as epochs in logs are."""
+    numbers = [column for column in table.columns if words_of(column) & {*REPEATS}]
+    if table.verdicts is not None or "question" not in table.columns or SAMPLE in table.columns:
+        return table
+    key = [name for name in ("run", "question") if name in table.columns]
+    if len(numbers) != 1 or _distinct(table, key) == _distinct(table, [*key, *numbers]):
+        return table
+    frame, texts = into_lazy(table.frame), ("question", *numbers)
+    question, repeat = (text_column(frame, name, table.name, trim=True) for name in texts)
+    named = nw.concat_str(question, repeat, separator="#").alias("question")
+    frame = frame.with_columns(question.alias(SAMPLE), named)
+    note = f"column '{numbers[0]}' numbers the repeats of a question: a question is a cluster"
+    return replace(
+        table,
+        frame=frame.to_native(),
+        columns=(*table.columns, SAMPLE),
+        cluster=SAMPLE,
+        notes=(*table.notes, f"{table.name}: {note} ({SAMPLE})"),
+    )
 
 
 def _distinct(table: Table, columns: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from abstain.errors import UsageError
 from abstain.measures import Measure
 from abstain.measures.answers import Answers, Resamples
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import OUTCOMES
+from abstain.outcomes import EMPTY, EXCLUDED
 from abstain.stats.delta_method import JEFFREYS
 from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jackknife
 
@@ -77,12 +77,12 @@ def sample_of(
     outcomes: npt.NDArray[np.integer[Any]], confidence: Array, clusters: IntArray | None = None
 ) -> Sample:
     """A run's answers by its outcomes; other codes are excluded."""
-    usable = (outcomes >= 0) & (outcomes < len(OUTCOMES))
+    usable = (outcomes >= 0) & (outcomes < EXCLUDED)
     outcomes, confidence = outcomes[usable], confidence[usable]
     units = np.arange(len(outcomes))
     if clusters is not None:
         units = np.unique(clusters[usable], return_inverse=True)[1]
-    has = np.flatnonzero(outcomes < 4)
+    has = np.flatnonzero(outcomes < EMPTY)
     order = has[np.argsort(-confidence[has], kind="stable")]
     ordered = outcomes[order]
     answers = Answers((ordered & 1) == 0, confidence[order] + 0.0, len(outcomes), ordered < 2)

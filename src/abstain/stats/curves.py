@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from abstain.measures import Measure
 from abstain.measures.answers import Answers, Groups
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import Counts, CountsArray
+from abstain.outcomes import COUNTED, UNSPLIT, CountsArray
 
-WIDTH = len(fields(Counts))
+WIDTH = len(COUNTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +31,21 @@ class Curve:
     right: IntArray
     beyond: tuple[int, int] = (0, 0)
     """Right and wrong answers that no threshold reaches: they count as blanks."""
+    unknown: int = 0
+    """Blanks whose candidate is unknown."""
 
     @classmethod
-    def of(cls, answers: Answers) -> Curve:
-        return cls.from_groups(answers.groups, answers.questions)
+    def of(cls, answers: Answers, unknown: int = 0) -> Curve:
+        return cls.from_groups(answers.groups, answers.questions, unknown)
 
     @classmethod
-    def from_groups(cls, groups: Groups, questions: int) -> Curve:
+    def from_groups(cls, groups: Groups, questions: int, unknown: int = 0) -> Curve:
         return cls(
             questions,
             np.concatenate([[np.inf], groups.level]),
             np.concatenate([[0], groups.answered]),
             np.concatenate([[0], groups.right]),
+            unknown=unknown,
         )
 
     @property
@@ -60,7 +63,8 @@ class Curve:
         right, wrong = self.right[-1] + self.beyond[0], self.wrong[-1] + self.beyond[1]
         table[:, 0], table[:, 1] = self.right, self.wrong
         table[:, 2], table[:, 3] = right - self.right, wrong - self.wrong
-        table[:, 4] = self.questions - right - wrong
+        table[:, 4] = self.questions - right - wrong - self.unknown
+        table[:, UNSPLIT] = self.unknown
         return CountsArray(table)
 
     def points_at(self, levels: Array) -> IntArray:
@@ -73,7 +77,10 @@ class Curve:
             return self
         right, wrong = (int(counts[-1] - counts[-2]) for counts in (self.right, self.wrong))
         thresholds, answered = self.thresholds[:-1], self.answered[:-1]
-        return Curve(self.questions, thresholds, answered, self.right[:-1], beyond=(right, wrong))
+        right_here = self.right[:-1]
+        return replace(
+            self, thresholds=thresholds, answered=answered, right=right_here, beyond=(right, wrong)
+        )
 
     def penalised(self, t: Array) -> Array:
         """S = c − t/(1−t)·w of the run that answers where it is at least t sure.

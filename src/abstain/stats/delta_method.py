@@ -8,14 +8,14 @@ observed may still occur.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
 from abstain.measures import Measure
-from abstain.measures.definition import Array, Codes
+from abstain.measures.definition import Array, Codes, IntArray
 from abstain.outcomes import CountsArray, DecisionsArray
 
 Limits: TypeAlias = tuple[Array, Array]
@@ -30,6 +30,8 @@ FAR_SIDE = 0.25
 the coverage of one rare event falls to 88 %; ½ instead of it gives more than 97 %."""
 LEAST_EFFECT = 0.5
 """The smallest design effect."""
+LEAST_OF_SHARES = 0.05
+"""The same where every cluster is one question, whose answer is right by a share."""
 LEAST_DEGREES = 4
 BORROWED = 5.0
 """The weight, in clusters, of the cells' mean design effect in that of a measure."""
@@ -179,7 +181,8 @@ def effective(
     groups, tail = effective_clusters(clusters.sum(axis=-1)), (1 + level) / 2
     degrees = np.minimum(degrees_of_freedom(sums), np.maximum(groups - 1, 1))
     quantiles = (ndtri(tail) / stdtrit(degrees, tail)) ** 2
-    divisor = np.maximum(np.maximum(effect, shrunk), LEAST_EFFECT) / quantiles
+    least = LEAST_EFFECT if (clusters.sum(axis=-1) > 1 + STEP).any() else LEAST_OF_SHARES
+    divisor = np.maximum(np.maximum(effect, shrunk), least) / quantiles
     if careful:
         divisor += np.maximum(n / groups - divisor, 0) / (1 + carrying**2)
     return np.asarray(n / divisor)
@@ -198,15 +201,20 @@ def effective_clusters(sizes: Array) -> Array:
     return np.asarray(sizes.sum(axis=-1) ** 2 / (sizes**2).sum(axis=-1))
 
 
-def few_clusters(sizes: Array) -> str:
-    """A warning where the effective number of clusters is small, else empty."""
-    worth = float(effective_clusters(sizes))
-    if len(sizes) < 2 or worth >= ENOUGH_CLUSTERS:
-        return ""
-    return (
-        f"the {len(sizes):,} clusters are as informative as {worth:.1f} clusters of equal size; "
+def few_clusters(clusters: IntArray | Mapping[Any, Array] | None) -> list[str]:
+    """A warning where clusters, by question or as counts in each slice, are effectively few."""
+    if clusters is None:
+        return []
+    each = clusters.values() if isinstance(clusters, Mapping) else [np.bincount(clusters)[:, None]]
+    sizes = [size[size > 0] for size in (counts.sum(axis=-1) for counts in each)]
+    fewest = min(sizes, key=effective_clusters)
+    worth = float(effective_clusters(fewest))
+    if len(fewest) < 2 or worth >= ENOUGH_CLUSTERS:
+        return []
+    return [
+        f"the {len(fewest):,} clusters are as informative as {worth:.1f} clusters of equal size; "
         f"with fewer than {ENOUGH_CLUSTERS}, a 95 % interval may have a coverage below 90 %"
-    )
+    ]
 
 
 def _effect_of_cells(cells: Array, clusters: Array) -> Array:

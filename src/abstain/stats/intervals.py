@@ -77,6 +77,11 @@ def check_level(level: float) -> float:
     return level
 
 
+def error_of(level: float) -> float:
+    """What a promise of that level leaves: of 0.9 exactly 0.1, and of any level more than 0."""
+    return max(round(1 - check_level(level), 12), 1e-12)
+
+
 def check_repeats(repeats: int) -> None:
     """Refuse a number of cross-fits that is not from 1 to `MOST_CROSS_FITS`."""
     if not 1 <= repeats <= MOST_CROSS_FITS:

@@ -241,7 +241,9 @@ def gates() -> Iterator[Gates]:
         yield held
     finally:
         _together.pop()
-    if any(not gate.passed for gate in held):
+    if _together:
+        _together[-1].extend(held)
+    elif any(not gate.passed for gate in held):
         raise GatesError(held)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abstain import Counts
 from tests.helpers import Here
 
 JUDGED = ("--format", "json", "--policy", "error=excluded", "--policy", "unscored=excluded")
@@ -10,9 +11,8 @@ JUDGED = ("--format", "json", "--policy", "error=excluded", "--policy", "unscore
 def counts(here: Here, *args: str) -> dict[str, list[float]]:
     said = here("score", "--judged", *args, *JUDGED)
     assert said.code == 0, said
+    rows = {r["run"]: (Counts.from_dict(r["counts"]), r) for r in said.data["results"]}
     return {
-        r["run"]: [r["counts"][k] for k in ("right", "wrong")]
-        + [sum(r["counts"].values()) - r["counts"]["right"] - r["counts"]["wrong"]]
-        + [r.get("excluded", 0)]
-        for r in said.data["results"]
+        run: [k.right, k.wrong, k.unanswered, row.get("excluded", 0)]
+        for run, (k, row) in rows.items()
     }

@@ -85,7 +85,7 @@ def test_three_epochs_beside_one(here: Here, logs: Any) -> None:
     expected = {"mockllm/three": CAREFUL, "mockllm/once": BOLD}
     assert scores(scored) == pytest.approx(expected)
     assert scores(compared) == pytest.approx(expected)
-    counts = {row["run"]: sum(row["counts"].values()) for row in scored["results"]}
+    counts = {row["run"]: ab.Counts.from_dict(row["counts"]).n for row in scored["results"]}
     assert counts == {"mockllm/three": 18, "mockllm/once": 6}
     assert compared["questions"] == 6
     assert compared["cluster"] == "sample"
@@ -94,7 +94,7 @@ def test_three_epochs_beside_one(here: Here, logs: Any) -> None:
         assert data["touched"] == {"declined": 6, "unasked": 12}
         assert note in data["notes"]
     own = scored["results"][0]["counts"]
-    assert (own["right"], own["wrong"], own["unanswered_empty"]) == (9, 3, 6)
+    assert (own["right"], own["wrong"], own["unanswered"]) == (9, 3, 6)
 
 
 def test_two_tasks_are_one_run_or_two(here: Here) -> None:

@@ -178,7 +178,7 @@ def test_squadv2_logs_what_its_metric_takes(here: Here) -> None:
     said = here("score", "--judged", "squad.jsonl", "-m", "accuracy", "--format", "json")
     assert said.code == 0, said
     counts = said.data["results"][0]["counts"]
-    assert (counts["right"], counts["wrong"], counts["unanswered_empty"]) == (2, 2, 1)
+    assert (counts["right"], counts["wrong"], counts["unanswered"]) == (2, 2, 1)
 
 
 @pytest.mark.parametrize(

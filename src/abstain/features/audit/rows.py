@@ -100,7 +100,7 @@ class Score(Struct, frozen=True):
     def follows(self, values: Values) -> str:
         value = float(self.value(values))
         if np.isnan(value):
-            counts = Counts(*outcomes_of(values, by_candidate=self.by_candidate).tolist())
+            counts = Counts.of(outcomes_of(values, by_candidate=self.by_candidate).tolist())
             return f"undefined: {self.column.measure.why_undefined(counts)}"
         return f"the counts give {value:.6g}" + "; truncated" * self.printed.truncates(value)
 
@@ -305,7 +305,7 @@ def known_runs(sheet: Sheet, audit: Audit) -> dict[tuple[str, ...], Counts]:
         if (table := outcomes_of(counts)) is None:
             continue
         if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
-            known[sheet.key(row)] = Counts(*table.tolist())
+            known[sheet.key(row)] = Counts.of(table.tolist())
         else:
             doubtful.append(sheet.row_name(row))
     if doubtful:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -29,7 +28,7 @@ from abstain.features.validate.result import ValidateResult
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import ANSWERED, EXCLUDED, OUTCOMES, RIGHT, WRONG, Counts, reasons_named
+from abstain.outcomes import ANSWERED, COUNTED, EXCLUDED, RIGHT, WRONG, reasons_named
 from abstain.reading import Reading
 from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
@@ -254,7 +253,7 @@ def _texts(questions: pl.DataFrame) -> list[str]:
 
 def _breakdown(evaluation: Evaluation, slices: Slices, order: Sequence[int]) -> Breakdown:
     table = evaluation.data.sliced(slices).table[order]
-    outcomes = dict(zip(OUTCOMES, _by_outcome(table), strict=True))
+    outcomes = dict(zip(COUNTED, _by_outcome(table), strict=True))
     return Breakdown(attribute=slices.attribute, slices=slices.names, **outcomes)
 
 
@@ -335,7 +334,7 @@ def _references(
     assert gold is not None
     if can_guess(gold):
         luck = chances(gold)
-        table = np.zeros((len(gold), len(fields(Counts))))
+        table = np.zeros((len(gold), len(COUNTED)))
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
         parts = [_by_outcome(part.sums(table)) for part in slices]
         overall = _by_outcome(table.sum(axis=0))
@@ -362,8 +361,8 @@ def _counted_runs(evaluation: Evaluation, slices: Sequence[Slices]) -> dict[str,
 
 
 def _by_outcome(table: Array) -> Any:
-    """Counts with the outcomes as the first axis, and without those that are not split."""
-    return np.moveaxis(table, -1, 0)[: len(OUTCOMES)].tolist()
+    """Counts with the outcomes as the first axis."""
+    return np.moveaxis(table, -1, 0).tolist()
 
 
 def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:

@@ -27,7 +27,7 @@ from abstain.features.campaign.result import (
 )
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import count_measure
-from abstain.outcomes import ANSWERED, OUTCOMES
+from abstain.outcomes import ANSWERED, COUNTED, UNSPLIT, Counts
 from abstain.report.result import ranked
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import slices_of
@@ -98,7 +98,7 @@ def blinded(
 
 def with_outcomes(breakdown: Breakdown, table: npt.NDArray[Any]) -> Breakdown:
     """The breakdown with other numbers: outcomes × runs × slices."""
-    return replace(breakdown, **dict(zip(OUTCOMES, table.tolist(), strict=True)))
+    return replace(breakdown, **dict(zip(COUNTED, table.tolist(), strict=True)))
 
 
 def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
@@ -232,10 +232,9 @@ def _plain(row: CampaignRow, measure: str, *, split: bool) -> CampaignRow:
     """A run without candidates, its interval with three digits: more of them reveal questions."""
     ends = row.intervals.get(measure, (None, None))
     low, high = (None if end is None else round(end, 3) for end in ends)
-    numbers = dict(row.numbers)
+    numbers, k = row.numbers, row.counts
     if not split:
-        blank = sum(numbers.get(name) or 0 for name in OUTCOMES[2:])
-        numbers |= dict(zip(OUTCOMES[2:], (0, 0, blank), strict=True))
+        numbers = Counts(k.right, k.wrong, unsplit=k.unanswered).to_dict()
     return replace(row, numbers=numbers, intervals={measure: (low, high)} if row.intervals else {})
 
 
@@ -256,10 +255,10 @@ def _guarded_cells(
 
 
 def _without_candidates(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Outcomes × …, all blanks as if nothing stood behind them."""
+    """Outcomes × …, all blanks as if nobody knew their candidates."""
     plain = table.copy()
-    plain[4] = table[2:].sum(axis=0)
-    plain[2:4] = 0
+    plain[UNSPLIT] = table[2:].sum(axis=0)
+    plain[2:UNSPLIT] = 0
     return plain
 
 

@@ -58,7 +58,7 @@ class Overview:
         """For each attribute, counts by run and slice."""
         self.baselines = {
             run.name: (
-                Counts(*run.counts),
+                Counts.of(run.counts),
                 dict(zip(self.slices, map(_counts, run.slices), strict=True)),
             )
             for run in (*result.unranked, *result.references)
@@ -68,7 +68,7 @@ class Overview:
     @cached_property
     def total(self) -> Counts:
         """The responses of all runs."""
-        return Counts(*self.overall.table.sum(axis=0).astype(float))
+        return Counts.of(self.overall.table.sum(axis=0).astype(float))
 
     @cached_property
     def scores(self) -> Array:
@@ -101,9 +101,8 @@ class Overview:
 
 
 def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
-    """Counts from numbers by outcome, whatever is behind that axis; nothing is unsplit."""
-    table = np.moveaxis(np.array(outcomes), 0, -1)
-    return CountsArray(np.concatenate([table, np.zeros_like(table[..., :1])], axis=-1))
+    """Counts from numbers by outcome, whatever is behind that axis."""
+    return CountsArray(np.moveaxis(np.array(outcomes), 0, -1))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
-from abstain.outcomes import MOST, OUTCOMES
+from abstain.outcomes import COUNTED, MOST
 from abstain.registry import view_of
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Number, Result
@@ -53,10 +53,12 @@ class Breakdown(Facts, frozen=True, kw_only=True, omit_defaults=True):
     unanswered_right: list[list[Number]]
     unanswered_wrong: list[list[Number]]
     unanswered_empty: list[list[Number]]
+    unsplit: list[list[Number]]
+    """Blanks whose candidate is unknown."""
 
     @property
     def outcomes(self) -> list[list[list[Number]]]:
-        return [getattr(self, name) for name in OUTCOMES]
+        return [getattr(self, name) for name in COUNTED]
 
 
 class ReferenceRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -64,7 +66,7 @@ class ReferenceRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     name: str
     counts: list[Number]
-    """By outcome."""
+    """By outcome; last the blanks whose candidate is unknown."""
     slices: list[list[list[Number]]]
     """Breakdowns × outcomes × slices."""
 
@@ -219,12 +221,12 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         c, runs, others = Overview(self), len(self.rows), (*self.unranked, *self.references)
         yield runs > 0 and {self.test_by, self.topic_by} <= {*c.slices, None}
         yield s is None or {len(s.low), len(s.high), len(s.first)} == {runs}
-        yield all(len(run.counts) == len(OUTCOMES) for run in others)
+        yield all(len(run.counts) == len(COUNTED) for run in others)
         yield all(((n >= 0) & (n <= runs)).all() for n in c.tried)
         tables = [c.overall.table, np.array([run.counts for run in others] or 0)]
         for each in self.breakdowns:
             slices = c.slices[each.attribute].names
-            shape = (len(slices), len(OUTCOMES) + 1)
+            shape = (len(slices), len(COUNTED))
             parts = [sliced[each.attribute].table for _, sliced in c.baselines.values()]
             yield each.slices == slices and all(part.shape == shape for part in parts)
             yield c.sliced[each.attribute].table.shape == (runs, *shape)

@@ -100,6 +100,11 @@ class View(view.View[CampaignResult]):
         else:
             write_campaign(self.result, path)
 
+    def line(self) -> str:
+        runs = plural(len(self.result.rows), "run")
+        asked = plural(self.overview.questions.height, "question")
+        return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
+
 
 WIDEST, LONGEST = 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
@@ -327,7 +332,7 @@ class Teams:
         if self.revealed is None or not mine:
             return
         q = self.result.questions
-        words = np.array(["right", "wrong", *["unanswered"] * 3, "excluded"], object)
+        words = np.array(["right", "wrong", *["unanswered"] * 4, "excluded"], object)
         cells: dict[Any, list[Any]] = {"question": q.attributes["question"], "correct": q.correct}
         for run in (self.result.rows[at].run for at in mine):
             cells[Column(run)] = words[np.minimum(self.revealed[run], 5)].tolist()

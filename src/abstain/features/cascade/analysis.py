@@ -23,7 +23,7 @@ from abstain.features.tune.result import Standing
 from abstain.io.frames import collect
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED, OUTCOMES
+from abstain.outcomes import EXCLUDED, OUTCOME_WORDS, OUTCOMES
 from abstain.reading import Reading
 from abstain.report.result import finite, number, read_as
 from abstain.runs import evaluate
@@ -31,7 +31,7 @@ from abstain.runs.evaluation import Evaluation
 from abstain.runs.judge import INDEX
 from abstain.runs.sources import GoldRuns, count_stated
 from abstain.stats.delta_method import few_clusters
-from abstain.stats.intervals import check_level, check_repeats
+from abstain.stats.intervals import check_level, check_repeats, error_of
 
 SHARES = (0.5, 0.8)
 """Of the last stage's gain over the first, which rules beside the chosen one recover."""
@@ -100,7 +100,7 @@ def cascade(
     rows = [_scored(seen, name, [weights @ seen.counts], weights) for name, weights in coins]
     kept: list[bool] = []
     for each in aims:
-        chooser = Chooser(whole, *each, round(1 - level, 12), order[units] % len(names))
+        chooser = Chooser(whole, *each, error_of(level), order[units] % len(names))
         decided = [chooser.cross_fit(halves, judged, kept) for halves in parts]
         rule = chooser.rule(parts[0][0][0] if split.tuned_on else np.ones(len(judged), bool))
         rows.append(_mix(seen, _words(*each, str(whole.measure)), decided, rule))
@@ -111,9 +111,8 @@ def cascade(
         rows.append(_scored(seen, RANDOM, [coins[-1][1] @ seen.counts], coins[-1][1]))
     gains = [_gain(seen, decided, *each) for each in coins]
     rows.append(_mix(seen, ORACLE, [_oracle(seen)]))
-    few = "" if seen.clusters is None else few_clusters(np.bincount(seen.clusters).astype(float))
     return CascadeResult(
-        **read_as(read, *filter(None, [few])),
+        **read_as(read, *few_clusters(seen.clusters)),
         policy=read.policy.to_dict(),
         touched=read.data.touched,
         questions=len(seen.codes[0]),
@@ -175,8 +174,8 @@ def staged_runs(
     usable = np.asarray((codes < EXCLUDED).all(axis=0))
     facts = np.array(cost, np.float64), count_measure(measure), data.clusters()
     stages = Stages(tuple(order), codes, sure, *facts).of(usable)
-    for name, own, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
-        if not count_stated(own, how_sure)[0]:
+    for name, of_stage, how_sure in zip(order[:-1], stages.codes, stages.confidence, strict=False):
+        if not count_stated(of_stage, how_sure)[0]:
             why = "nothing says which questions it should send on"
             raise tuning.UntunableError(f"run {shown(name)} has no confidence: {why}")
     return stages, data.with_attributes(None).with_row_index(INDEX).filter(usable)
@@ -263,7 +262,7 @@ def _scored(stages: Stages, name: str, tables: Any, asked: Array, rule: Rule = (
 
 def _oracle(stages: Stages) -> Decided:
     """Each question ends at the first stage that does best there: right, or else silent."""
-    stage = np.array([2, 0, 1, 1, 1])[stages.codes].argmax(axis=0)
+    stage = np.array([2, 0, 1, 1, 1, 1])[stages.codes].argmax(axis=0)
     asked = stage >= np.arange(len(stages.names))[:, None]
     return np.choose(stage, stages.codes), asked
 
@@ -308,7 +307,7 @@ def resulting_run(read: Evaluation, result: CascadeResult) -> pl.DataFrame:
         pl.col(INDEX).cast(pl.Int32),
         "question",
         run=pl.lit("cascade"),
-        outcome=pl.Series(OUTCOMES).gather(decided),
+        outcome=pl.Series(OUTCOME_WORDS).gather(decided),
         confidence=pl.Series(stages.confidence[stage, range(len(stage))]).fill_nan(None),
         stage=pl.Series(stages.names).gather(stage),
     )

@@ -138,6 +138,10 @@ def compare(
     def made(item: Measure, how: Options) -> Comparison:
         if item in confident:
             return ConfidenceComparison(common, item, how)
+        if asked.data.source.shares is not None:
+            from abstain.features.compare.partial import PartialComparison
+
+            return PartialComparison(common, item, how, by, judge_error, judge_drawn)
         return OutcomeComparison(common, item, how, by, judge_error, judge_drawn)
 
     return _each(options, [partial(made, item) for item in chosen])
@@ -161,7 +165,9 @@ def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -
         np.reshape([adjust(row, options.correction) for row in table.reshape(families)], p.shape)
         for table in (p, plain)
     )
-    first, *more = map(Comparison.result, comparisons, corrected, plain)
+    first, *more = (
+        each.result(*both) for each, *both in zip(comparisons, corrected, plain, strict=True)
+    )
     return structs.replace(first, more=tuple(structs.replace(r, **OF_THE_WHOLE) for r in more))
 
 

@@ -250,7 +250,7 @@ class Comparison(ABC):
                 run=self.runs[i],
                 against=self.runs[j],
                 difference=finite(gaps[k]),
-                interval=ends(spans[k]),
+                interval=(None, None) if np.isnan(gaps[k]) else ends(spans[k]),
                 no_interval="" if np.isnan(gaps[k]) else spans[k].why_not,
                 no_test=tested[k].why_not,
                 standard_error=finite(errors[k]),
@@ -333,10 +333,8 @@ class Common:
         return known, table[:, unknown].sum(axis=1)
 
     def facts(self) -> dict[str, Any]:
-        clusters = self.evaluation.data.clusters()
-        few = "" if clusters is None else few_clusters(np.bincount(clusters).astype(np.float64))
         return {
-            **read_as(self.whole, *filter(None, [few])),
+            **read_as(self.whole, *few_clusters(self.evaluation.data.clusters())),
             "reading": self.reading,
             "policy": self.whole.policy.to_dict(),
             "touched": self.whole.data.touched,
@@ -368,7 +366,7 @@ def common_questions(
         rows = [names.index(run) for run in runs]
         evaluation = part_of(evaluation, np.ones(size, bool), rows)
     reading, whole = evaluation.reading, evaluation.with_policy(policy)
-    usable = whole.data.codes != EXCLUDED
+    usable = whole.data.ends != EXCLUDED
     inside = usable.all(axis=0)
     if not inside.any():
         raise InputError(f"there is no question that all runs have: {first_few(runs)}")

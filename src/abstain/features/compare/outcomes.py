@@ -15,7 +15,7 @@ from abstain.features.compare.result import Corrected
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
-from abstain.outcomes import KINDS
+from abstain.outcomes import EMPTY, KINDS
 from abstain.report.result import ends, finite
 from abstain.stats import hypotheses, intervals, proportions
 from abstain.stats.delta_method import cells_of, difference, effective, one_run, standard_error
@@ -57,7 +57,7 @@ class OutcomeComparison(comparison.OfQuestions):
             self.judge: Any = {"confusion": self.confusion, "drawn": self.drawn}
             self.judge |= {"seed": options.seed}
         data, self.cells = common.evaluation.data, cells_of(chosen)
-        self.codes, self.tables = data.codes, self.counts
+        self.codes, self.tables = data.ends, self.counts
         self.decides = chosen.definition.takes == "decisions"
         if self.decides:
             self.codes, self.tables = data.decision_codes, data.decided()
@@ -69,6 +69,8 @@ class OutcomeComparison(comparison.OfQuestions):
         # whether an answer was due is no chance of the run's: its test is that of all measures
         of_answers = known.studentised and not self.decides
         self.is_proportion_of_answers = of_answers and known.proportion is not None
+        self.lacks_candidates = known.needs_candidates and bool(self.counts.unsplit.any())
+        """Whether the measure needs candidates that nobody knows."""
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
         self.drawing: Any = {"level": options.level, **self.seeded}
 
@@ -286,13 +288,13 @@ class OutcomeComparison(comparison.OfQuestions):
 
     def facts(self) -> dict[str, Any]:
         facts = {**self.common.facts(), "studentised": self.chosen.definition.studentised}
-        if len(self.runs) == 2:
+        if len(self.runs) == 2 and not self.lacks_candidates:
             data, (run, other) = self.common.evaluation.data, self.wanted[0]
             ids, slices = data.with_attributes(())["question"], [*map(data.slices, self.by)]
             pair = [other, run]
             marked = data.source.count_kinds(()).table[:, KINDS:].any()
             decided = data.decision_codes[pair] if marked else None
-            one, two = self.codes[pair]
+            one, two = np.minimum(self.codes[pair], EMPTY)  # nothing is known of either
             facts["origin"] = origin_of(self.chosen, one, two, ids, slices, decided)
         if self.confusion is not None:
             facts |= {"judge_sample": int(self.confusion.sum()), "judge_drawn": self.drawn}

@@ -283,7 +283,7 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
             _ = row.counts
             if [*row.scores, *row.intervals] != [self.measure] * 2:
                 raise ValueError(f"run {row.run} has another score than {self.measure}")
-            if list(row.numbers) != list(self.rows[0].numbers):
+            if bool(row.numbers) != bool(self.rows[0].numbers):
                 raise ValueError("has runs with other counts")
         runs = {row.run for row in self.rows}
         if any({pair.run, pair.against} - runs for pair in self.pairs):

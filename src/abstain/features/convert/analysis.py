@@ -41,6 +41,7 @@ def convert(
     pick: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     detect_refusals: str | Sequence[str] = (),
+    refusal_pattern: str | Sequence[str] = (),
     gold: Any = None,
     align: Align = "id",
     vote: bool = False,
@@ -58,13 +59,19 @@ def convert(
         pick: What to pick of a tool's log.
         columns: Known name to actual name.
         detect_refusals: Languages in which refusals are looked for; they become blanks.
+        refusal_pattern: Regular expressions by which texts decline besides.
         gold: With `align="position"`, the gold (or the test set) whose ids a run is to have.
         align: `position` gives the n-th response the id of the gold's n-th question.
         vote: Make one response of several samples of a question: the majority's answer, with the
             share of the samples that agree as confidence.
     """
     reading = Reading.of(
-        format=format, pick=pick, columns=columns, detect_refusals=detect_refusals, align=align
+        format=format,
+        pick=pick,
+        columns=columns,
+        detect_refusals=detect_refusals,
+        refusal_pattern=refusal_pattern,
+        align=align,
     )
     return converted(source, target, reading, to=to, gold=gold, vote=vote)
 
@@ -136,7 +143,7 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
     """The table of a file, or of the runs in a folder or an archive: a model's tasks are one."""
     if not is_bundle(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
-        return replace(table, refusals=reading.detect_refusals)
+        return replace(table, refusals=reading.refusals)
     sources = opened_runs(os.fspath(source), structs.replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # which has a name already

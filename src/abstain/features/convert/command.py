@@ -23,7 +23,7 @@ from abstain.reading import Reading
     help="The file to write; its ending sets the format: .csv, .jsonl.zst, .xml, …",
 )
 @reading_options(
-    *("format", "pick", "columns", "detect_refusals", "align"),
+    *("format", "pick", "columns", "detect_refusals", "refusal_pattern", "align"),
     otherwise="convert writes rows as they are, it does not judge them",
     help={
         "align": "With --gold: by id, or by position (the n-th response gets the id of the n-th "

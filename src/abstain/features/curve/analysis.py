@@ -34,7 +34,6 @@ from abstain.measures.answers import Groups
 from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import (
     EXCLUDED,
-    OUTCOMES,
     Counts,
     Policy,
     blanked_at_best,
@@ -92,9 +91,9 @@ def curve(
     for run, of_run, sure in zip(evaluation.runs, codes, confidence, strict=True):
         answers = answers_of(of_run, sure)
         scores, undefined = defined({str(item): item(answers) for item in summed})
-        counts = Counts(*np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist())
+        counts = Counts.of(np.bincount(of_run, minlength=EXCLUDED + 1)[:EXCLUDED].tolist())
         stated = int(np.count_nonzero(answers.stated))
-        line = Curve.of(answers) if stated else None
+        line = Curve.of(answers, int(counts.unsplit)) if stated else None
         points_and_best, at = followed(line, along, points)
         parts = [decompose("as submitted", counts, along)]
         if line is not None and at is not None:
@@ -102,7 +101,7 @@ def curve(
         runs.append(
             RunCurve(
                 run=run,
-                numbers={name: getattr(counts, name) for name in OUTCOMES},
+                numbers=counts.to_dict(),
                 answers=int(answers.size),
                 stated=stated,
                 scores=scores,
@@ -192,7 +191,9 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     (0.8, -0.128, 0.168)
     """
     right, wrong = k.right + k.unanswered_right, k.wrong + k.unanswered_wrong
-    forced = measure(Counts(right=right, wrong=wrong, unanswered_empty=k.unanswered_empty))
+    forced = measure(
+        Counts(right=right, wrong=wrong, unanswered_empty=k.unanswered_empty, unsplit=k.unsplit)
+    )
     blind = measure(blanked_at_random(k))
     score = measure(k)
     left = measure(blanked_at_best(k)) - score
@@ -255,7 +256,7 @@ def histogram(
     runs = []
     for run, outcomes in zip(counted.runs, counted.counts.table.tolist(), strict=True):
         table = _table(binned.filter(pl.col("run") == run), evaluation.policy, bins)
-        runs.append(_binned(run, outcomes[: len(OUTCOMES)], table, along, points))
+        runs.append(_binned(run, Counts.of(outcomes), table, along, points))
     return HistogramResult(
         **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
@@ -280,9 +281,7 @@ def _table(counted: pl.DataFrame, policy: Policy, bins: int) -> IntArray:
     return table
 
 
-def _binned(
-    run: str, numbers: list[int], table: IntArray, along: Measure, points: int
-) -> BinnedRun:
+def _binned(run: str, counts: Counts, table: IntArray, along: Measure, points: int) -> BinnedRun:
     """The curve of a run, and the area under it."""
     bins = len(table) - 2
     filled = np.flatnonzero(table.sum(axis=1))
@@ -293,14 +292,14 @@ def _binned(
     if stated:
         level: Array = np.where(filled == bins + 1, np.nan, (bins - filled) / bins)
         groups = Groups(level, np.cumsum(wrong + right), np.cumsum(right))
-        curve = Curve.from_groups(groups, sum(numbers))
+        curve = Curve.from_groups(groups, int(counts.n), int(counts.unsplit))
         first, last = (1, 0), (0, 1)
         areas["aurc"] = _aurc(wrong, right)
         areas["aurc_at_best"] = _aurc(np.kron(wrong, last), np.kron(right, first))
         areas["aurc_at_worst"] = _aurc(np.kron(wrong, first), np.kron(right, last))
     return BinnedRun(
         run=run,
-        numbers=dict(zip(OUTCOMES, numbers, strict=True)),
+        numbers=counts.to_dict(),
         answers=int(table.sum()),
         stated=stated,
         **areas,

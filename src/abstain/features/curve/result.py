@@ -75,7 +75,7 @@ class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A run, and the best point of its curve."""
 
     run: str
-    numbers: dict[str, int] = msgspec.field(name="counts")
+    numbers: dict[str, int | float | None] = msgspec.field(name="counts")
     answers: int
     """Answers, and candidates behind blanks."""
     stated: int

@@ -27,7 +27,7 @@ from abstain.features.cut.tuning import (
 )
 from abstain.report.result import number, read_as
 from abstain.stats.hypotheses import Mean
-from abstain.stats.intervals import check_level, check_repeats
+from abstain.stats.intervals import check_level, check_repeats, error_of
 
 if TYPE_CHECKING:
     from abstain.measures import Measure
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from abstain.rankings.rankings import Rankings
 
 FOLDS = 5
-LEAST_DELTA = 1e-12  # the lowest probability at which a promise may be broken
 KEEP = "keep"  # what the rule of a promise is called
 LEVEL, PROMISED = 0.95, 0.9  # the level of intervals, and of promises
 LOOKED_AT = 200  # queries tuned on that are looked at, where a rule's optimism is asked for
@@ -281,7 +280,7 @@ class Task:
     def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
         """The rule that was asked for: the one that keeps the promise, where there is one."""
         if self.keep is not None:
-            delta = max(round(1 - (self.level or PROMISED), 12), LEAST_DELTA)  # 1 − 0.9 is 0.1
+            delta = error_of(self.level or PROMISED)
             following = max(1, self.with_hits // self.folds) if self.next else None
             return keeping(self.chooser, train, judge, self.keep, delta, following)
         name = self.chooser.choose(train, draw) if self.rule == "auto" else self.rule

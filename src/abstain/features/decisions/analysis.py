@@ -39,7 +39,7 @@ from abstain.outcomes import (
     by_reason,
 )
 from abstain.report.result import Ends, defined, ends, finite, read_as
-from abstain.stats.delta_method import effective_clusters, few_clusters
+from abstain.stats.delta_method import few_clusters
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import check_level, interval
 
@@ -50,6 +50,7 @@ OVER, UNDER = map(measure, DEFAULT_MEASURES[:2])
 MOST_TESTED = 10
 """Runs of which every pair is tested."""
 COMPARED = ("run", "against", "difference", "interval", "p", "no_test", "questions")
+NOT_COMPARED = "runs are not compared: "
 UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
 
 
@@ -114,17 +115,18 @@ def decisions(
                 undecided=undecided(of_decisions, sides[at], policy),
             )
         )
-    notes = _notes(evaluation, sides, of_clusters[1])
+    notes = [*_notes(evaluation, sides), *few_clusters(of_clusters[1])]
     pairs: tuple[Pair, ...] = ()
     if not by and 2 <= len(evaluation.runs) <= MOST_TESTED:
         try:
             pairs = tested(evaluation, level, seed)
         except InputError as error:
-            notes.append(f"runs are not compared: {error.message}")
+            notes.append(f"{NOT_COMPARED}{error.message}")
     leanings = {row.run: row.leaning for row in rows}
     if by:
         whole = decisions(evaluation, OVER, level=level, seed=seed)
         leanings, pairs = whole.leanings, whole.pairs
+        notes += [note for note in whole.notes if note.startswith(NOT_COMPARED)]
     return DecisionsResult(
         **read_as(evaluation, *notes),
         policy=policy.to_dict(),
@@ -204,7 +206,7 @@ def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> U
     return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
 
 
-def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
+def _notes(evaluation: Evaluation, sides: IntArray) -> list[str]:
     notes, effects = [], evaluation.policy.effects
     blanks = dict(zip(Why, by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1)), strict=True))
     unchosen = [
@@ -214,10 +216,6 @@ def _notes(evaluation: Evaluation, sides: IntArray, clusters: Any) -> list[str]:
     ]
     if unchosen:
         notes.append(f"{', '.join(unchosen)}: left unanswered, which counts as declined")
-    if clusters is not None:
-        sizes = [table.sum(axis=-1) for table in clusters.values()]
-        few = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
-        notes += [few] if few else []
     return notes
 
 

@@ -80,9 +80,9 @@ class View(view.View[DecisionsResult]):
             PageTable(title.lower(), title, "", replace(grid, title=""), filters=("run", "measure"))
             for title, grid in grids.items()
         ]
-        said = [*self._coins(), *self._undecided(), *self._tested()]
+        lines = [*self._coins(), *self._undecided(), *self._tested()]
         drawn = [Figure(name, ABOUT, spec, title=name) for name, spec in self.charts().items()]
-        whole = Section("results", "Results", sentences=said, tables=named, figures=drawn)
+        whole = Section("results", "Results", sentences=lines, tables=named, figures=drawn)
         return page_of(self.result, self.title(), self.lead(), [whole])
 
     @property

@@ -24,7 +24,7 @@ from abstain.features.editions.result import LANGUAGE, Change, Edition, Editions
 from abstain.features.score.result import ScoreResult
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import OUTCOMES, CountsArray
+from abstain.outcomes import COUNTED, CountsArray
 from abstain.report.result import load, number
 from abstain.runs.gold import cluster_numbers, natural_key
 from abstain.runs.run_names import parse_run_name
@@ -358,11 +358,11 @@ def _of_scores(name: str, result: ScoreResult) -> Campaign:
     place = {run: at for at, run in enumerate(runs)}
     levels = [next(iter(row.slice.values()), None) or "" for row in rows]
     tables = {
-        level: np.zeros((len(runs), len(OUTCOMES) + 1)) for level in sorted(levels, key=natural_key)
+        level: np.zeros((len(runs), len(COUNTED))) for level in sorted(levels, key=natural_key)
     }
     for row, level in zip(rows, levels, strict=True):
         tables[level][place[row.run]] += CountsArray.of([row.counts]).table[0]
-    total = CountsArray(sum(tables.values(), np.zeros((len(runs), len(OUTCOMES) + 1))))
+    total = CountsArray(sum(tables.values(), np.zeros((len(runs), len(COUNTED)))))
     whole = Campaign(name, runs, *_from_names(runs), total, {}, {}, result.measures[0])
     parts = {level: replace(whole, counts=CountsArray(table)) for level, table in tables.items()}
     slices = {result.by[0]: parts} if result.by else {}

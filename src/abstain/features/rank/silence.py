@@ -12,17 +12,14 @@ from abstain.rankings.rankings import Rankings
 from abstain.report.grid import Column, Grid
 from abstain.report.result import Facts, number
 
-RATES = (
-    *("over-refusal", "under-refusal"),
-    *("abstention-precision", "abstention-recall", "abstention-F1"),
-)
-"""The measures of decisions that are shown."""
-MEANS = (
-    *("empty of the queries with something relevant", "not empty of the nil queries"),
-    *("nil of the queries with an empty list", "empty of the nil queries"),
-    "their harmonic mean",
-)
-"""What they are for lists."""
+RATES = {
+    "over-refusal": "empty of the queries with something relevant",
+    "under-refusal": "not empty of the nil queries",
+    "abstention-precision": "nil of the queries with an empty list",
+    "abstention-recall": "empty of the nil queries",
+    "abstention-F1": "their harmonic mean",
+}
+"""The measures of decisions that are shown, and what they are for lists."""
 END = "an end of the interval"
 
 
@@ -74,11 +71,10 @@ def silence(rankings: Rankings, *, level: float = 0.95) -> tuple[Rate, ...]:
 
 def silence_table(rates: tuple[Rate, ...], level: float) -> Grid:
     """The rates as a table, run by run."""
-    names = ("run", "rate", "count", "of", "value", "low", "high")
-    grid = Grid.of_rows(Rate, rates, *names)
+    grid = Grid.of_rows(Rate, rates, *Rate.__struct_fields__)
     grid.breaks = {at for at, each in enumerate(rates) if each.rate == rates[0].rate}
     grid.title = f"Returning nothing, with exact intervals ({100 * level:g} %)"
-    what = "; ".join(f"{name}: {means}" for name, means in zip(RATES, MEANS, strict=True))
+    what = "; ".join(f"{name}: {means}" for name, means in RATES.items())
     grid.notes = [f"{what}."]
     return grid
 

@@ -103,6 +103,7 @@ def refusals(
     pick: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     policy: PolicyLike = None,
+    refusal_pattern: str | Sequence[str] = (),
 ) -> RefusalsResult:
     """List the responses whose text declines to answer, or measure how often the rules err.
 
@@ -116,13 +117,19 @@ def refusals(
         pick: What to pick of a tool's log.
         columns: Known name to actual name.
         policy: With `check`: what kinds of blanks become.
+        refusal_pattern: Regular expressions by which texts decline besides.
 
     >>> run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["I don't know.", "Paris"]})
     >>> refusals(run, languages="en").by_rule
     {'en/do-not-know': 1}
     """
     reading = Reading.of(
-        format=format, pick=pick, columns=columns, policy=policy, detect_refusals=languages
+        format=format,
+        pick=pick,
+        columns=columns,
+        policy=policy,
+        detect_refusals=languages,
+        refusal_pattern=refusal_pattern,
     )
     return refusals_in(files, reading, rules=rules, check=check)
 

@@ -13,7 +13,7 @@ from abstain.reading import Reading
 @command
 @argument("files", nargs=-1, metavar="FILE", help="Runs or logs with their text.")
 @reading_options(
-    *("format", "pick", "columns", "policy"),
+    *("format", "pick", "columns", "policy", "refusal_pattern"),
     otherwise="`refusals` looks only at the text of responses and uses no gold; choose the "
     "languages with --languages",
 )

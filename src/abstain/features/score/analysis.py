@@ -82,6 +82,7 @@ def score(
         measures=tuple(map(str, chosen)),
         by=by,
         questions=counted.questions,
+        samples=evaluation.data.samples,
         rows=tuple(chain.from_iterable(ordered)),
     )
     if not interval:
@@ -226,7 +227,7 @@ def reference_rows(
         made: list[tuple[str, Reference, Counts]] = []
         if part not in silent:
             silent.add(part)
-            made.append(("(nobody)", "answer nothing", Counts(unanswered_empty=k.n)))
+            made.append(("(nobody)", "answer nothing", Counts(unsplit=k.n)))
         if k.n and k.unanswered and not k.unsplit and not k.unanswered_empty:
             made.append((row.run, "random blanking", outcomes.blanked_at_random(k)))
         if k.n:
@@ -247,20 +248,21 @@ def with_intervals(
 ) -> ScoreResult:
     """The result with an interval for every score, by question or by cluster."""
     from abstain.stats.confidence_intervals import TRIALS, method_of
-    from abstain.stats.delta_method import effective_clusters, few_clusters
+    from abstain.stats.delta_method import few_clusters
     from abstain.stats.intervals import RANDOM, check_level, check_method
 
     method, level = check_method(method), check_level(level)
+    if evaluation.data.source.shares is not None:
+        from abstain.runs.partial import check_interval
+
+        check_interval(method)
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
     made = {"method": method, "level": level, "seed": seed}
-    groups, note = evaluation.data.by_cluster(result.by), ""
-    if groups is not None:
-        sizes = [count.sum(axis=-1) for count in groups.values()]
-        note = few_clusters(min((size[size > 0] for size in sizes), key=effective_clusters))
+    groups = evaluation.data.by_cluster(result.by)
     return structs.replace(
         result,
-        notes=(*result.notes, *filter(None, [note])),
+        notes=(*result.notes, *(few_clusters(groups) if evaluation.data.cluster else ())),
         rows=tuple(interval_rows(result.rows, evaluation, result.by, measures, **made)),
         interval_method=resampled if resampled and len(confident) == len(measures) else method,
         resampled_method=resampled,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from abstain.errors import plural
+from abstain.errors import UsageError, check_name, plural
 from abstain.measures import Measure
-from abstain.outcomes import OUTCOMES, Counts, CountsArray, Decisions, Undefined
+from abstain.outcomes import Counts, CountsArray, Decisions, Undefined
 from abstain.report import view
 from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
@@ -104,6 +104,8 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
     measures: tuple[str, ...]
     by: tuple[str, ...] = ()
     questions: int | None = None
+    samples: int | None = None
+    """How many different questions there are, where they were asked repeatedly."""
     interval_method: str | None = None
     resampled_method: str | None = None
     trials: int | None = None
@@ -129,10 +131,22 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
         names = ("rank", "run", "slice", ("scores", "intervals"), "numbers")
         more = ("reference",) if any(row.reference for row in self.rows) else ()
         frame = frame_of_rows(Row, self.rows, *names, *more, level=self.percent)
-        if "unanswered" not in frame.columns:
-            return frame
-        blanks = pl.sum_horizontal(OUTCOMES[2:], ignore_nulls=False)
-        return frame.with_columns(pl.col("unanswered").fill_null(blanks))
+        blanks = pl.Series("blank", [row.counts.unanswered for row in self.rows], strict=False)
+        frame = frame.drop("unanswered", strict=False)
+        at = frame.columns.index("wrong") + 1 if "wrong" in frame.columns else frame.width
+        return frame.insert_column(at, blanks) if "blank" not in frame.columns else frame
+
+    def __getitem__(self, name: str | tuple[str | None, ...]) -> Row:
+        """The row of a run: `result["a"]`; with slices also their values: `result["a", "x"]`."""
+        run, *values = (name,) if isinstance(name, str) else name
+        rows = [row for row in self.rows if row.reference is None]
+        check_name("run", str(run), {row.run: None for row in rows})
+        some = [row for row in rows if row.run == run]
+        found = [row for row in some if [*row.slice.values()] == values]
+        if not found:
+            known = ", ".join(repr((run, *row.slice.values())) for row in some[:3])
+            raise UsageError(f"there is no row {name!r}; name a run and its slice, such as {known}")
+        return found[0]
 
 
 class View(view.View[ScoreResult]):
@@ -172,7 +186,9 @@ class View(view.View[ScoreResult]):
         result, sizes = self.result, [row.counts.n for row in self._real]
         names, counted = {row.run for row in result.rows}, []
         if result.questions is not None:
-            counted = [f"{self._runs}, {plural(result.questions, 'question')}."]
+            asked = plural(result.samples or result.questions, "question")
+            repeats = f" ({result.questions:,} with repeats)" if result.samples else ""
+            counted = [f"{self._runs}, {asked}{repeats}."]
         elif not result.by:
             counted = [f"The runs cover from {min(sizes):,.0f} to {max(sizes):,.0f} questions."]
         return [

@@ -20,7 +20,7 @@ from abstain.features.targets.result import DEAF, Heeding, Heeds, Keeps, Stated,
 from abstain.io.frames import collect, text_column
 from abstain.measures import measure
 from abstain.measures.definition import Array, Codes
-from abstain.outcomes import EXCLUDED, Counts
+from abstain.outcomes import EXCLUDED, UNSPLIT, Counts
 from abstain.reading import Reading, ReadingOptions
 from abstain.report.result import Ends, ends, number, read_as
 from abstain.runs import evaluate, evaluate_judged
@@ -152,18 +152,16 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
     rows: list[Stated] = []
     heedings = []
     for model, runs in models.items():
-        own: list[Stated] = []
+        of_model: list[Stated] = []
         for run in runs:
             row = _stated(model, told[run].t, codes[run], counts)
             if model in bases and row.t > 0:
                 row = _against(row, codes[run], codes[runs[0]], bases[model], counts)
-            own.append(row)
-        rows += own
-        heedings.append(_heeding(own, codes[runs[0]], codes[runs[-1]], counts))
-    of_clusters = counts.clusters
-    few = "" if of_clusters is None else few_clusters(np.bincount(of_clusters).astype(float))
+            of_model.append(row)
+        rows += of_model
+        heedings.append(_heeding(of_model, codes[runs[0]], codes[runs[-1]], counts))
     return TargetsResult(
-        **read_as(evaluation, *filter(None, [few])),
+        **read_as(evaluation, *few_clusters(counts.clusters)),
         policy=evaluation.policy.to_dict(),
         touched=data.touched,
         questions=len(evaluation),
@@ -206,7 +204,7 @@ class _Counted(NamedTuple):
     def difference(self, name: str, run: Codes, other: Codes) -> tuple[float | None, Ends]:
         """By how much a measure of one is above that of another on the same questions."""
         usable = (run < EXCLUDED) & (other < EXCLUDED)
-        one, two = (THREE.of(np.minimum(codes, EXCLUDED)).astype(int) for codes in (run, other))
+        one, two = (THREE.of(np.minimum(codes, UNSPLIT)).astype(int) for codes in (run, other))
         cells, groups = self.of(np.where(usable, two * len(THREE) + one, PAIRS), PAIRS)
         f = difference(measure(name))
         span = cell_interval(f, cells, clusters=groups, level=self.level)
@@ -216,13 +214,12 @@ class _Counted(NamedTuple):
 def _stated(model: str, t: float, codes: Codes, counted: _Counted) -> Stated:
     """A run at its t; whether its answers are right as often as asked."""
     cells, groups = counted.of(codes, EXCLUDED)
-    count = Counts(*map(int, cells))
+    count = Counts.of(map(int, cells))
     precision = number(measure("precision")(count))
     keeps: Keeps | None = None
     span: Ends = (None, None)
     if precision is not None:
-        wider = None if groups is None else np.pad(groups, ((0, 0), (0, 1)))  # none is unsplit
-        span = ends(interval(measure("precision"), count, clusters=wider, level=counted.level))
+        span = ends(interval(measure("precision"), count, clusters=groups, level=counted.level))
     if t > 0:
         keeps = "silent" if precision is None else _side(span, t, "yes", "no")
     return Stated(
@@ -252,7 +249,7 @@ def _against(
     with np.errstate(invalid="ignore"):
         blank = np.where(confidence >= row.t, 0, 2)
     acting = np.where(has_answer(base), (base & 1) + blank, base).astype(np.uint8)
-    name, count = f"S(t={row.t!r})", Counts(*map(int, counted.of(acting, EXCLUDED)[0]))
+    name, count = f"S(t={row.t!r})", Counts.of(map(int, counted.of(acting, EXCLUDED)[0]))
     gain, span = counted.difference(name, codes, acting)
     return replace(
         row,

@@ -184,15 +184,15 @@ class View(view.View[TargetsResult]):
             for right in [(r.coverage or 0.0) * (r.precision or 0.0)]
             for at in range(101)
         ]
-        told: dict[str, Any] = {"colour": "run", "x_title": "t as told", "x_domain": (0, 1)}
-        told |= {"y_domain": (0, 1)}
-        right = told | {"y_title": "share of the answers that is right"}
-        given = told | {"y_title": "share of the questions answered"}
+        axes: dict[str, Any] = {"colour": "run", "x_title": "t as told", "x_domain": (0, 1)}
+        axes |= {"y_domain": (0, 1)}
+        right = axes | {"y_title": "share of the answers that is right"}
+        answer = axes | {"y_title": "share of the questions answered"}
         ideal = _dashed(lines("t", "precision", **{**right, "colour": None}), DIAGONAL)
         spread = [bands("t", "low", "high", **right), lines("t", "precision", **right)]
-        bound = _dashed(lines("t", "coverage", **given), most)
+        bound = _dashed(lines("t", "coverage", **answer), most)
         precision = [ideal, *spread, points("t", "precision", **right)]
-        coverage = [bound, lines("t", "coverage", **given), points("t", "coverage", **given)]
+        coverage = [bound, lines("t", "coverage", **answer), points("t", "coverage", **answer)]
         at_t = chart(
             "Precision at the stated t",
             answered,

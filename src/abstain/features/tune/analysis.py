@@ -27,7 +27,7 @@ from abstain.features.tune.result import FOLDS, Aim, Kept, Part, Split, Standing
 from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import EXCLUDED
+from abstain.outcomes import EXCLUDED, UNSPLIT
 from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
@@ -35,7 +35,7 @@ from abstain.runs.gold import GOLD
 from abstain.runs.sources import answers_of, count_stated, has_answer
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
-from abstain.stats.intervals import cell_interval, check_level, check_repeats
+from abstain.stats.intervals import cell_interval, check_level, check_repeats, error_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -116,7 +116,7 @@ def tune(
         if next and evaluation.reading.cluster is not None:
             raise UsageError(f"{option('next')} and {option('cluster')} exclude each other")
         keep = KeepNext if next else KeepRisk if data.cluster is None else KeepClusters
-        chooser = keep(risk, round(1 - level, 12))  # 1 − 0.9 is 0.1
+        chooser = keep(risk, error_of(level))
         aim = Aim(risk=risk, level=level, next_questions=next)
     elif next:
         raise UsageError(f"{option('next')} needs {option('risk')}: it bounds that share")
@@ -143,8 +143,8 @@ def tune(
             notes.append(str(error))
     if not runs:
         raise UntunableError(notes[0])
-    if clusters is not None and isinstance(chooser, Maximise):
-        notes += filter(None, [few_clusters(np.bincount(clusters).astype(np.float64))])
+    if isinstance(chooser, Maximise):
+        notes += few_clusters(clusters)
     return TuneResult(
         **read_as(evaluation, *notes, clusters=not next),
         policy=evaluation.policy.to_dict(),
@@ -248,7 +248,8 @@ class Run:
     """The cluster of every question, where they are clustered."""
 
     def curve(self, where: BoolArray) -> Curve:
-        return Curve.of(answers_of(self.codes, self.confidence, where))
+        answers = answers_of(self.codes, self.confidence, where)
+        return Curve.of(answers, int(np.count_nonzero(self.codes[where] == UNSPLIT)))
 
     def clustered(self, where: BoolArray) -> Clustered:
         """Those that have a confidence, each with its cluster."""

@@ -20,7 +20,7 @@ from abstain.io.frames import collect, require, text_column
 from abstain.io.json_files import document
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, cells, col
-from abstain.outcomes import OUTCOMES
+from abstain.outcomes import OUTCOME_WORDS
 from abstain.reading import Reading
 from abstain.report.result import load
 from abstain.runs.faults import bad_confidence
@@ -91,7 +91,7 @@ def apply_thresholds(
         standard = gold if isinstance(gold, Gold) else read_gold(gold, how)
         standard.check_attributes([] if per is None else [per])
         questions = standard.frame
-    if RULE in rows.columns and how.detect_refusals:
+    if RULE in rows.columns and how.refusals:
         rows = _without_refusals(rows, questions, how.align)
     rows = rows.with_columns(_slices(rows, per, questions, how.align, table).alias(SLICE))
     answered, notes = _sure_enough(rows, thresholds, table.name)
@@ -237,7 +237,7 @@ def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame
             rows = questions.select(
                 pl.lit(run).alias("run"),
                 "question",
-                outcome=pl.Series([*OUTCOMES, None]).gather(decided),
+                outcome=pl.Series(OUTCOME_WORDS).gather(decided),
                 confidence=pl.Series(confidence).fill_nan(None),
             )
             parts.append(rows.drop_nulls("outcome"))

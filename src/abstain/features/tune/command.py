@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 APPLIED = (
     *("gold", "runs", "apply", "run_file", "reading_format", "reading_pick", "reading_columns"),
-    *("reading_detect_refusals", "reading_grades", "reading_master", "reading_names"),
+    *("reading_detect_refusals", "reading_refusal_pattern", "reading_grades", "reading_master"),
+    "reading_names",
 )
 
 

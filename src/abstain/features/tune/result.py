@@ -37,7 +37,7 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     risk: float | None
     """The share wrong of what was answered."""
     coverage: float | None
-    numbers: dict[str, int | float] = msgspec.field(name="counts")
+    numbers: dict[str, int | float | None] = msgspec.field(name="counts")
     """Means over the repeats, where there are several."""
 
     def __post_init__(self) -> None:
@@ -50,15 +50,15 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
     @classmethod
     def mean(cls, tables: Sequence[IntArray], measure: Measure) -> Standing:
         """Mean counts with the mean of the scores; none where one of the scores does not exist."""
-        scores = [measure(Counts(*table.tolist())) for table in tables]
+        scores = [measure(Counts.of(table.tolist())) for table in tables]
         # counts of one table stay whole
         mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)
-        k = Counts(*mean.tolist())
+        k = Counts.of(mean.tolist())
         return cls(
             score=number(sum(scores) / len(scores)),
             risk=k.wrong / k.answered if k.answered else None,
             coverage=k.answered / k.n if k.n else None,
-            numbers={name: value or 0 for name, value in k.to_dict().items()},
+            numbers=k.to_dict(),
         )
 
 

@@ -27,9 +27,9 @@ from abstain.io.frames import collect, in_engine
 from abstain.io.normalise import matcher, plain
 from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.io.tables import ROW
-from abstain.outcomes import CODES, KINDS, WRONG
+from abstain.outcomes import CANDIDATES, CODES, KINDS, WRONG, Why, blank_kind
 from abstain.reading import LANGUAGES, Reading
-from abstain.runs.counting import MISSING, refuse_counts, rows_by_run, run_count
+from abstain.runs.counting import refuse_counts, rows_by_run, run_count
 from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, problem_at, repeats
 from abstain.runs.gold import NONE_WORDS, Gold
 from abstain.runs.judge import FILE, INDEX, KIND, YES, Judged
@@ -60,10 +60,13 @@ def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
     return [*_without_floods(problems), *_shared_ids(judged.responses)]
 
 
+MISSING = [blank_kind(Why.MISSING, candidate) for candidate in CANDIDATES]
+
+
 def missing_questions(judged: Judged) -> Iterator[Problem]:
     ids = judged.gold.frame["question"]
     for frame in judged.frames:
-        there = frame.filter(nw.col(KIND) != MISSING)
+        there = frame.filter(~(nw.col(KIND) % KINDS).is_in(MISSING))
         sizes = rows_by_run(judged, there)
         whole = sizes.filter(pl.col("distinct") == len(ids))["run"].to_list()
         seen = collect(

@@ -13,7 +13,7 @@ import msgspec
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import UsageError, plural
+from abstain.errors import UsageError, option, plural, shown
 from abstain.io.files import read_errors
 from abstain.io.tables import Table
 from abstain.reading import languages_of
@@ -21,6 +21,8 @@ from abstain.runs.responses import RULE
 
 MOST = 2_000
 """The number of leading characters that are searched for a refusal."""
+LONGEST = 1_000
+"""The number of characters of a caller's pattern."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
 
 
@@ -28,7 +30,12 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
     """The first rule by which a column's text declines; null where none does."""
     text = cleaned(pl.col(column).cast(pl.String))
     matches: list[pl.Expr] = []
+    for number, pattern in enumerate(filter(_is_pattern, languages), 1):
+        fits = text.str.contains(_checked(pattern[1:-1]))
+        matches.append(pl.when(fits).then(pl.lit(f"own/{number}")))
     for code in languages:
+        if _is_pattern(code):
+            continue
         rules = language(code)
         rest = text.str.replace(f"^{rules.openings}", "")
         for rule in rules.rules:
@@ -40,6 +47,23 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
                 fits &= ~_answers_anyway(rest, rule, rules)
             matches.append(pl.when(fits).then(pl.lit(rule.name)))
     return pl.coalesce(matches)
+
+
+def _is_pattern(asked: str) -> bool:
+    return asked.startswith("/")
+
+
+def _checked(pattern: str) -> str:
+    """A caller's regular expression for any case of letters; a bad or a large one is refused."""
+    quoted = f"{option('refusal_pattern')} {shown(pattern)}"
+    if not pattern or len(pattern) > LONGEST:
+        raise UsageError(f"{quoted}: a pattern has from 1 to {LONGEST:,} characters")
+    try:
+        pl.select(pl.lit("").str.contains(f"(?i){pattern}"))
+    except pl.exceptions.ComputeError as error:
+        why = str(error).partition("\n\n")[0].rpartition("error: ")[2]
+        raise UsageError(f"{quoted} is no regular expression that can be used: {why}") from None
+    return f"(?i){pattern}"
 
 
 def cleaned(text: pl.Expr) -> pl.Expr:

@@ -261,8 +261,7 @@ class Outcomes(Scored):
         """Counts (classes, …) to scores (measures, …)."""
         table = np.zeros((EXCLUDED + 1, *counts.shape[1:]))
         table[list(self.places)] = counts
-        table[EXCLUDED] = 0
-        every = CountsArray(np.moveaxis(table, 0, -1))
+        every = CountsArray(np.moveaxis(table[:EXCLUDED], 0, -1))
         return np.stack([formula(every) for formula in self.formulas])
 
     def weighed(self, weights: Weights) -> Array:
@@ -299,8 +298,7 @@ class Outcomes(Scored):
 
     def trials(self, pairs: Pairs, formula: Measure) -> Array:
         """Tables (pairs, 3, 3) of success, failure and no trial of a proportion."""
-        units = np.eye(EXCLUDED + 1)[list(self.places)]
-        units[:, EXCLUDED] = 0
+        units = np.eye(EXCLUDED + 1)[list(self.places), :EXCLUDED]
         into = successes(formula, CountsArray(units))
         return np.asarray(into.T @ self.joint[:, pairs[0], :, pairs[1]].swapaxes(1, 2) @ into)
 
@@ -318,9 +316,9 @@ Source: TypeAlias = Weighed | Outcomes
 
 
 def of_outcomes(runs: Sequence[str], outcomes: Codes, measures: Sequence[Measure]) -> Outcomes:
-    """A source of outcomes: positions in `OUTCOMES`, or `EXCLUDED`.
+    """A source of outcomes: positions in `COUNTED`, or `EXCLUDED`.
 
-    The three kinds of blank are one class unless a measure looks at their candidates.
+    The kinds of blank are one class unless a measure looks at their candidates.
     """
     becomes = np.arange(EXCLUDED + 1, dtype=np.uint8)
     if not any(m.definition.needs_candidates for m in measures):

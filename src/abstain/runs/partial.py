@@ -1,0 +1,133 @@
+"""Partial credit: grades between wrong and right count as the share right of an answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from msgspec import Struct
+
+from abstain.errors import InputError, UsageError, option
+from abstain.io.frames import read_numbers
+from abstain.measures.definition import Array, IntArray
+from abstain.outcomes import RIGHT, WRONG, Why, blank_kind
+from abstain.runs.judge import code, first_of
+
+SHARE = "__share"
+"""The share right of an answer; null where the grade is no number."""
+NUMBER = "__number"
+NOT_WHOLE = (
+    f"an answer with partial credit ({option('partial')}) is neither right nor wrong, which this "
+    "needs: score and compare work with shares, by measures of counts"
+)
+
+
+class PartialScale(Struct, frozen=True):
+    """A scale of grades: the lowest is wrong, the highest right, others are right by a share."""
+
+    low: float
+    high: float
+    blank: float | None = None
+    """The grade of a response without an answer, where a number says so."""
+    others: tuple[float, ...] = ()
+    """The only grades that there are; empty: all from the lowest to the highest."""
+
+    @classmethod
+    def of(cls, text: str) -> PartialScale:
+        """A scale by its name or its ends.
+
+        >>> PartialScale.of("1-5")
+        PartialScale(low=1.0, high=5.0, blank=None, others=())
+        """
+        if str(text).strip().lower() == "crag":
+            return cls(-1, 1, blank=0, others=(-1.0, 0.0, 0.5, 1.0))
+        ends = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(text), re.ASCII)
+        low, high = map(float, ends.groups()) if ends else (0.0, 0.0)
+        if not low < high:
+            raise UsageError(
+                f"{option('partial')} is the scale of the grades, LOW-HIGH such as 0-1 or 1-5, or "
+                f"crag (got '{text}')"
+            )
+        return cls(low, high, blank=-1 if (low, high) == (0, 1) else None)
+
+    def __str__(self) -> str:
+        if self.others:
+            return (
+                "grades are CRAG's: an acceptable answer (0.5) is right by 0.75, so that S(t=0.5) "
+                "is CRAG's score"
+            )
+        return (
+            f"grades are partial credit: the share right of an answer, from {self.low:g} (wrong) "
+            f"to {self.high:g} (right)"
+        )
+
+
+OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
+"""Intervals that take every answer as right or wrong."""
+
+
+def check_interval(method: str) -> None:
+    """Refuse a method of intervals that needs whole answers."""
+    if method in OF_WHOLE:
+        raise UsageError(
+            f"{method} takes every answer as right or wrong; with partial credit "
+            f"({option('partial')}) use beta, logit, delta, percentile or bca"
+        )
+
+
+def words_of(rows: pl.DataFrame, scale: PartialScale, label: str) -> pl.DataFrame:
+    """The rows whose grade is no number; a number that the scale does not have is refused."""
+    number = pl.col("grade").str.strip_chars().cast(pl.Float64, strict=False)
+    fits = number.is_in(scale.others) if scale.others else number.is_between(scale.low, scale.high)
+    if scale.blank is not None:
+        fits |= number == scale.blank
+    odd = rows.filter(~fits)["grade"].sort()
+    if len(odd):
+        known = ", ".join(f"{grade:g}" for grade in scale.others)
+        what = f"one of {known}" if known else f"a number from {scale.low:g} to {scale.high:g}"
+        raise InputError(f"the grade '{odd[0]}' is not {what}", label)
+    return rows.filter(number.is_null())
+
+
+def shared(
+    frame: nw.LazyFrame[Any], scale: PartialScale, words: Mapping[str, int], into: str
+) -> nw.LazyFrame[Any]:
+    """The rows with the kind of each grade, and the share that a number means (`SHARE`)."""
+    frame, number = read_numbers(frame, "grade", NUMBER), nw.col(NUMBER)
+    cases = [(nw.col("grade") == word.strip(), code(kind)) for word, kind in words.items()]
+    share: Any = (number - scale.low) / (scale.high - scale.low)
+    if scale.blank is not None:
+        cases.append((number == scale.blank, code(blank_kind(Why.DECLINED))))
+        share = nw.when(number != scale.blank).then(share)
+    cases.append((~number.is_null(), code(RIGHT)))
+    kind = first_of(cases, code(blank_kind(Why.EMPTY)))
+    return frame.with_columns(kind.alias(into), share.alias(SHARE)).drop(NUMBER)
+
+
+def summed_by(groups: IntArray, table: Array) -> Array:
+    """The sums of the rows of a table in each group, by number."""
+    sums = [np.bincount(groups, column, int(groups.max()) + 1) for column in table.T]
+    return np.stack(sums, axis=1)
+
+
+def credited(table: IntArray, shares: Array, slice_of: IntArray) -> Array:
+    """Counts, runs × slices × 6, of which what answers lack to being right is wrong."""
+    inside = np.flatnonzero(slice_of >= 0)
+    lacking = np.nan_to_num(1 - shares[:, inside])
+    each = [np.bincount(slice_of[inside], row, table.shape[1]) for row in lacking]
+    wrong = np.minimum(np.array(each), table[..., RIGHT])  # sums may be off by rounding
+    moved = table.astype(np.float64)
+    moved[..., RIGHT] -= wrong
+    moved[..., WRONG] += wrong
+    return moved
+
+
+def of_each(table: Array, share: Array) -> Array:
+    """Questions × 6 counts, where answers with a share are partly right and partly wrong."""
+    graded = ~np.isnan(share)
+    table[graded, RIGHT], table[graded, WRONG] = share[graded], 1 - share[graded]
+    return table
