@@ -264,7 +264,10 @@ def test_rows_with_their_grade_need_no_gold() -> None:
     [
         ({"confidence": 0.5}, ("0.5", "1")),
         ({"confidence": 1.0}, ("0.5", "1")),
-        ({"threshold": math.nan}, ()),
+        ({"threshold": math.nan}, ("c@1",)),
+        ({"threshold": -5}, ("[0, 1]", "-5")),
+        ({"threshold": "0.9"}, ("'0.9'",)),
+        ({"measure": {"c@1": 0.5}}, ("assert_at_most",)),
         ({"measure": "nothing"}, ()),
         ({"run": {"a": data(3, 1, 0)[1], "b": data(3, 1, 0)[1]}}, ("2",)),
     ],
@@ -462,6 +465,44 @@ def test_at_most_holds_the_upper_bound_against_the_threshold() -> None:
         assert_at_most(run, gold, "wrong-rate", 0.01)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (({"wrong-rate": 35},), ("wrong-rate", "[0, 1]", "35")),
+        (({"wrong-rate": 0.5, "selective-risk": "0.9"},), ("'0.9'",)),
+        (({},), ()),
+        (({"wrong-rate": 0.5}, 0.3), ("0.3",)),
+        (("wrong-rate",), ("wrong-rate",)),
+        (("wrong-rate", None), ("None",)),
+    ],
+)
+def test_a_threshold_must_be_one_that_a_score_can_miss(
+    asked: tuple[Any, ...], said: tuple[str, ...]
+) -> None:
+    gold, run = data(3, 1, 0)
+    with gates() as held, refuses(ab.UsageError, *said):
+        assert_at_most(run, gold, *asked)
+    assert not held
+
+
+def test_a_score_on_the_wrong_side_says_which() -> None:
+    gold, run = data(0, 4, 0)
+    with pytest.raises(TooHighError, match=r"would not help: the score itself is above 0\.6"):
+        assert_at_most(run, gold, "wrong-rate", 0.6)
+    with pytest.raises(TooLowError, match=r"would not help: the score itself is below 0\.9"):
+        assert_at_least(run, gold, "accuracy", 0.9)
+
+
+def test_a_gate_on_decisions_has_their_denominator_and_blames_no_mark() -> None:
+    """Six questions can be answered, and three of them are declined; four cannot."""
+    marks = {"question": range(10), "correct": ["a"] * 6 + [None] * 4, "topic": ["x", "y"] * 5}
+    gold = pl.DataFrame(marks).with_columns(should_abstain=pl.Series([0] * 6 + [1] * 4))
+    run = gold.select("question").with_columns(answer=pl.Series(["a"] * 3 + [None] * 7))
+    with pytest.raises(TooHighError, match="over-refusal: 3 of 6\n") as caught:
+        assert_at_most(run, gold, "over-refusal", 0.2)
+    assert {part.slice for part in caught.value.gate.parts} == {"topic 'x'", "topic 'y'"}
+
+
 def test_at_most_takes_measures_of_confidence() -> None:
     gold, run = data(80, 20, 0)
     sure = run.with_columns(confidence=pl.Series([0.9] * 80 + [0.1] * 20))
@@ -503,6 +544,12 @@ def test_not_worse_by_a_measure_that_is_better_when_lower() -> None:
         assert_not_worse(before, gold, run, "selective-risk", margin=0.01)
     with refuses(ab.UsageError, "0"):
         assert_not_worse(run, gold, before, "selective-risk", margin=-0.1)
+
+
+def test_a_margin_in_percent_is_refused() -> None:
+    gold, run = data(3, 1, 0)
+    with refuses(ab.UsageError, "accuracy", "[0, 1]", "2"):
+        assert_not_worse(run, gold, run, "accuracy", margin=2)
 
 
 def test_ids_are_no_slices_to_blame() -> None:

@@ -60,6 +60,35 @@ def test_labels_may_be_texts() -> None:
     assert math.isnan(score(true, np.array(["", "", ""]), blank="", measure="precision"))
 
 
+def test_labels_of_other_lengths_are_refused() -> None:
+    with refuses(ab.UsageError, "(3,)", "(1,)"):
+        score([0, 1, 1], [0])
+    with refuses(ab.UsageError, "(1,)", "(2,)"):
+        score_proba(["a"], [[0.9, 0.1], [0.6, 0.4]], classes=["a", "b"])
+
+
+def test_missing_labels_of_pandas_are_blanks() -> None:
+    """1 right and 1 blank of 2."""
+    pd = pytest.importorskip("pandas")
+    predicted = pd.Series(["a", None], dtype="string")
+    assert score(["a", "b"], predicted) == 1 / 2 * (1 + 1 / 2)
+    assert score([1, 2], pd.Series([1, None], dtype="Int64")) == 1 / 2 * (1 + 1 / 2)
+    assert score(predicted, predicted, measure="precision") == 1
+    assert predicted.isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("threshold", [7, -1, "0.7", math.nan, True])
+def test_a_scorer_without_a_sense_is_refused(threshold: Any) -> None:
+    with refuses(ab.UsageError, repr(threshold)):
+        scorer("c@1", threshold=threshold)
+
+
+def test_a_scorer_of_rankings_is_refused() -> None:
+    with refuses(ab.UsageError, "AP"):
+        scorer("AP")
+    assert scorer("c@1", threshold=1).threshold == 1
+
+
 def test_probabilities_by_hand() -> None:
     """Sure at 0.9 (right), 0.6 (wrong), 0.7 (right)."""
     proba = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]]

@@ -6,6 +6,8 @@ prediction whose probability is below a threshold.
 
 from __future__ import annotations
 
+import sys
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -36,11 +38,27 @@ def score(y_true: Any, y_pred: Any, *, measure: str | Measure = "c@1", blank: An
     >>> score([0, 1, 0, 0], [0, -1, 1, 0], blank=-1, measure="precision")
     0.6666666666666666
     """
-    item, labels = count_measure(measure), np.asarray(y_pred)
-    right, silent = np.asarray(y_true) == labels, _blanks(labels, blank)
+    item, true, labels = count_measure(measure), _labels(y_true), _labels(y_pred)
+    _check_lengths(true, labels)
+    right, silent = true == labels, _blanks(labels, blank)
     answered = int(right.size - silent.sum())
     good = int((right & ~silent).sum())
     return float(item(Counts(good, answered - good, unsplit=int(silent.sum()))))
+
+
+def _labels(values: Any) -> Any:
+    """An array of labels in which pandas' NA, which cannot be compared, is None."""
+    labels: Any = np.asarray(values)
+    if labels.dtype == object and labels.ndim == 1:
+        na = getattr(sys.modules.get("pandas"), "NA", None)
+        labels = np.where([label is na for label in labels], None, labels)
+    return labels
+
+
+def _check_lengths(true: Any, predicted: Any) -> None:
+    if true.shape != predicted.shape or true.ndim != 1:
+        shapes = f"y_true has the shape {true.shape}, the predictions have {predicted.shape}"
+        raise UsageError(f"{shapes}: expected one label for each row")
 
 
 def _blanks(labels: Any, blank: Any) -> BoolArray:
@@ -66,11 +84,12 @@ def score_proba(
     >>> score_proba([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]], measure="AUROC")
     0.5
     """
-    item, proba, labels = named(measure), np.asarray(y_proba, np.float64), np.asarray(y_true)
+    item, proba, labels = _named(measure), np.asarray(y_proba, np.float64), _labels(y_true)
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if proba.ndim != 2 or proba.shape[1] != len(known):
         expected = f"a column for each of {len(known)} classes"
         raise UsageError(f"y_proba has the shape {proba.shape}, expected {expected}")
+    _check_lengths(labels, proba[:, 0])
     right, sure = known[proba.argmax(axis=1)] == labels, proba.max(axis=1)
     if item.definition.takes == "confidence":
         every: Any = item
@@ -84,11 +103,23 @@ def score_proba(
     return float(count_measure(item)(Counts(good, wrong, **candidates)))
 
 
+def _named(text: str | Measure) -> Measure:
+    item = named(text)
+    if (takes := item.definition.takes) not in ("counts", "confidence"):
+        of = "rankings" if takes == "ranking" else takes
+        raise UsageError(f"{item} is a measure of {of}, expected one of counts or confidence")
+    return item
+
+
 class Scorer:
     """What `cross_validate` and `GridSearchCV` call; less is better where it is negative."""
 
     def __init__(self, text: str | Measure, blank: Any, threshold: float | None) -> None:
-        self.measure, self.blank, self.threshold = named(text), blank, threshold
+        is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+        inside = threshold is None or (is_number and (0 <= threshold <= 1 or threshold == np.inf))
+        if not inside:  # ∞ answers nothing
+            raise UsageError(f"the threshold must be a number from 0 to 1 (got {threshold!r})")
+        self.measure, self.blank, self.threshold = _named(text), blank, threshold
 
     def __repr__(self) -> str:
         return f"<scorer: {self.measure}>"

@@ -15,21 +15,25 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Real
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
 
 from abstain.errors import AbstainError, UsageError, plural, shown, some_of
 from abstain.features.compare.words import signed
-from abstain.measures import Measure
+from abstain.measures import Measure, Parameter
 from abstain.measures import measure as measure_named
+from abstain.measures.definition import number_text
 from abstain.outcomes import Counts, Decisions
 from abstain.reading import Reading, ReadingOptions
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.terminal import terminal_text
 from abstain.report.view import score_text
 from abstain.runs import evaluate, evaluate_judged, merged
+from abstain.runs.answerable import MEANS_ANSWERABLE
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, read_gold
+from abstain.runs.usual_names import plain
 from abstain.testing.contracts import check_measure as check_measure
 from abstain.testing.contracts import check_reader as check_reader
 
@@ -86,6 +90,8 @@ class Gate:
     why_no_interval: str = ""
     side: Side = "at least"
     """What is asked: at least or at most the threshold, or not worse than the baseline by more."""
+    proportion: tuple[float, float] | None = None
+    """The successes and trials of a measure that is a proportion."""
 
     @property
     def sign(self) -> int:
@@ -132,6 +138,8 @@ class Gate:
     def explanation(self) -> str:
         k = self.counts
         counts = f"{k.right:,} right, {k.wrong:,} wrong, {k.unanswered:,} blank"
+        if self.proportion is not None:
+            counts += f"; {self.measure}: {' of '.join(map(number_text, self.proportion))}"
         lines = [str(self), f"{plural(int(k.n), 'question')}: {counts}"]
         if not math.isnan(self.low):
             level = f"({100 * (2 * self.confidence - 1):g} %, both sides)"
@@ -147,8 +155,9 @@ class Gate:
         return "\n  ".join(lines)
 
     def _advice(self) -> str:
-        if self.sign * self.score <= self.sign * self.threshold:
-            return "more questions would not help: the score itself is not beyond the threshold"
+        if (beyond := self.sign * (self.score - self.threshold)) <= 0:
+            where = "exactly" if beyond == 0 else "above" if self.side == "at most" else "below"
+            return f"more questions would not help: the score itself is {where} {self.threshold:g}"
         units = "questions" if self.cluster is None else f"clusters ({shown(self.cluster)})"
         enough = "more are needed"
         if self.needed is not None:
@@ -249,7 +258,7 @@ def assert_at_least(
     run: Any,
     gold: Any,
     measure: str | Measure,
-    threshold: float,
+    threshold: float = math.nan,
     *,
     confidence: float = 0.95,
     baseline: Any = None,
@@ -307,10 +316,14 @@ def assert_at_most(
     """
     __tracebackhide__ = True
     if isinstance(measure, Mapping):
+        if not measure:
+            raise UsageError("the mapping is empty, expected measures with their thresholds")
+        if threshold == threshold:  # NaN: there is none
+            raise UsageError(f"each measure of a mapping has its threshold (also got {threshold})")
+        every = [_Asked("at most", m, t, confidence, {**options}) for m, t in measure.items()]
         with gates() as held:
-            for name, most in measure.items():
-                how: GateOptions = {**options}
-                _Asked("at most", name, most, confidence, how).hold(run, gold, baseline)
+            for each in every:
+                each.hold(run, gold, baseline)
         return held
     asked = _Asked("at most", measure, threshold, confidence, options)
     return asked.hold(run, gold, baseline)
@@ -342,6 +355,8 @@ class _Asked:
     def __init__(
         self, side: Side, measure: str | Measure, threshold: float, level: float, how: GateOptions
     ) -> None:
+        if isinstance(measure, Mapping):
+            raise UsageError("a mapping is for assert_at_most; name one measure and its threshold")
         self.side, self.threshold, self.confidence = side, threshold, level
         self.measure = item = measure_named(measure)
         by = how.pop("by", None)
@@ -355,8 +370,15 @@ class _Asked:
             raise UsageError(f"{item} is no measure of responses, which gates take")
         if side not in (f"at {end}", "not worse"):
             raise UsageError(f"for {item}, {better} is better: use assert_at_{end}")
-        if not math.isfinite(threshold):
-            raise UsageError(f"the threshold must be a number, such as 0.6 (got {threshold})")
+        if threshold != threshold:
+            raise UsageError(f"name a threshold for {item}, such as 0.6")
+        if isinstance(threshold, bool) or not isinstance(threshold, Real):
+            raise UsageError(f"the threshold must be a number, such as 0.6 (got {threshold!r})")
+        low, high = item.bounds
+        if side == "not worse":
+            Parameter("the margin", "", 0, high - low).check(-threshold, str(item))
+        else:
+            Parameter("the threshold", "", low, high).check(threshold, str(item))
         if not 0.5 < level < 1:
             raise UsageError(f"the confidence must be between 0.5 and 1 (got {level:g})")
 
@@ -383,12 +405,15 @@ class _Asked:
         result = item.score([self.measure], interval=self.interval, level=self.level)
         (row,), name = result.rows, str(self.measure)
         low, high = (math.nan if end is None else end for end in row.intervals[name])
+        share = self.measure.definition.proportion
+        decides = self.measure.definition.takes == "decisions"
         gate = Gate(
             *(row.run, name, self.threshold, self.confidence, row.score(name), low, high),
             counts=row.counts,
             side=self.side,
             cluster=result.cluster,
             why_no_interval=row.no_interval.get(name, ""),
+            proportion=None if share is None else share.of(row.decided if decides else row.counts),
         )
         if before is not None and (self.side == "not worse" or not gate.passed):
             gate = replace(gate, difference=self._difference(item, before))
@@ -419,8 +444,11 @@ class _Asked:
     def _blamed(self, item: Evaluation, before: Evaluation | None) -> tuple[Part, ...]:
         """The slices below the threshold or, beside a baseline, those that got worse."""
         sign = 1 if self.measure.higher_is_better else -1
-        costs = []
-        for name in _attributes(item) if self.by is None else self.by:
+        costs, names = [], self.by
+        if names is None:  # what decisions are due is no slice of them
+            marks = MEANS_ANSWERABLE if self.measure.definition.takes == "decisions" else ()
+            names = [name for name in _attributes(item) if plain(name) not in marks]
+        for name in names:
             then = {} if before is None else self._scores(before, name)
             for value, (score, questions) in self._scores(item, name).items():
                 old = then.get(value, (None, 0))[0]
