@@ -12,13 +12,13 @@ from abstain.rankings.rankings import Rankings
 from abstain.report.grid import Column, Grid
 from abstain.report.result import Facts, number
 
-RATES = {
-    "over-refusal": "empty of the queries with something relevant",
-    "under-refusal": "not empty of the nil queries",
-    "abstention-precision": "nil of the queries with an empty list",
-    "abstention-recall": "empty of the nil queries",
-    "abstention-F1": "their harmonic mean",
-}
+RATES = (
+    ("over-refusal", "empty of the queries with something relevant"),
+    ("under-refusal", "not empty of the nil queries"),
+    ("abstention-precision", "nil of the queries with an empty list"),
+    ("abstention-recall", "empty of the nil queries"),
+    ("abstention-F1", "their harmonic mean"),
+)
 """The measures of decisions that are shown, and what they are for lists."""
 END = "an end of the interval"
 
@@ -55,7 +55,7 @@ def silence(rankings: Rankings, *, level: float = 0.95) -> tuple[Rate, ...]:
     none = np.zeros_like(both)
     decisions = DecisionsArray(np.stack([answered, none, over, missed, both, none], axis=-1))
     rows = []
-    for name in RATES:
+    for name, _ in RATES:
         share = measure(name).definition.proportion
         count, of = share.of(decisions) if share else (2 * both, 2 * both + over + missed)
         low, high = (exact if share else exact_f1)(count, of, level=level)
@@ -65,7 +65,7 @@ def silence(rankings: Rankings, *, level: float = 0.95) -> tuple[Rate, ...]:
     return tuple(
         Rate(run=run, rate=name, count=x, of=n, value=number(value), low=number(a), high=number(b))
         for of_run in zip(*rows, strict=True)
-        for name, (run, x, n, value, a, b) in zip(RATES, of_run, strict=True)
+        for (name, _), (run, x, n, value, a, b) in zip(RATES, of_run, strict=True)
     )
 
 
@@ -74,7 +74,7 @@ def silence_table(rates: tuple[Rate, ...], level: float) -> Grid:
     grid = Grid.of_rows(Rate, rates, *Rate.__struct_fields__)
     grid.breaks = {at for at, each in enumerate(rates) if each.rate == rates[0].rate}
     grid.title = f"Returning nothing, with exact intervals ({100 * level:g} %)"
-    what = "; ".join(f"{name}: {means}" for name, means in RATES.items())
+    what = "; ".join(f"{name}: {means}" for name, means in RATES)
     grid.notes = [f"{what}."]
     return grid
 
