@@ -164,6 +164,8 @@ class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         """Rows have the measures and slices that were asked for, and counts that are numbers."""
         check_rows(self.rows, self.measures, self.by)
         for row in self.rows:
+            if not row.intervals.keys() >= row.scores.keys():
+                raise ValueError(f"an interval of {row.run} is missing")
             _ = row.decided
 
     @property
