@@ -35,7 +35,7 @@ UNSPLIT = len(OUTCOMES)
 """The code of a blank whose candidate is unknown; lower codes are indices into `OUTCOMES`."""
 COUNTED = (*OUTCOMES, "unsplit")
 """What is counted under a policy: the fields of `Counts`, in order."""
-OUTCOME_WORDS = (*(outcome.value for outcome in Outcome), "unanswered", None)
+OUTCOME_WORDS = (*map(str, Outcome), "unanswered", None)
 """What tables of responses call each code; excluded ones have no outcome."""
 EXCLUDED = len(COUNTED)
 """Sentinel code of an excluded response; lower codes are indices into `COUNTED`."""
@@ -318,7 +318,7 @@ SIDES: tuple[str, ...] = ("answerable", "unanswerable")
 CODES = len(SIDES) * KINDS
 """The number of kind codes, for both sides."""
 
-ANSWERED = tuple(side * KINDS + kind for side in (0, 1) for kind in (RIGHT, WRONG, WITHHELD))
+ANSWERED = (RIGHT, WRONG, WITHHELD, KINDS + RIGHT, KINDS + WRONG, KINDS + WITHHELD)
 """The kinds of answers, before any policy."""
 
 Unanswerable: TypeAlias = Literal["right", "blank", "wrong"]

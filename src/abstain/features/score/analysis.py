@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from abstain.stats.confidence_intervals import Sample
     from abstain.stats.intervals import IntervalMethod
 
+OF_RESPONSES: tuple[Takes, ...] = ("confidence", "decisions", "columns")
+"""What measures may take beside counts where there are responses."""
+
 DEFAULT_MEASURES = ("c@1", "accuracy", "precision", "coverage")
 
 Known = dict[tuple[str, tuple[str | None, ...]], dict[str, float]]
@@ -53,9 +56,10 @@ def score(
     by = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
     chosen = chosen_measures(_without_sets(measures or DEFAULT_MEASURES, evaluation))
     of_columns = [item for item in chosen if item.definition.takes == "columns"]
-    others: tuple[Takes, ...] = ("confidence", "decisions", "columns")
-    fitting = () if evaluation.data.kind == "counts" else others
-    chosen = tuple(count_measure(item, *fitting) for item in chosen)
+    takes = {item.definition.takes for item in chosen}
+    fitting: tuple[Takes, ...] = OF_RESPONSES if evaluation.data.kind != "counts" else ()
+    if not takes <= {"counts", *fitting}:
+        chosen = tuple(count_measure(item, *fitting) for item in chosen)  # names what does not fit
     if not interval and evaluation.reading.cluster is not None:
         raise UsageError(
             f"{option('cluster')} needs {option('interval')}: clusters change intervals, not scores"
@@ -63,8 +67,8 @@ def score(
     of_answers = [m for m in chosen if m.definition.takes in ("confidence", "columns")]
     known = _beyond_counts(evaluation, of_answers, by)
     counted = evaluation.data.counted(by)
-    decides = any(m.definition.takes == "decisions" for m in chosen)
-    rows = rows_of(counted, by, chosen, known, evaluation.data.decided(by) if decides else None)
+    decided = evaluation.data.decided(by) if "decisions" in takes else None
+    rows = rows_of(counted, by, chosen, known, decided)
     if references:
         rows += list(reference_rows(rows, by, chosen))
     if break_even:
