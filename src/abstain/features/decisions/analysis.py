@@ -180,7 +180,7 @@ def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, b
         return "errs towards declining", beats_coin
     if o - u + math.hypot(high - o, u - least) < 0:
         return "errs towards answering", beats_coin
-    return "errs in no sure direction", beats_coin
+    return "errs in no clear direction", beats_coin
 
 
 def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> Undecided | None:

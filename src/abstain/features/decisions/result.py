@@ -19,7 +19,7 @@ Leaning: TypeAlias = Literal[
     "answers everything",
     "errs towards declining",
     "errs towards answering",
-    "errs in no sure direction",
+    "errs in no clear direction",
 ]
 Scores: TypeAlias = dict[str, float | None]
 
