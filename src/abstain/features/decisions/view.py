@@ -29,7 +29,7 @@ MOST_DRAWN, ABREAST = 24, 3
 """Runs that have a mosaic, and how many stand side by side."""
 ACROSS, DOWN = 1.15, 1.25
 """From one mosaic to the next, in sides of one."""
-ABOUT = "Left: questions that can be answered; right: those that cannot. Areas are numbers of questions."
+ABOUT = "Left: questions that can be answered; right: those that cannot. Areas show how many."
 COLOURS = (PALETTE[0], PALETTE[4], "#c9ced6", PALETTE[1], PALETTE[2])
 VERBS = {"refuses": "refuse", "answers": "answer", "errs": "err"}
 EVERYTHING: tuple[Leaning, ...] = ("refuses everything", "answers everything")
