@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values, gap_depths, signal
 from abstain.features.cut.scores import Lists, Model, Scores, logistic, short
-
-if TYPE_CHECKING:
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Bools, Floats, Ints
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 GRID = 200  # thresholds that are tried at most
 CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
