@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec.structs import astuple, replace
 
 from abstain.measures import Measure, definitions
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Floats, Ints
 from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
+from abstain.rankings.rankings import Rankings
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result, number, read_as
 from abstain.stats.orderings import kendall_tau_b
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Floats, Ints
-    from abstain.rankings.rankings import Rankings
 
 BINS = 40  # lengths are counted one by one up to so many, in as many ranges beyond
 AFTER = Column("", "count", joined=True, short="after")
@@ -107,8 +104,6 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
                 raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        import polars as pl
-
         lengths = list(self.lengths.values())
         frame = pl.DataFrame({"run": list(self.lengths)}, schema={"run": pl.String})
         if table == "lengths":

@@ -11,8 +11,14 @@ from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.features.rank import truncation_view as truncation
-from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
-from abstain.features.rank.silence import silence_table, with_rates
+from abstain.features.rank.analysis import (
+    RATES,
+    QueryRow,
+    RankResult,
+    RankRow,
+    Rate,
+    lowest_grade,
+)
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -37,7 +43,13 @@ class View(view.View[RankResult]):
         return [self._with_counts(self._scores()), *more]
 
     def _silence(self) -> Grid:
-        return silence_table(self.result.silence, self.result.level)
+        """The rates of returning nothing, run by run."""
+        rates = self.result.silence
+        grid = Grid.of_rows(Rate, rates, *Rate.__struct_fields__)
+        grid.breaks = {at for at, each in enumerate(rates) if each.rate == rates[0].rate}
+        grid.title = f"Returning nothing, with exact intervals ({100 * self.result.level:g} %)"
+        grid.notes = [f"{'; '.join(f'{name}: {means}' for name, means in RATES)}."]
+        return grid
 
     def whole(self, **options: Any) -> Grid:
         result = self.result
@@ -46,7 +58,7 @@ class View(view.View[RankResult]):
         if asked and (result.by or result.per_query):
             left_out = f"leave out {option('by')} and {option('per_query')}, or use JSON"
             raise UsageError(f"with {option(asked)}, CSV has one row for each run: {left_out}")
-        scores = with_rates(scores, result.silence)
+        scores = _with_rates(scores, result.silence)
         if result.truncation is None:
             return scores
         return truncation.View(result.truncation).beside(scores)
@@ -169,6 +181,16 @@ class View(view.View[RankResult]):
         if result.truncation is not None:
             section = truncation.View(result.truncation).page().sections[0]
             yield replace(section, name="truncation", title="Truncation")
+
+
+def _with_rates(scored: Grid, rates: tuple[Rate, ...]) -> Grid:
+    """A table of one row a run with the rates beside it, each with its interval."""
+    run = [column.name for column in scored.columns].index("run")
+    cells = {(each.run, each.rate): (each.value, each.low, each.high) for each in rates}
+    names = list(dict.fromkeys(each.rate for each in rates))
+    rows = [[*row, *(c for n in names for c in cells[str(row[run]), n])] for row in scored.rows]
+    ends = [Column(f"{name}{end}", "score") for name in names for end in ("", " low", " high")]
+    return Grid([*scored.columns, *ends], rows, notes=scored.notes)
 
 
 def _counted(grid: Grid) -> Grid:
