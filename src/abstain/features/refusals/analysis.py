@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Unpack
 
 import msgspec
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 from abstain.errors import InputError, UsageError, option, plural, shown
 from abstain.io.frames import collect, into_lazy, open_table, require, text_column
 from abstain.outcomes import VERDICTS, Policy
-from abstain.reading import PolicyLike, Reading
+from abstain.reading import Reading, ReadingOptions
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
@@ -99,11 +99,7 @@ def refusals(
     languages: str | Sequence[str] = "all",
     rules: bool = False,
     check: Any = None,
-    format: str | None = None,
-    pick: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    policy: PolicyLike = None,
-    refusal_pattern: str | Sequence[str] = (),
+    **options: Unpack[ReadingOptions],
 ) -> RefusalsResult:
     """List the responses whose text declines to answer, or measure how often the rules err.
 
@@ -113,31 +109,13 @@ def refusals(
         rules: Whether to list the rules instead.
         check: A table of rows checked by hand (question, true: right, wrong or blank; perhaps
             run): then the result is how they were judged.
-        format: The format of the files where it is not evident, or a tool's log.
-        pick: What to pick of a tool's log.
-        columns: Known name to actual name.
-        policy: With `check`: what kinds of blanks become.
-        refusal_pattern: Regular expressions by which texts decline besides.
+        options: Those of `read` that are about files and refusals, and `policy` with `check`.
 
     >>> run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["I don't know.", "Paris"]})
     >>> refusals(run, languages="en").by_rule
     {'en/do-not-know': 1}
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        detect_refusals=languages,
-        refusal_pattern=refusal_pattern,
-    )
-    return refusals_in(files, reading, rules=rules, check=check)
-
-
-def refusals_in(
-    files: Any, reading: Reading, *, rules: bool = False, check: Any = None
-) -> RefusalsResult:
-    """As `refusals`, for a `Reading`."""
+    reading = Reading.of(**{**options, "detect_refusals": languages})  # type: ignore[arg-type]
     wanted = reading.detect_refusals
     if rules:
         return _rules(wanted)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+import polars as pl
 from msgspec import Meta
 
 from abstain.errors import plural
@@ -14,9 +15,6 @@ from abstain.report import view
 from abstain.report.charts import bands, chart, coloured, lines, points
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DEAF = 0.05
 """A coverage that surely falls by less than this from the lowest t to the highest hardly falls."""
