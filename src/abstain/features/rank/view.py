@@ -26,7 +26,7 @@ from abstain.report import view
 from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import first_sentence, score_figures
-from abstain.report.page import Figure, Page, PageTable, Section, page_of
+from abstain.report.page import Figure, Page, page_of
 from abstain.report.view import first_few, known_measure, sentence, undefined_words
 
 ALL = "all"
@@ -145,42 +145,13 @@ class View(view.View[RankResult]):
         return list(score_figures(self.result.rows, self.result.measures[0]))
 
     def page(self) -> Page:
-        result, names = self.result, list(self.result.measures)
-        queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
-        return page_of(
-            result,
-            f"{names[0]} of {plural(len(result.lists), 'run')}",
-            first_sentence(result.rows, names[0], test="`abstain compare --scores`"),
-            self._sections(),
-            ("measures", ", ".join(names)),
-            ("queries", queries),
-            ("grade with a gain of 1", f"{result.top_grade:g}"),
-            how=self._notes(),
-        )
-
-    def _sections(self) -> Iterator[Section]:
-        result = self.result
-        counts = ("queries", "nil_queries", "missing", "truncated")
-        grid = self._with_counts(self._means(*counts))
-        reading = "Scores are means over the queries for which they exist."
-        yield Section(
-            "leaderboard",
-            "Leaderboard",
-            sentences=undefined_words(result.rows),
-            tables=[PageTable("runs", "Runs", reading, grid, filters=result.by)],
-            figures=self._figures(),
-        )
-        if result.per_query:
-            grid, filters = self._queries(), (*result.by, "run")
-            every = PageTable("queries", "Every query", "", grid, filters=filters)
-            yield Section("queries", "Queries", tables=[every])
-        if result.silence:
-            rates, reading = self._silence(), "An empty list is right where nothing is relevant."
-            table = PageTable("rates", rates.title, reading, rates, filters=("run", "rate"))
-            yield Section("silence", "Returning nothing", sentences=rates.notes, tables=[table])
-        if result.truncation is not None:
-            section = truncation.View(result.truncation).page().sections[0]
-            yield replace(section, name="truncation", title="Truncation")
+        result, name = self.result, self.result.measures[0]
+        (section,) = super().page().sections
+        captioned = {figure.name: figure for figure in self._figures()}
+        figures = [captioned.get(figure.name, figure) for figure in section.figures]
+        lead = first_sentence(result.rows, name, test="`abstain compare --scores`")
+        title = f"{name} of {plural(len(result.lists), 'run')}"
+        return page_of(result, title, lead, [replace(section, figures=figures)], how=())
 
 
 def _with_rates(scored: Grid, rates: tuple[Rate, ...]) -> Grid:
