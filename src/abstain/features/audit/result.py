@@ -6,18 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
 
 from abstain.errors import Place, plural
+from abstain.features.audit.table import Sheet
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
-
-if TYPE_CHECKING:
-    from abstain.features.audit.table import Sheet
 
 COUNTS = "counts add up"
 SCORES = "scores follow from the counts"

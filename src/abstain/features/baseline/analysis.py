@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from abstain.errors import UsageError, check_name, plural, shown
 from abstain.io.qa4mre import is_none_of_the_above
+from abstain.measures.definition import Array
 from abstain.reading import Reading
 from abstain.runs.gold import NONE_WORDS, Gold, read_gold
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
-
 
 BaselineKind: TypeAlias = Literal["random", "first", "nca", "majority", "blank", "oracle"]
 
@@ -73,8 +71,6 @@ def can_guess(gold: Gold) -> bool:
 
 def random(gold: Gold, *, seed: int = 0) -> Baseline:
     """One option of each question, all equally likely."""
-    import numpy as np
-
     options = _options(gold, "random")
     draws = np.random.default_rng(seed).random(len(options))
     chosen = pl.Series((draws * options.list.len().to_numpy()).astype(np.int64))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, option, plural, shown
 from abstain.features.cut import RULES, RuleName
@@ -37,8 +36,6 @@ KEEP = "keep"  # what the rule of a promise is called
 LEVEL, PROMISED = 0.95, 0.9  # the level of intervals, and of promises
 LOOKED_AT = 200  # queries tuned on that are looked at, where a rule's optimism is asked for
 CHANCE = 1e-12  # a gain that is rounding
-OTHERS = ("RBP'(p=0.8)", "NDCG'", "RR'", "SetF(beta=1)", "AP'")
-"""Measures that may see a use in lists where one of them sees none."""
 
 
 def cut(
@@ -88,15 +85,10 @@ def cut(
     notes: list[str] = []
     used = 0
     for at, name in enumerate(chosen.runs):
-        table = tables.pop(name)
-        lists, remarks = _lists_of(chosen, at, table, measure)
+        lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
         used = _folds(folds, lists.size)
         task = Task(name, lists, measure, rule, keep, next, budget, used, repeats, level, seed)
         judged, summary = task.result()
-        if summary.advice == "nothing":
-            others = [item for item in ranking_measures(OTHERS) if item != measure]
-            seen = [str(o) for o in others if _lists_of(chosen, at, table, o)[0].sees_use]
-            summary = replace(summary, useful_by=tuple(seen))
         rows += judged
         runs.append(summary)
         notes += [f"run {shown(name)}: {text}" for text in (*remarks, *task.remarks())]

@@ -121,8 +121,6 @@ class CutRun(Facts, frozen=True, kw_only=True):
     advice: str
     """cut: the interval of the gain over the best trivial policy lies above 0; perhaps: only the
     gain does; not: that policy is as good; nothing: as good, and it is to answer nothing."""
-    useful_by: tuple[str, ...] = ()
-    """Where the advice is to answer nothing: measures by which some depth is better."""
     queries: int
     nil_queries: int
     documents: float

@@ -228,13 +228,6 @@ class Lists:
     def nil(self) -> Bools:
         return np.equal(self.there, 0)
 
-    @property
-    def sees_use(self) -> bool:
-        """Whether some depth for all lists scores more than empty lists, by a standard error."""
-        gain = self.values - self.values[:, :1]
-        best = gain[:, gain.mean(axis=0).argmax()]
-        return bool(best.mean() > best.std(ddof=1) / np.sqrt(len(best)))
-
     @cached_property
     def hits(self) -> Ints:
         """Queries × depths: how many relevant documents are kept."""

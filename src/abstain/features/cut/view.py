@@ -96,12 +96,11 @@ class View(view.View[CutResult]):
             what = f"the rule '{result.asked}'" if result.asked in RULES[1:] else "choosing a rule"
             best_is = f"{policy}{depth} is as good: {result.measure} {scored(best)}"
             return f"Do not cut: {best_is}; {what} scores {scored(row)}, {gains} that; {gain}."
-        seen = ", ".join(run.useful_by) or "no other measure"
         nothing, every = score_text(best.score), score_text(rows["everything"].score)
         return (
             f"Answer nothing: the retrieval finds too little for {result.measure}, by which empty "
             f"lists score {nothing} and whole ones {every}; choosing a rule scores {scored(row)}, "
-            f"{gains} empty lists; {gain}. In these lists {seen} would see a use."
+            f"{gains} empty lists; {gain}. Another measure may see a use in these lists."
         )
 
     def charts(self) -> view.Charts:

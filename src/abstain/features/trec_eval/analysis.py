@@ -13,14 +13,15 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, Place, TooLargeError, UsageError, plural, shown
 from abstain.io import trec
-from abstain.io.files import bare_name, chunks_of, open_file
+from abstain.io.files import Opened, bare_name, chunks_of, open_file
+from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 from abstain.measures.recall_and_gain import LEAST
 from abstain.measures.trec_eval import (
     REL_STRING,
@@ -37,10 +38,6 @@ from abstain.measures.trec_eval import (
 from abstain.rankings.read import ranked_lists
 from abstain.rankings.sources import TrecFile
 from abstain.reading import ListSettings
-
-if TYPE_CHECKING:
-    from abstain.io.files import Opened
-    from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 
 ALL = "all"
 COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
