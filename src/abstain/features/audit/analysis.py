@@ -259,7 +259,6 @@ RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
 
 
 def _ranges(kind: str, rows: Sequence[Printed]) -> Iterator[Range]:
-    """What a summary of some rows may be."""
     count, over = len(rows), f" of {plural(len(rows), 'row')}"
     if kind in RISING:
         low, high = zip(*(n.ends for n in rows), strict=True)

@@ -123,8 +123,6 @@ class Range(NamedTuple):
 
 
 class Audit:
-    """An audit under way: what was checked, what disagrees, what was inferred."""
-
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.notes: dict[str, None] = {}
@@ -209,8 +207,6 @@ def digits_changed(old: str, new: str) -> int:
 
 
 class View(view.View[AuditResult]):
-    """Where, what is printed, what follows, what would mend it; below, what was checked."""
-
     def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
         return [self._of(most, "place", "row", "column", "printed", "follows", "correction")]
 

@@ -81,7 +81,6 @@ class Score(Struct, frozen=True):
         return self.column.measure.definition.needs_candidates
 
     def is_known(self, values: Values) -> bool:
-        """Whether the counts of a row decide it."""
         table = outcomes_of(values, by_candidate=self.by_candidate)
         return table is not None and bool((table >= 0).all())
 
@@ -188,7 +187,6 @@ def scores_of(sheet: Sheet, row: int, slice: str) -> list[Score]:
 
 
 def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
-    """Check the counts and the scores of every row; a total's row must add up as well."""
     corrected = 0
     for row in [r for r in sheet.rows if sheet.counts and sheet.kinds[r] in (None, "total")]:
         for cell in product([row], sheet.counts.values()):

@@ -120,8 +120,6 @@ def summary_kind(label: str) -> str | None:
 
 
 class Settings(Struct, frozen=True):
-    """What the user declares, as the arguments of `audit` say it."""
-
     questions: int | None = None
     measure: str = "c@1"
     sizes: Mapping[str, int] = {}
@@ -139,8 +137,6 @@ class ScoreColumn(Struct, frozen=True):
 
 
 class Sheet:
-    """One table: texts, the numbers they show, and what each column is."""
-
     def __init__(self, table: Table, settings: Settings) -> None:
         self.table, self.settings, self.name = table, settings, table.name
         frame = collect(into_lazy(table.frame), table.name)

@@ -65,12 +65,10 @@ def all_baselines(gold: Gold, *, seed: int = 0) -> list[Baseline]:
 
 
 def can_guess(gold: Gold) -> bool:
-    """Whether every question has options to choose from."""
     return bool((_column(gold, "options").list.len() > 0).all())
 
 
 def random(gold: Gold, *, seed: int = 0) -> Baseline:
-    """One option of each question, all equally likely."""
     options = _options(gold, "random")
     draws = np.random.default_rng(seed).random(len(options))
     chosen = pl.Series((draws * options.list.len().to_numpy()).astype(np.int64))
@@ -89,7 +87,6 @@ def chances(gold: Gold) -> Array:
 
 
 def first(gold: Gold) -> Baseline:
-    """The first option of each question."""
     return _baseline(gold, "first option", _options(gold, "first").list.first())
 
 
@@ -121,12 +118,10 @@ def majority(gold: Gold) -> Baseline:
 
 
 def blank(gold: Gold) -> Baseline:
-    """No answer to any question."""
     return _baseline(gold, "blank", pl.Series([""] * len(gold)))
 
 
 def oracle(gold: Gold) -> Baseline:
-    """Every answer right; it peeks."""
     note = "every answer is right: this baseline uses the gold's answers"
     return _baseline(gold, "oracle", gold.frame["accepted"].list.first(), note)
 
@@ -166,7 +161,6 @@ def _column(gold: Gold, name: str) -> pl.Series:
 
 
 def _where(which: pl.Series, answer: str) -> pl.Series:
-    """One answer to some questions, none to the others."""
     return pl.select(pl.when(which).then(pl.lit(answer))).to_series()
 
 

@@ -102,7 +102,6 @@ def convert(
 
 
 def _aligned(table: Table, gold: Any, name: str, reading: Reading) -> Table:
-    """A run with the gold's ids, in its order."""
     if "answer" not in table.columns:
         raise InputError("has no column 'answer', expected a run", table.name)
     standard = read_gold(gold, replace(reading, format=None, pick={}), answers=False)

@@ -160,8 +160,6 @@ def _folds(asked: int | None, queries: int) -> int:
 
 @dataclass
 class Trial:
-    """What a rule did to queries that had no part in tuning it."""
-
     depth: Ints
     """Repeats × queries: how many documents were kept."""
     looked: list[float] = field(default_factory=list)
@@ -171,8 +169,6 @@ class Trial:
 
 @dataclass
 class Task:
-    """One run, and how it is to be cut: the arguments of `cut`."""
-
     run: str
     lists: Lists
     measure: RankingMeasure
@@ -236,7 +232,6 @@ class Task:
         )
 
     def _trials(self) -> dict[str, Trial]:
-        """Every rule and reference, tuned and judged fold by fold."""
         lists, fit = self.lists, self.chooser.fit
         chosen = ["auto", *([KEEP] if self.keep is not None else [])]
         empty = np.zeros((self.repeats, lists.size), np.int64)
@@ -264,7 +259,6 @@ class Task:
         return [np.flatnonzero(fold == part) for part in range(self.folds)]
 
     def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
-        """The rule that was asked for: the one that keeps the promise, where there is one."""
         if self.keep is not None:
             delta = error_of(self.level or PROMISED)
             following = max(1, self.with_hits // self.folds) if self.next else None

@@ -217,8 +217,6 @@ def best_of(values: Floats, length: Ints, price: float = 0.0) -> Ints:
 
 
 class Pareto(NamedTuple):
-    """Generalised Pareto distributions, one a list."""
-
     shape: Floats
     scale: Floats
 

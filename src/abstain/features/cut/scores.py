@@ -208,8 +208,6 @@ LEARNT = 30_000
 
 @dataclass(frozen=True)
 class Lists:
-    """The lists of one run."""
-
     scores: Scores
     relevant: Bools
     """Queries × ranks: which documents are relevant."""

@@ -74,8 +74,6 @@ class Candidates(NamedTuple):
 
 @dataclass
 class Chooser:
-    """Tunes rules on the lists of one run."""
-
     lists: Lists
     measure: RankingMeasure
     rules: Sequence[str]
@@ -84,7 +82,6 @@ class Chooser:
     """The families that look at no judgment but to be tuned."""
 
     def fit(self, name: str, train: Ints, wanted: Ints) -> Fitted:
-        """The best rule of a family for some queries, with the depths it gives to others."""
         if name in PLAIN:
             k, length = PLAIN[name].k, self.lists.scores.length[wanted]
             return Fitted(PLAIN[name], length if k is None else np.minimum(length, k))

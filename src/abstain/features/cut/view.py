@@ -27,8 +27,6 @@ POLICIES = {
 
 
 class View(view.View[CutResult]):
-    """Each rule and reference, what it gained, what it keeps."""
-
     def tables(self, **options: Any) -> list[Grid]:
         result, rows = self.result, self.result.rows
         head = ("run", "rule") if len(result.runs) > 1 else ("rule",)

@@ -135,14 +135,12 @@ def synthetic(seed: int = SEED) -> Rankings:
 
 
 def tables(result: TruncationResult) -> list[Grid]:
-    """The paper's tables: 1 as printed, 3 of the synthetic collection."""
     _, _, agreement, *_ = view_of(result).tables()
     agreement.title = f"Table 3: {agreement.title[:1].lower()}{agreement.title[1:]}"
     return [table1(), replace(agreement, notes=[SYNTHETIC])]
 
 
 def write(result: TruncationResult, folder: Path) -> None:
-    """The figures, each with its measures, the page and the result."""
     with whole_folder(folder) as draft:
         write_charts(result.charts(), draft / "figures")
         result.page(draft / "index.html", title=SYNTHETIC.partition(",")[0])

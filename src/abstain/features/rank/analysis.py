@@ -306,7 +306,6 @@ def _mean_row(
 
 
 def _over_queries(item: RankingMeasure, values: Floats) -> float | None:
-    """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
     if not len(values):
         return None
     if item.definition.total:

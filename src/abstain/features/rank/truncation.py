@@ -178,7 +178,6 @@ def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measur
 
 
 def ends_of(rankings: Rankings) -> list[dict[str, int]]:
-    """How the lists of each run end."""
     lists, limit = rankings.lists, rankings.settings.limit
     stopped = lists.by_run(lists.stopped)
     reach = lists.returned if limit is None else np.minimum(lists.returned, limit)

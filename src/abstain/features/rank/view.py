@@ -34,8 +34,6 @@ ALL = "all"
 
 
 class View(view.View[RankResult]):
-    """Rank, run, slice, query, scores; how many lists were missing and truncated."""
-
     def tables(self, **options: Any) -> list[Grid]:
         report = self.result.truncation
         more = [self._silence()] if self.result.silence else []
@@ -43,7 +41,6 @@ class View(view.View[RankResult]):
         return [self._with_counts(self._scores()), *more]
 
     def _silence(self) -> Grid:
-        """The rates of returning nothing, run by run."""
         rates = self.result.silence
         grid = Grid.of_rows(Rate, rates, *Rate.__struct_fields__)
         grid.breaks = {at for at, each in enumerate(rates) if each.rate == rates[0].rate}
@@ -77,7 +74,6 @@ class View(view.View[RankResult]):
 
     @cached_property
     def _differ(self) -> bool:
-        """Whether the means of one run are over different queries."""
         return any(len(set(row.over.values())) > 1 for row in self.result.rows)
 
     def _with_counts(self, grid: Grid) -> Grid:
@@ -104,7 +100,6 @@ class View(view.View[RankResult]):
         return _counted(Grid.of_rows(QueryRow, rows, "run", "slice", "query", "scores"))
 
     def _with_queries(self, means: Grid) -> Grid:
-        """Each query's scores above their mean."""
         result, at = self.result, 2 + len(self.result.by)
         overall = ALL
         while overall in {row.query for row in result.per_query}:
@@ -174,7 +169,6 @@ def _counted(grid: Grid) -> Grid:
 
 
 def _list_notes(result: RankResult) -> Iterator[str]:
-    """How many lists and queries there were of each kind, and what became of them."""
     settings = result.settings
     items = (known_measure(name) for name in result.measures)
     measures = [item for item in items if isinstance(item, RankingMeasure)]
@@ -251,7 +245,6 @@ def _ends(result: RankResult) -> str:
 
 
 def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
-    """What becomes of grades that are not 0 and 1."""
     scaled = [m for m in measures if m.definition.scales_grades and "rel" not in m.arguments]
     top = result.top_grade
     if not scaled or top <= 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Unpack
+from typing import Annotated, Any, Unpack
 
 import msgspec
 import numpy as np
@@ -81,16 +81,10 @@ class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     judged_otherwise: int | None = None
     confusion: tuple[Confusion, ...] = ()
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "hits", "rules", "confusion")
-
     def _frame(self, table: str) -> pl.DataFrame:
-        if table == "main":
-            table = "confusion" if self.confusion else "rules" if self.rules else "hits"
-        kind = PARTS[table]
-        return frame_of_rows(kind, getattr(self, table), *kind.__struct_fields__)
-
-
-PARTS: dict[str, type[Facts]] = {"hits": Hit, "rules": Rule, "confusion": Confusion}
+        kind = Confusion if self.confusion else Rule if self.rules else Hit
+        rows: tuple[Facts, ...] = self.confusion or self.rules or self.hits
+        return frame_of_rows(kind, rows, *kind.__struct_fields__)
 
 
 def refusals(
@@ -224,8 +218,6 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
 
 
 class View(view.View[RefusalsResult]):
-    """Every response that declines, with its rule; or the rules; or how they were judged."""
-
     def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
         if self.result.confusion:
             return [self._confusion()]
@@ -251,7 +243,6 @@ class View(view.View[RefusalsResult]):
         return grid
 
     def _confusion(self) -> Grid:
-        """Rows what is true, columns what was judged: what `compare --judge-error` takes."""
         grid = Grid.of_rows(Confusion, self.result.confusion, "true", *VERDICTS)
         grid.notes = [
             f"{plural(self.result.checked or 0, 'response')} checked by hand; the verdict in the "

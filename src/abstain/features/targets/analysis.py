@@ -114,7 +114,6 @@ def _split(item: Responses) -> tuple[Responses, dict[str, Told]]:
 
 
 def _number(told: Told, run: str) -> float:
-    """A stated t, from 0 to below 1."""
     try:
         t = float(told.t)
     except ValueError:
@@ -127,7 +126,6 @@ def _number(told: Told, run: str) -> float:
 
 
 def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> TargetsResult:
-    """Every run at its t, with the verdicts on every model."""
     data = evaluation.data
     codes = dict(zip(evaluation.runs, data.codes, strict=True))
     models = _models(evaluation, told)
@@ -164,7 +162,6 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
 
 
 def _models(evaluation: Evaluation, told: Mapping[str, Told]) -> dict[str, list[str]]:
-    """The runs of each model in the order of their t."""
     ordered = sorted(evaluation.runs, key=lambda run: told[run])
     models = {model: list(runs) for model, runs in groupby(ordered, lambda run: told[run].model)}
     for model, runs in models.items():
@@ -225,7 +222,6 @@ def _stated(model: str, t: float, codes: Codes, counted: _Counted) -> Stated:
 
 
 def _side(span: Ends, value: float, above: Any, below: Any) -> Any:
-    """Which side of a value an interval lies on."""
     low, high = span
     if low is not None and low >= value:
         return above
@@ -251,7 +247,6 @@ def _against(
 
 
 def _heeding(rows: list[Stated], first: Codes, last: Codes, counted: _Counted) -> Heeding:
-    """Whether coverage falls from the lowest t to the highest."""
     fall, span = counted.difference("coverage", first, last)
     low, high = span
     heeds: Heeds = "open"

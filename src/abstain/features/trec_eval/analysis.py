@@ -180,7 +180,6 @@ def _rel_strings(lists: RankedLists, rows: Ints, parameters: str) -> _Column:
 
 
 def _read_zscores(path: str) -> ZScores:
-    """A file of means and standard deviations: query, measure, mean, deviation."""
     scores: ZScores = {}
     opened = open_file(path)
     for number, fields in trec.lines(opened):
@@ -208,8 +207,6 @@ BATCH = 1 << 16  # lines that are held at a time where a run is read line by lin
 
 
 class TrecEvalFile(TrecFile, frozen=True):
-    """A file of qrels or of a run."""
-
     tags: list[str]
     """The tag of the last line that was read."""
     slow: bool
