@@ -31,7 +31,6 @@ PATTERNS = (tuple(product((0, 1), (0, 1))), ((2, 0), (2, 1)), ((0, 2), (1, 2)))
 
 
 def table_of(measure: Measure) -> Array:
-    """A matrix (k, 3) that maps cell counts to success, failure and no trial."""
     cells = cells_of(measure)
     return successes(measure, cells.counts(np.eye(len(cells))))
 
@@ -51,7 +50,6 @@ def tables(measure: Measure, joint: IntArray | Array) -> Array:
 
 
 def _sides(table: Array) -> tuple[Array, Array, Array, Array]:
-    """Successes and trials of the run, and of the other."""
     run, other = table.sum(axis=-2), table.sum(axis=-1)
     return run[..., 0], run[..., 0] + run[..., 1], other[..., 0], other[..., 0] + other[..., 1]
 
@@ -68,7 +66,6 @@ def statistic(table: Array) -> Array:
 
 
 def _residuals(p: Array) -> Array:
-    """The residual of success, failure and no trial at a proportion (…, 3)."""
     return np.stack([1 - p, -p, np.zeros_like(p)], axis=-1)
 
 
@@ -97,12 +94,7 @@ def p_values(
     seed: int,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[PValue]:
-    """Two-sided p of each table (pairs, 3, 3); the draws of a pair do not depend on others.
-
-    >>> bold_and_shy = np.array([[3, 0, 27], [2, 0, 28], [0, 0, 0]])
-    >>> round(p_values(bold_and_shy[None], trials=100, seed=0)[0].p, 3)
-    0.057
-    """
+    """Two-sided p of each table (pairs, 3, 3); the draws of a pair do not depend on others."""
     from scipy.stats import fisher_exact
 
     whole = np.rint(table).astype(np.int64)
@@ -162,7 +154,6 @@ def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, s
 
 
 def _covariance(table: Array) -> Array:
-    """The sum of products of the deviations of both runs from the pooled proportion."""
     x, n, y, m = _sides(table)
     p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
     right, wrong = table[..., 0, 0], table[..., 1, 1]
@@ -172,7 +163,6 @@ def _covariance(table: Array) -> Array:
 
 
 def _over_pooled(x: Array, n: Array, y: Array, m: Array, covariance: Array | float) -> Array:
-    """A difference over its standard error at the pooled proportion."""
     with np.errstate(divide="ignore", invalid="ignore"):
         p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
         independent = p * (1 - p) * (1 / n + 1 / m)

@@ -21,7 +21,7 @@ from abstain.features.compare.comparison import (
     Test,
 )
 from abstain.features.compare.confidence import ConfidenceComparison
-from abstain.features.compare.outcomes import OutcomeComparison
+from abstain.features.compare.outcomes import OutcomeComparison, PartialComparison
 from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import Measure, count_measure
 from abstain.rankings.rankings import Rankings
@@ -117,7 +117,8 @@ def compare(
             matrix = asked.only(measures=list(map(str, listed)) or None)
         single = [matrix.only(measures=[name]) for name in matrix.measures]
         return _each(options, [partial(ScoreComparison, one) for one in single])
-    chosen = list(dict.fromkeys(map(_measure, listed or [DEFAULT_MEASURE])))
+    named = listed or [DEFAULT_MEASURE]
+    chosen = list(dict.fromkeys(count_measure(n, "confidence", "decisions") for n in named))
     confident = [m for m in chosen if m.definition.takes == "confidence"]
     if confident and refuses:
         raise UsageError(f"{needs_counts}; {confident[0]} is a measure of confidence")
@@ -138,17 +139,10 @@ def compare(
         if item in confident:
             return ConfidenceComparison(common, item, how)
         if asked.data.source.shares is not None:
-            from abstain.features.compare.partial import PartialComparison
-
             return PartialComparison(common, item, how, by, judge_error, judge_drawn)
         return OutcomeComparison(common, item, how, by, judge_error, judge_drawn)
 
     return _each(options, [partial(made, item) for item in chosen])
-
-
-def _measure(name: str | Measure) -> Measure:
-    """A measure of counts, of decisions or of confidence."""
-    return count_measure(name, "confidence", "decisions")
 
 
 def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
@@ -170,7 +164,6 @@ def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -
 
 
 def _one_of(options: Options, number: int, of: int, first: Comparison | None = None) -> Options:
-    """The options of one of several measures."""
     order = () if first is None else tuple(first.runs[i] for i in first.order)
 
     def progress(done: int, total: int) -> None:

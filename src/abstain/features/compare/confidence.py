@@ -79,7 +79,6 @@ class ConfidenceComparison(OfQuestions):
 
     @cached_property
     def left(self) -> Array:
-        """The scores of all runs without each part of the units in turn (parts, runs)."""
         parts = confidence_intervals.left_out(self.units)
         return np.concatenate([self.answers.resampled(times) for times in parts])
 
@@ -94,7 +93,6 @@ class ConfidenceComparison(OfQuestions):
         return spans, np.array([0.0 if error < NO_SPREAD else error for error in errors])
 
     def interval(self, i: int, j: int | None = None) -> Interval:
-        """An interval of a run's score, or of the difference from another's, by resamples."""
         o, values = self.options, self.values
         observed = self.scores[i] - (0.0 if j is None else self.scores[j])
         clustered = self.clusters is not None
@@ -107,7 +105,6 @@ class ConfidenceComparison(OfQuestions):
         return confidence_intervals.resampled_interval(observed, *drawn, **made)
 
     def _by_influence(self) -> list[Interval]:
-        """Intervals of differences from the influence of each answer; nothing where not known."""
         if not self.answers.has_influence:
             return []
         scale, known = Scale(*self.chosen.bounds), ~np.isnan(self.scores)

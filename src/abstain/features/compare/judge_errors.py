@@ -122,7 +122,6 @@ def never_checked(confusion: Array, drawn: JudgeDrawn = "random") -> tuple[str, 
 
 
 def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
-    """How the checked responses were drawn: at random unless the table shows otherwise."""
     if drawn is not None:
         check_name("kind of sample", drawn, get_args(JudgeDrawn))
         return cast("JudgeDrawn", drawn)
@@ -220,7 +219,6 @@ def adds_noise(
 def _drawn_rates(
     confusion: Array, drawn: JudgeDrawn, prior: float, draws: int, generator: np.random.Generator
 ) -> Array:
-    """Rates from their posterior; where nothing was checked the judge is right."""
     table = confusion.T if drawn == "verdict" else confusion
     checked = table.sum(axis=1, keepdims=True) > 0
     shape = np.where(checked, table + prior, np.eye(3) * 1e9)

@@ -80,12 +80,10 @@ class ScoreComparison(Comparison):
 
     @cached_property
     def flipped(self) -> Array:
-        """Sums of all runs (resamples, runs) under each row of signs."""
         return self.flips @ self.totals.T
 
     @cached_property
     def resampled(self) -> Array:
-        """Means of all runs (resamples, runs) in each resample of topics or clusters."""
         table = np.vstack([self.totals, self.sizes]).T
         return intervals.resampled(
             lambda sums: sums[:, :-1] / sums[:, -1:],
@@ -124,7 +122,6 @@ class ScoreComparison(Comparison):
         return intervals.between(values, tails, method), whole.error
 
     def paired(self, i: int, j: int | None) -> hypotheses.Paired:
-        """The mean of a pair's differences, over all topics and over those that differ."""
         if j is None:
             return hypotheses.Paired.of(self.totals[i], self.sizes, np.ones(self.groups, np.bool_))
         if (i, j) not in self._paired:
@@ -143,7 +140,9 @@ class ScoreComparison(Comparison):
         gaps = self.each[i] - self.each[j]
         match self.options.test:
             case "sign":
-                return PValue(hypotheses.sign_test(gaps), exact=True)
+                signed = hypotheses.signed_gaps(gaps)
+                won, lost = int((signed > 0).sum()), int((signed < 0).sum())
+                return PValue(hypotheses.mcnemar(won, lost), exact=True)
             case "wilcoxon":
                 return hypotheses.wilcoxon(gaps)
             case "randomisation":
@@ -171,7 +170,6 @@ class ScoreComparison(Comparison):
         return np.array([self._student(i, j) if by_t else math.nan for i, j in self.wanted])
 
     def _all_equal(self, i: int, j: int) -> str:
-        """Why there is no t-test, else empty; runs that differ nowhere need none."""
         pair = self.paired(i, j).whole
         if pair.varies or not pair.value:
             return ""
@@ -179,7 +177,6 @@ class ScoreComparison(Comparison):
         return few or "the differences are all equal: use the randomisation test"
 
     def _too_few(self, i: int, j: int) -> str:
-        """Why there is no careful test of means, else empty."""
         pair = self.paired(i, j)
         if not pair.whole.varies:
             return self._all_equal(i, j) if self.groups > 1 else ""

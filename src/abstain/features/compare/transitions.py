@@ -112,7 +112,6 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
 
 
 def _cells(measure: Measure) -> Cells:
-    """Five cells of any measure: outcomes with candidates, or decisions."""
     return OF_DECISIONS if measure.definition.takes == "decisions" else FIVE
 
 
@@ -144,7 +143,6 @@ def _knowing(phi: Array) -> Array:
 def in_slices(
     measure: Measure, other: Codes, ours: Codes, contributions: Array, slices: Sequence[Slices]
 ) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
-    """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
     f = one_run(measure, _cells(measure))
 
     def value(codes: Codes) -> float:

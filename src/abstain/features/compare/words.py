@@ -50,7 +50,6 @@ OF_DECISIONS = {
 
 
 def sentences(c: CompareResult) -> list[str]:
-    """All of it, by every measure."""
     says = (compared, verdict, judge_words, plain_words, origin_words, unknown_words)
     every = (of_each(c, say) for say in (*says, plan_words, method_words, note_words))
     return [*chain.from_iterable(every), *policy_words(c.policy, c.touched)]
@@ -63,7 +62,6 @@ def heading(c: CompareResult, part: CompareResult) -> str:
 
 
 def of_each(c: CompareResult, say: Callable[[CompareResult], list[str]]) -> list[str]:
-    """What there is to say of each measure; what holds for all of them without naming one."""
     whose: dict[str, list[str]] = {}
     for part in c.parts:
         for text in say(part):
@@ -91,7 +89,6 @@ def compared(c: CompareResult) -> list[str]:
 
 
 def _independent(c: CompareResult) -> tuple[int, str]:
-    """How many independent units there are, and what one is called."""
     return (c.questions, c.unit) if c.clusters is None else (c.clusters, "cluster")
 
 
@@ -100,7 +97,6 @@ def _at_level(c: CompareResult) -> str:
 
 
 def verdict(c: CompareResult) -> list[str]:
-    """Which differences are real."""
     tested = [p for p in c.pairs if p.differs is not None]
     untested = [p.no_test for p in c.pairs if p.no_test]
     sentences = []
@@ -166,7 +162,6 @@ def _floor(c: CompareResult, tested: int) -> list[str]:
 
 
 def _is_random(c: CompareResult) -> bool:
-    """Whether the p-values depend on random draws."""
     exact = all(p.exact for p in c.pairs if p.p is not None)
     return c.test in ("randomisation", "bootstrap") and not exact
 
@@ -180,7 +175,6 @@ def distinct_from(c: CompareResult, run: str) -> str:
 
 
 def plain_words(c: CompareResult) -> list[str]:
-    """What the plain t-test would say where the more careful one says something else."""
     other = [(p, p.plain_p) for p in c.pairs if p.plain_p is not None]
     texts = [
         f"{pair.run} and {pair.against} {'differ' if p <= c.alpha else 'do not differ'} "
@@ -304,7 +298,6 @@ def method_words(c: CompareResult) -> list[str]:
 
 
 def test_text(c: CompareResult) -> str:
-    """The test that gave p."""
     test = TESTS.get(c.test, c.test)
     if c.test == "randomisation":
         test += " (not of means alone)" if c.of_scores else ""
@@ -314,7 +307,6 @@ def test_text(c: CompareResult) -> str:
 
 
 def corrected_text(c: CompareResult) -> str:
-    """How p is corrected, and over what."""
     over = {"all": " over all measures", "measure": " for each measure alone"}[c.family]
     text = CORRECTIONS.get(c.correction, c.correction)
     return text + (over if c.together > 1 and c.correction != "none" else "")

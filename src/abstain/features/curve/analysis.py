@@ -132,7 +132,6 @@ def curve(
 
 
 def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ...], Measure]:
-    """Measures of confidence, and the one measure of counts to follow along the curve."""
     chosen = list(dict.fromkeys(measure(item) for item in swept(measures)))
     for item in chosen:
         if item.definition.takes not in ("counts", "confidence"):
@@ -282,7 +281,6 @@ def _table(counted: pl.DataFrame, policy: Policy, bins: int) -> IntArray:
 
 
 def _binned(run: str, counts: Counts, table: IntArray, along: Measure, points: int) -> BinnedRun:
-    """The curve of a run, and the area under it."""
     bins = len(table) - 2
     filled = np.flatnonzero(table.sum(axis=1))
     wrong, right = table[filled].T

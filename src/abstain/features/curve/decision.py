@@ -134,7 +134,6 @@ def _critical(covariance: Array, error: Array, level: float, seed: int) -> float
 
 
 def _compared(first: str, second: str, t: Array, band: _Banded) -> Comparison:
-    """Two runs, by the difference of the one to the other and its band."""
     live = np.flatnonzero(np.abs(band.value) > SAME).tolist()
     leader = None
     if live:
@@ -152,13 +151,11 @@ def _compared(first: str, second: str, t: Array, band: _Banded) -> Comparison:
 
 
 def _root(t: Array, line: Array, i: int, j: int) -> float:
-    """Where the straight line between two points is 0."""
     share = min(line[i] / (line[i] - line[j]), 1.0)
     return float(t[i] + share * (t[j] - t[i]))
 
 
 def _undecided(t: Array, band: _Banded) -> tuple[tuple[float, float], ...]:
-    """Stretches of t where the band holds 0."""
     inside = (band.low <= SAME) & (band.high >= -SAME)
     spans: list[tuple[float, float]] = []
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))

@@ -44,7 +44,6 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def thresholds(self) -> list[float | None]:
-        """Thresholds to hold a confidence against: ∞ answers nothing."""
         return [math.inf, *self.threshold[1:]]
 
 
@@ -89,21 +88,8 @@ class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the best point answers even what has no confidence."""
     points: Points | None = None
 
-    def check(self) -> None:
-        """Refuse points without all their numbers, and right answers beyond all answers."""
-        if (points := self.points) is None:
-            return
-        columns = (points.threshold, points.answered, points.right, points.score)
-        if (
-            {len(column) for column in columns} != {len(points.right) or 1}
-            or not self.counts.n > 0
-            or not all(0 <= r <= n for r, n in zip(points.right, points.answered, strict=True))
-        ):
-            raise ValueError(f"the curve of run {self.run!r} lacks points or numbers")
-
     @property
     def counts(self) -> Counts:
-        """The run as submitted, as measures take it."""
         return Counts.from_dict(self.numbers)
 
     @property
@@ -185,13 +171,6 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     decision: Decision | None = None
 
     TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts")
-
-    def check(self) -> None:
-        """Every point has all its numbers, every run all scores."""
-        for run in self.runs:
-            run.check()
-            if [*run.scores] != [*self.measures]:
-                raise ValueError(f"the scores of run {run.run!r} are others than the measures")
 
     @property
     def by_name(self) -> list[RunCurve]:
@@ -288,12 +267,6 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
     runs: Annotated[tuple[BinnedRun, ...], Meta(min_length=1)] = msgspec.field(name="results")
 
     TABLES = ("main", "points")
-
-    def check(self) -> None:
-        """Bins have exact edges, and every point has all its numbers."""
-        check_bins(self.bins)
-        for run in self.runs:
-            run.check()
 
     def _frame(self, table: str) -> pl.DataFrame:
         return self.thinned(table)

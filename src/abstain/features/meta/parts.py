@@ -204,7 +204,6 @@ def _tukey_tests(
 def agreements(
     measures: Sequence[str], scores: Array, directions: Sequence[int]
 ) -> list[Agreement]:
-    """All pairs of measures; scores are measures × runs."""
     rows = []
     for i, j in combinations(range(len(measures)), 2):
         both = ~np.isnan(scores[i]) & ~np.isnan(scores[j])

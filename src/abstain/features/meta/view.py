@@ -59,7 +59,6 @@ class View(view.View[MetaResult]):
         return specs | {f"agreement_{name}": _heat_map(result, name) for name in maps}
 
     def draw(self, path: Path, **options: Any) -> None:
-        """All charts one below another in a file; one a file in a folder."""
         charts = self.charts()
         if path.suffix and charts:
             outside = {"$schema": SCHEMA, "config": CONFIG}
@@ -182,13 +181,11 @@ def in_bins(value: float | None, width: float) -> str | None:
 
 
 def notes_of(result: MetaResult) -> list[str]:
-    """What limits the conclusions: scores that do not exist, bins, what was left out."""
     few = "agreement" in result.parts and len(result.measures) < 2
     return [*_scores(result), *_bins(result), *_left_out(result), *([TWO_MEASURES] if few else [])]
 
 
 def _scores(result: MetaResult) -> Iterator[str]:
-    """Measures that are undefined, or equal for all runs, on all questions."""
     for name, scores in result.scores.items():
         known = [score for score in scores.values() if score is not None]
         undefined = [run for run, score in scores.items() if score is None]
@@ -199,7 +196,6 @@ def _scores(result: MetaResult) -> Iterator[str]:
 
 
 def _bins(result: MetaResult) -> Iterator[str]:
-    """Bins on another scale than the papers', and differences beyond them or without a swap."""
     for row in result.sensitivity:
         name = row.measure
         if result.width is None and row.width != WIDTH:
@@ -214,7 +210,6 @@ def _bins(result: MetaResult) -> Iterator[str]:
 
 
 def _left_out(result: MetaResult) -> Iterator[str]:
-    """Comparisons, resamples, pairs and permutations in which a measure does not exist."""
     for row in result.sensitivity or result.stability:
         if row.undefined:
             total = row.comparisons + row.undefined
@@ -230,7 +225,6 @@ def _left_out(result: MetaResult) -> Iterator[str]:
 
 
 def advice_of(result: MetaResult) -> list[str]:
-    """The difference that each measure needs here, and how many questions: sentences."""
     rows = result.sensitivity
     known = [row for row in rows if row.required is not None]
     sentences: list[str] = []

@@ -252,7 +252,6 @@ class Run:
         return Curve.of(answers, int(np.count_nonzero(self.codes[where] == UNSPLIT)))
 
     def clustered(self, where: BoolArray) -> Clustered:
-        """Those that have a confidence, each with its cluster."""
         assert self.clusters is not None
         some = where & has_answer(self.codes) & ~np.isnan(self.confidence)
         wrong = (self.codes[some] & 1) == 1
@@ -282,7 +281,6 @@ class Run:
 
 
 def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
-    """A run, tuned and judged part by part."""
     codes, measure, chooser = run.codes, run.measure, run.chooser
     some, have = count_stated(codes, run.confidence)
     if not some:
@@ -397,5 +395,4 @@ def kept(parts: Sequence[Part], aim: KeepRisk, against: Sequence[bool] = ()) -> 
 
 
 def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
-    """By how much one number is above another; none where one does not exist."""
     return None if one is None or other is None else number(sign * (one - other))

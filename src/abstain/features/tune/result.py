@@ -49,7 +49,6 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def mean(cls, tables: Sequence[IntArray], measure: Measure) -> Standing:
-        """Mean counts with the mean of the scores; none where one of the scores does not exist."""
         scores = [measure(Counts.of(table.tolist())) for table in tables]
         # counts of one table stay whole
         mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)
@@ -142,7 +141,6 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The gold that is judged on, where it is another."""
 
     def words(self, questions: int, on: int, cluster: str | None, seed: int, what: str) -> str:
-        """Which questions were tuned on and which were judged."""
         if self.tuned_on:
             values = " and ".join(f"{name} '{value}'" for name, value in self.tuned_on.items())
             others = f" of {self.judged_on}" if self.judged_on else ""
@@ -194,7 +192,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
     @property
     def chosen(self) -> dict[str, Threshold]:
-        """The threshold of every run, to compare confidences with."""
         return {
             tuned.run: Threshold.of(tuned.threshold, self.by, tuned.thresholds)
             for tuned in self.runs
@@ -269,7 +266,6 @@ class View(view.View[TuneResult]):
         return standings
 
     def _notes(self) -> list[str]:
-        """How it was tuned and judged, what was gained or kept, what is promised."""
         result, risk = self.result, self.result.aim.risk
         notes = [self._judged_how()]
         for tuned in result.runs:
@@ -282,7 +278,6 @@ class View(view.View[TuneResult]):
         return notes + view.policy_words(result.policy, result.touched)
 
     def _judged_how(self) -> str:
-        """Which questions were tuned on and judged, and for what."""
         result, split, aim = self.result, self.result.split, self.result.aim
         sought = f"maximise {aim.maximise}"
         if aim.risk is not None:
@@ -334,7 +329,6 @@ class View(view.View[TuneResult]):
         )
 
     def _warnings(self) -> list[str]:
-        """Answers that no threshold gives, and runs that should answer nothing."""
         result, warnings = self.result, []
         why = "it scores best so"
         if result.aim.risk is not None:
@@ -353,11 +347,9 @@ class View(view.View[TuneResult]):
 
 
 def _everything(tuned: Tuned, ending: str = "") -> str:
-    """Giving all answers there are: blanks without a candidate stay blank."""
     verb = "answer" if (tuned.answer_everything.coverage or 0) == 1 else "giv" if ending else "give"
     return f"{verb}{ending} {'everything' if verb == 'answer' else 'every answer there is'}"
 
 
 def _points(value: float, digits: int = 2) -> str:
-    """A share in points of a hundred, with its sign: −0.0162 is −1.62."""
     return f"{100 * value:+.{digits}f}".replace("-", "−")
