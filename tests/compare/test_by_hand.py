@@ -17,7 +17,7 @@ from abstain.features.compare.judge_errors import all_ways, bounds_of, correct_f
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.stats import intervals, randomisation
-from abstain.stats.hypotheses import Flips, bootstrap_p, student, wilcoxon
+from abstain.stats.hypotheses import Flips, Mean, bootstrap_p, wilcoxon
 from abstain.stats.intervals import Interval, between, check_level, interval
 from abstain.stats.randomisation import Tosses, after_swaps, extreme, p_of, randomise, swappable
 from tests.snapshots import refuses, says
@@ -49,11 +49,11 @@ def test_few_clusters_are_flipped_in_all_ways_up_to_16() -> None:
 def test_students_t_as_scipy_and_where_there_is_none() -> None:
     values = np.array([0.1, 0.4, -0.2, 0.3])
     mean, error = float(values.mean()), float(values.std(ddof=1)) / 2
-    assert student(mean, error, 3) == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
-    assert not math.isnan(student(0.1, 0.2, 1))
-    assert math.isnan(student(0.1, 0.2, 0))
-    assert math.isnan(student(0.1, 0.0, 4))
-    assert student(0.0, 0.0, 4) == 1
+    assert Mean(mean, error, 0.0, 3).p() == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    assert not math.isnan(Mean(0.1, 0.2, 0.0, 1).p())
+    assert math.isnan(Mean(0.1, 0.2, 0.0, 0).p())
+    assert math.isnan(Mean(0.1, 0.0, 0.0, 4).p())
+    assert Mean(0.0, 0.0, 0.0, 4).p() == 1
 
 
 def test_a_bootstraps_p_by_hand() -> None:

@@ -39,7 +39,14 @@ class ConfidenceComparison(OfQuestions):
     """Runs as sequences of answers, the surest first, and what is made of them."""
 
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
-        _check_test(chosen, options)
+        if options.test == "mcnemar":
+            raise UsageError("McNemar's test is for right and wrong; use randomisation")
+        resampled = options.test == "bootstrap" or options.detect is not None
+        if chosen.definition.bootstrap_biased and resampled:
+            raise UsageError(
+                f"{chosen.name} is biased upwards in any sample: it takes neither "
+                f"{option('test', 'bootstrap')} nor {option('detect')}"
+            )
         self.smooth = options.method in (DEFAULT, OF_INFLUENCE)
         options = replace(options, method=confidence_intervals.method_of(chosen, options.method))
         super().__init__(common, chosen, options)
@@ -186,14 +193,3 @@ class ConfidenceComparison(OfQuestions):
             "biased": self.chosen.definition.bootstrap_biased,
             "swaps": self.flips.trials if self.swappable else None,
         }
-
-
-def _check_test(chosen: Measure, options: Options) -> None:
-    if options.test == "mcnemar":
-        raise UsageError("McNemar's test is for right and wrong; use randomisation")
-    resampled = options.test == "bootstrap" or options.detect is not None
-    if chosen.definition.bootstrap_biased and resampled:
-        raise UsageError(
-            f"{chosen.name} is biased upwards in any sample: it takes neither "
-            f"{option('test', 'bootstrap')} nor {option('detect')}"
-        )

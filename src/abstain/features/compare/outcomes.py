@@ -71,8 +71,8 @@ class OutcomeComparison(comparison.OfQuestions):
         self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
             self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
-            self.judge: Any = {"confusion": self.confusion, "drawn": self.drawn}
-            self.judge |= {"seed": options.seed}
+            judge = {"confusion": self.confusion, "drawn": self.drawn, "seed": options.seed}
+            self.judge: Any = judge
         data, self.cells = common.evaluation.data, cells_of(chosen)
         self.codes, self.tables = data.ends, self.counts
         self.decides = chosen.definition.takes == "decisions"
@@ -87,7 +87,6 @@ class OutcomeComparison(comparison.OfQuestions):
         of_answers = known.studentised and not self.decides
         self.is_proportion_of_answers = of_answers and known.proportion is not None
         self.lacks_candidates = known.needs_candidates and bool(self.counts.unsplit.any())
-        """Whether the measure needs candidates that nobody knows."""
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
         self.drawing: Any = {"level": options.level, **self.seeded}
 
@@ -239,7 +238,18 @@ class OutcomeComparison(comparison.OfQuestions):
             both = zip(joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1), strict=True)
             return [PValue(hypotheses.mcnemar(int(a), int(b)), exact=True) for a, b in both]
         if options.test == "bootstrap":
-            return [self._bootstrapped(k) for k in range(len(wanted))]
+            tested = []
+            for pair, table in zip(wanted, joint, strict=True):
+                values = intervals.resampled(
+                    self.difference.value,
+                    table.ravel().astype(np.float64),
+                    self.clustered_joint(*pair),
+                    trials=options.resamples,
+                    generator=np.random.default_rng(options.seed),
+                )
+                tested.append(PValue(hypotheses.bootstrap_p(values), exact=False))
+                self.step()
+            return tested
         if self.clusters is not None:
             tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
             flips = hypotheses.Flips(self.clusters, **self.seeded)
@@ -255,17 +265,6 @@ class OutcomeComparison(comparison.OfQuestions):
                 PValue(hypotheses.mcnemar(int(t[1, 0]), int(t[0, 1])), exact=True) for t in tables
             ]
         return randomise(self.chosen, joint, progress=self.step, **self.seeded)
-
-    def _bootstrapped(self, number: int) -> PValue:
-        values = intervals.resampled(
-            self.difference.value,
-            self.joint[number].ravel().astype(np.float64),
-            self.clustered_joint(*self.wanted[number]),
-            trials=self.options.resamples,
-            generator=np.random.default_rng(self.options.seed),
-        )
-        self.step()
-        return PValue(hypotheses.bootstrap_p(values), exact=False)
 
     def row(self, run: int) -> dict[str, Any]:
         row: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
@@ -328,17 +327,13 @@ class PartialComparison(OutcomeComparison):
         judge_error: Any = None,
         judge_drawn: Any = None,
     ) -> None:
-        refused = {
-            "by": bool(by),
-            "judge_error": judge_error is not None or judge_drawn is not None,
-            "test": options.test == "mcnemar",
-        }
-        for name, asked in refused.items():
-            if asked:
-                raise UsageError(
-                    f"{option(name)} needs answers that are right or wrong, and "
-                    f"{option('partial')} makes shares of them"
-                )
+        counts = {"by": by, "judge_error": judge_error is not None}
+        counts["test"] = options.test == "mcnemar"
+        for name in (name for name, asked in counts.items() if asked):
+            raise UsageError(
+                f"{option(name)} needs answers that are right or wrong, and "
+                f"{option('partial')} makes shares of them"
+            )
         check_interval(options.method)
         super().__init__(common, chosen, options)
         self.of_questions = self.cluster_of is None
@@ -392,9 +387,8 @@ class PartialComparison(OutcomeComparison):
 
     def intervals(self) -> tuple[list[Interval], Array]:
         spans, errors = super().intervals()
-        by_scores = (DEFAULT, "mover")
-        named = [replace(s, method=HALL) if s.method in by_scores else s for s in spans]
-        return named, errors
+        usual = (DEFAULT, "mover")
+        return [replace(s, method=HALL) if s.method in usual else s for s in spans], errors
 
     def row(self, run: int) -> dict[str, Any]:
         return {"numbers": self.counts[run].to_dict()}

@@ -173,8 +173,8 @@ class ScoreComparison(Comparison):
         pair = self.paired(i, j).whole
         if pair.varies or not pair.value:
             return ""
-        few = "a t-test needs two or more" if self.groups < 2 else ""
-        return few or "the differences are all equal: use the randomisation test"
+        equal = "the differences are all equal: use the randomisation test"
+        return "a t-test needs two or more" if self.groups < 2 else equal
 
     def _too_few(self, i: int, j: int) -> str:
         pair = self.paired(i, j)

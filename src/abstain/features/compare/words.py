@@ -98,9 +98,8 @@ def _at_level(c: CompareResult) -> str:
 
 def verdict(c: CompareResult) -> list[str]:
     tested = [p for p in c.pairs if p.differs is not None]
-    untested = [p.no_test for p in c.pairs if p.no_test]
     sentences = []
-    if untested:
+    if untested := [p.no_test for p in c.pairs if p.no_test]:
         count = plural(len(untested), "pair has", "pairs have")
         sentences.append(f"{count} no verdict: {first_few(untested)}.")
     if not tested:
@@ -152,11 +151,8 @@ def _floor(c: CompareResult, tested: int) -> list[str]:
         floor, source, cure = by_resamples, f"{c.resamples:,} resamples", "use more resamples"
     if c.test in ("t", "student") or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
         return []
-    after = (
-        f" ({min(1.0, floor * times):.3g} after {c.correction.title()}'s correction)"
-        if times > 1
-        else ""
-    )
+    after = f" ({min(1.0, floor * times):.3g} after {c.correction.title()}'s correction)"
+    after *= times > 1
     none = f": no difference can be significant {_at_level(c)}; {cure}"
     return [f"With {source} no p is below {floor:.3g}{after}{none * (floor * times > c.alpha)}."]
 
@@ -175,14 +171,13 @@ def distinct_from(c: CompareResult, run: str) -> str:
 
 
 def plain_words(c: CompareResult) -> list[str]:
-    other = [(p, p.plain_p) for p in c.pairs if p.plain_p is not None]
     texts = [
         f"{pair.run} and {pair.against} {'differ' if p <= c.alpha else 'do not differ'} "
         + f"(p = {p_text(p)})".replace("= <", "< ")
-        for pair, p in other
+        for pair in c.pairs
+        if (p := pair.plain_p) is not None
     ]
-    what = "By the plain paired t-test (student) instead"
-    return [f"{what}, {first_few(texts)}."] if other else []
+    return [f"By the plain paired t-test (student) instead, {first_few(texts)}."] if texts else []
 
 
 def origin_words(c: CompareResult) -> list[str]:
@@ -236,8 +231,7 @@ def judge_words(c: CompareResult) -> list[str]:
     sentences = [f"{text} Differences and their p are as the judge graded, not corrected."]
     judged = {(pair.run, pair.against): pair.difference or 0.0 for pair in c.pairs}
     turned = [o for o in c.corrected if (o.difference or 0.0) * judged[o.run, o.against] < 0]
-    shown = c.corrected if len(c.corrected) <= FEW_PAIRS else turned
-    for one in shown[:FEW_PAIRS]:
+    for one in (c.corrected if len(c.corrected) <= FEW_PAIRS else turned)[:FEW_PAIRS]:
         low, high = map(score_text, one.interval)
         ahead = one.run if judged[one.run, one.against] > 0 else one.against
         sentences.append(
@@ -245,8 +239,6 @@ def judge_words(c: CompareResult) -> list[str]:
             f"({100 * c.level:g} % interval {low} to {high})"
             f"{f'; the judge puts {ahead} ahead' if one in turned else ''}."
         )
-    if len(shown) > FEW_PAIRS:
-        sentences.append(f"The correction turns the order of {plural(len(shown), 'pair')} in all.")
     if noisy := [row.run for row in c.rows if row.noisy]:
         sentences.append(
             f"For {first_few(noisy)} the correction likely adds more error than it removes: "

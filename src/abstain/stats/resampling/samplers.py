@@ -18,7 +18,6 @@ import numpy.typing as npt
 from abstain.measures import Measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray, Words
 from abstain.outcomes import EXCLUDED, CountsArray
-from abstain.stats.proportions import successes
 
 Rng: TypeAlias = np.random.Generator
 Pairs: TypeAlias = "tuple[IntArray, IntArray]"
@@ -45,6 +44,12 @@ class Scored:
     spans: tuple[float, ...]
     """The largest difference that two runs can have, by measure."""
 
+    def full(self) -> Array:
+        """Scores on all questions: measures × runs."""
+        source: Any = self
+        scores: Array = source.on(np.ones((1, source.questions), np.bool_))
+        return scores[..., 0]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed(Scored):
@@ -63,9 +68,6 @@ class Weighed(Scored):
     def cost(self) -> int:
         """Numbers held for a trial of a pair."""
         return self.questions
-
-    def full(self) -> Array:
-        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
 
     def sizes(self, weights: Weights) -> Array:
         """How many questions (… × questions) stand for, which `finish` divides by."""
@@ -226,9 +228,6 @@ class Outcomes(Scored):
     def cost(self) -> int:
         return len(self.places) ** 2
 
-    def full(self) -> Array:
-        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
-
     @property
     def hot(self) -> BoolArray:
         """(Classes × runs) × questions: the outcomes, one-hot."""
@@ -288,12 +287,6 @@ class Outcomes(Scored):
         rng.permuted(moved, axis=2, out=moved)
         classes = range(len(self.places))
         return self.scored(np.stack([np.count_nonzero(moved == k, axis=1) for k in classes]))
-
-    def trials(self, pairs: Pairs, formula: Measure) -> Array:
-        """Tables (pairs, 3, 3) of success, failure and no trial of a proportion."""
-        units = np.eye(EXCLUDED + 1)[list(self.places), :EXCLUDED]
-        into = successes(formula, CountsArray(units))
-        return np.asarray(into.T @ self.joint[:, pairs[0], :, pairs[1]].swapaxes(1, 2) @ into)
 
     def _cells(self, pairs: Pairs) -> IntArray:
         return self.joint[:, pairs[0], :, pairs[1]].reshape(len(pairs[0]), -1).T
