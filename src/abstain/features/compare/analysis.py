@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import structs
@@ -21,20 +21,17 @@ from abstain.features.compare.comparison import (
     Test,
 )
 from abstain.features.compare.confidence import ConfidenceComparison
+from abstain.features.compare.judge_errors import JudgeDrawn
 from abstain.features.compare.outcomes import OutcomeComparison, PartialComparison
+from abstain.features.compare.result import CompareResult
 from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import Measure, count_measure
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.hypotheses import adjust
-from abstain.stats.intervals import check_method
+from abstain.stats.intervals import IntervalMethod, check_method
 from abstain.stats.planning import check_plan
-
-if TYPE_CHECKING:
-    from abstain.features.compare.judge_errors import JudgeDrawn
-    from abstain.features.compare.result import CompareResult
-    from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURE = "c@1"
 OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "policy": {}}

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from abstain.features.compare.result import Move, Origin, SliceShare
 from abstain.measures import Measure
@@ -21,9 +21,6 @@ from abstain.outcomes import DECISIONS, VERDICTS
 from abstain.report.result import finite
 from abstain.runs.gold import Slices
 from abstain.stats.delta_method import FIVE, OF_DECISIONS, Functional, influence, one_run
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NODES = 12
 FINEST = 30
@@ -98,7 +95,12 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
     """
     f = _of_five(measure)
     start, end = np.asarray(other, np.float64), np.asarray(ours, np.float64)
-    at, weights = _graded_nodes()
+    half = np.append(0.0, 0.5 ** np.arange(FINEST, 0, -1.0))
+    edges = np.append(half, 1 - half[-2::-1])
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    width = np.diff(edges)[:, None]
+    at = (edges[:-1, None] + width * (nodes + 1) / 2).ravel()
+    weights = (width * weights / 2).ravel()
     way = start * (1 - at[:, None]) + end * at[:, None]
     phi = np.asarray(np.round((weights[:, None] * influence(f, way)).sum(axis=0), DECIMALS))
     moved, n = end - start, start.sum()
@@ -113,16 +115,6 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
 def _of_five(measure: Measure) -> Functional:
     """Of five outcomes: with candidates, or decisions."""
     return one_run(measure, OF_DECISIONS if measure.definition.takes == "decisions" else FIVE)
-
-
-def _graded_nodes() -> tuple[Array, Array]:
-    """Gauss–Legendre nodes and weights on [0, 1], in panels that halve towards both ends."""
-    half = np.append(0.0, 0.5 ** np.arange(FINEST, 0, -1.0))
-    edges = np.append(half, 1 - half[-2::-1])
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    width = np.diff(edges)[:, None]
-    at = edges[:-1, None] + width * (nodes + 1) / 2
-    return at.ravel(), (width * weights / 2).ravel()
 
 
 def _knowing(phi: Array) -> Array:

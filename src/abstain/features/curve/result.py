@@ -176,11 +176,8 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
     def by_name(self) -> list[RunCurve]:
         return sorted(self.runs, key=lambda run: run.run)
 
-    def _frame(self, table: str) -> pl.DataFrame:
-        return self.thinned(table)
-
-    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
-        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+    def _frame(self, table: str, points: int = 0) -> pl.DataFrame:
+        """With at most so many points of each curve; 0: all that are held."""
         if table == "main":
             names = (f"best {self.along}", "threshold", "coverage", f"{self.along} as submitted")
             rows: list[tuple[Any, ...]] = [
@@ -268,11 +265,8 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
     TABLES = ("main", "points")
 
-    def _frame(self, table: str) -> pl.DataFrame:
-        return self.thinned(table)
-
-    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
-        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+    def _frame(self, table: str, points: int = 0) -> pl.DataFrame:
+        """With at most so many points of each curve; 0: all that are held."""
         if table != "main":
             names = {"risk": ("risk",), "measure": (self.along,)}
             return curve_frame(self.runs, points, *names.get(table, ("risk", self.along)))

@@ -95,7 +95,7 @@ class Curves(view.View[C]):
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
         """One table: a line for each run, or a block of so many points for each."""
-        frame = self.result.thinned("main" if show == "summary" else show, points)
+        frame = self.result._frame("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())
         grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
@@ -189,7 +189,7 @@ class View(Curves[CurveResult]):
             f"best {along}": f"the best {along} that a threshold gives, in hindsight",
             f"{along} as submitted": "of the run as it is",
         }
-        grid = frame_grid(self.result.thinned(name, ON_PAGE))
+        grid = frame_grid(self.result._frame(name, ON_PAGE))
         grid.columns = [
             replace(c, means=meanings.get(c.name) or view.measure_summary(c.name))
             for c in grid.columns
@@ -252,7 +252,7 @@ def drawn(
     place = {run.run: n for n, run in enumerate(with_curve)}
 
     def rows(table: str) -> Rows:
-        every = result.thinned(table, most).rows(named=True)
+        every = result._frame(table, most).rows(named=True)
         return sorted((r for r in every if r["run"] in place), key=lambda r: place[r["run"]])
 
     made = {"risk": _risk(rows("risk")), "measure": _along(result.along, with_curve, rows)}
@@ -339,7 +339,7 @@ def _decision(result: CurveResult, most_runs: int | None) -> Figure:
         return Figure("decision", "", chart("", [], []))
     shown = list(decision.curves)[:most_runs]
     # beyond the last of PENALISED_AT S runs off the page
-    table = [row for row in result.thinned("decision").rows(named=True) if row["run"] in shown]
+    table = [row for row in result._frame("decision").rows(named=True) if row["run"] in shown]
     rows = [row for row in table if row["t"] <= PENALISED_AT[-1]]
     titles: dict[str, Any] = {"colour": "run", "y_title": PENALISED}
     layers = [bands("t", "low", "high", **titles), lines("t", "S", **titles)]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from abstain.errors import UnknownNameError, UsageError, option
@@ -31,20 +32,15 @@ from abstain.outcomes import EXCLUDED, UNSPLIT
 from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
+from abstain.runs.evaluation import Evaluation, RunData
 from abstain.runs.gold import GOLD
 from abstain.runs.sources import answers_of, count_stated, has_answer
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, check_repeats, error_of
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.runs.evaluation import Evaluation, RunData
-
-    Halves = Sequence[tuple[BoolArray, BoolArray]]
-
 Chooser = Maximise | KeepRisk
+Halves: TypeAlias = Sequence[tuple[BoolArray, BoolArray]]
 GAIN_LEVEL = 0.95
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import narwhals as nw
 import numpy as np
@@ -23,13 +23,11 @@ from abstain.io.tables import ROW, Table, cells, col
 from abstain.outcomes import OUTCOME_WORDS
 from abstain.reading import Reading
 from abstain.report.result import load
+from abstain.runs.evaluation import Evaluation
 from abstain.runs.faults import bad_confidence
 from abstain.runs.gold import Gold, read_gold
 from abstain.runs.judge import NO, not_numbers
 from abstain.runs.responses import RULE, read_responses
-
-if TYPE_CHECKING:
-    from abstain.runs.evaluation import Evaluation
 
 RUN, QUESTION, CONFIDENCE, SLICE = "__run", "__question", "__confidence", "__slice"
 BLANK = pl.lit("")
