@@ -203,13 +203,10 @@ def _tables(table: IntArray) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=4096)
 def binomial(m: int) -> Array:
-    from scipy.special import gammaln
+    from scipy.stats import binom
 
-    k = np.arange(m + 1)
-    chances = np.exp(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1) - m * np.log(2.0))
-    if m <= WHOLE:
-        return np.asarray(np.rint(chances * 2.0**m) / 2.0**m)
-    return np.asarray(chances / chances.sum())
+    chances = np.asarray(binom.pmf(np.arange(m + 1), m, 0.5))
+    return np.rint(chances * 2.0**m) / 2.0**m if m <= WHOLE else chances
 
 
 def sampled_p(

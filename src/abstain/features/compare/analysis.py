@@ -20,11 +20,10 @@ from abstain.features.compare.comparison import (
     Progress,
     Test,
 )
-from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.judge_errors import JudgeDrawn
 from abstain.features.compare.outcomes import OutcomeComparison, PartialComparison
+from abstain.features.compare.resampled import ConfidenceComparison, ScoreComparison
 from abstain.features.compare.result import CompareResult
-from abstain.features.compare.scores import ScoreComparison
 from abstain.measures import Measure, count_measure
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix

@@ -17,8 +17,8 @@ from msgspec import structs
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison, judge_errors
+from abstain.features.compare.resampled import HALL
 from abstain.features.compare.result import CompareResult, Corrected
-from abstain.features.compare.scores import HALL
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
