@@ -271,8 +271,7 @@ class OutcomeComparison(comparison.OfQuestions):
         if self.unknown.any() and not self.decides:
             unknown = int(self.unknown[run])
             low, high = judge_errors.bounds_of(self.chosen, self.known[run], unknown)
-            row |= {"unknown": unknown, "all_ways": judge_errors.all_ways(self.chosen, unknown)}
-            row["bounds"] = {self.measure: (finite(low), finite(high))}
+            row |= {"unknown": unknown, "bounds": {self.measure: (finite(low), finite(high))}}
         if self.confusion is not None:
             cells = self.cells.merge(self.counts.table[run])
             score, span = self._corrected(
@@ -280,7 +279,6 @@ class OutcomeComparison(comparison.OfQuestions):
             )
             row["corrected"] = {self.measure: finite(score)}
             row["corrected_intervals"] = {self.measure: ends(span)}
-            row["noisy"] = judge_errors.adds_noise(self.chosen, cells, **self.judge)
         return row
 
     def _corrected(self, cells: Array, clusters: Array | None) -> tuple[float, Interval]:

@@ -64,12 +64,8 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Responses that were unparseable, failed or missing, over all questions."""
     bounds: Annotated[dict[str, Ends], *BOUNDS] = {}
     """The lowest and the highest score over all ways in which they could have gone."""
-    all_ways: bool = True
-    """Whether every way was looked at, or an even sample of them."""
     corrected: Annotated[dict[str, float | None], CORRECTED] = {}
     corrected_intervals: Annotated[dict[str, Ends], *CORRECTED_ENDS] = {}
-    noisy: bool = False
-    """Whether the correction likely errs more than the judge does."""
     unstated: int = 0
     """Answers without a confidence, where others have one."""
 

@@ -213,11 +213,7 @@ def unknown_words(c: CompareResult) -> list[str]:
     text = f"{responses} unknown (unparseable, failed or missing)"
     if not total or not all(row.bounds for row in c.rows):
         return [f"{text}."] if total else []
-    above, below = (c.rows if c.higher_is_better else c.rows[::-1])[:: len(c.rows) - 1]
-    low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
-    reverse = len(c.rows) == 2 and (low is None or high is None or low <= high)
-    why = " and could reverse the order of the two runs" if reverse else ""
-    return [f"{text}{why}: worst and best bound the score over all their outcomes."]
+    return [f"{text}: worst and best bound the score over all their outcomes."]
 
 
 def judge_words(c: CompareResult) -> list[str]:
@@ -238,11 +234,6 @@ def judge_words(c: CompareResult) -> list[str]:
             f"Corrected, {one.run} − {one.against} is {score_text(one.difference)} "
             f"({100 * c.level:g} % interval {low} to {high})"
             f"{f'; the judge puts {ahead} ahead' if one in turned else ''}."
-        )
-    if noisy := [row.run for row in c.rows if row.noisy]:
-        sentences.append(
-            f"For {first_few(noisy)} the correction likely adds more error than it removes: "
-            f"{checked} do not show a bias of the judge."
         )
     return sentences
 
