@@ -300,7 +300,6 @@ VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")
 
 
 def blank_kind(why: Why, candidate: str = "unknown") -> int:
-    """The kind code of a blank with this reason and candidate."""
     return 2 + len(CANDIDATES) * tuple(Why).index(why) + CANDIDATES.index(candidate)
 
 
@@ -360,7 +359,6 @@ def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
 
 
 def stated_effects(texts: Iterable[str]) -> dict[Why, Effect]:
-    """Parse `kind=effect` texts; unknown names and contradictions raise."""
     effects: dict[Why, Effect] = {}
     for text in texts:
         kind, equals, effect = text.partition("=")

@@ -135,7 +135,6 @@ class Reading(
 
 
 def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
-    """Validated names for runs: unique, none empty."""
     names = tuple(name.strip() for name in ([texts] if isinstance(texts, str) else texts))
     for name in names:
         if not name:
@@ -208,7 +207,6 @@ PLAIN = Reading()
 
 
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
-    """Raise if a field of `why` differs from its default; `why` holds the messages."""
     for name in reversed([*why]):  # a master implies an engine, so it is checked first
         if getattr(reading, name) != getattr(PLAIN, name):
             raise UsageError(why[name])

@@ -30,7 +30,6 @@ ODD_PATH = re.compile(r"(^|/)[_.][^/]*$|[*?\[\]{}\\:]")
 
 
 def check_engine(engine: str | None, master: str | None = None) -> str:
-    """The engine that is asked for; a master is Spark's."""
     chosen = engine or ("polars" if master is None else "spark")
     check_name("engine", chosen, ENGINES)
     if master is not None and chosen != "spark":
@@ -39,7 +38,6 @@ def check_engine(engine: str | None, master: str | None = None) -> str:
 
 
 def moved(table: Table, engine: str, master: str | None = None) -> Table:
-    """A table in another engine, which reads Parquet itself and gets the rows of other files."""
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
     times = Counter(map(str.lower, table.columns))
@@ -112,7 +110,6 @@ def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
 
 
 def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
-    """A small table as a Spark DataFrame, sent whole to every worker where it is joined."""
     from pyspark.sql.functions import broadcast
 
     return broadcast(_spark_frame(small, session))
@@ -125,7 +122,6 @@ def _spark_frame(frame: pl.DataFrame, session: SparkSession) -> Any:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The session that there is, or a new one at the master (by default this machine)."""
     _needed("pyspark", "spark")
     from pyspark.sql import SparkSession
 

@@ -117,8 +117,6 @@ NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 @dataclass(frozen=True)
 class Opened:
-    """A file to read: its name in messages, and its path or its bytes."""
-
     name: str
     path: Path | None = None
     data: bytes = b""
@@ -131,7 +129,6 @@ class Opened:
 
     @cached_property
     def packing(self) -> str | None:
-        """How its bytes are compressed; they are decompressed each time that they are read."""
         with self._raw() as file:
             begins = file.read(4)
         if begins.startswith(GZIP):
@@ -151,7 +148,6 @@ class Opened:
             return file.read(HEAD)
 
     def read(self) -> bytes:
-        """All plain bytes, if they may be held in memory."""
         with read_errors(self.name), self.stream() as file:
             if self.packing is not None:
                 return _all_of(file, self.name)
@@ -168,7 +164,6 @@ class Opened:
 
 
 def open_file(path: str | os.PathLike[str]) -> Opened:
-    """Open a file, or the standard input (`-`); a pipe is read into memory at once."""
     name = os.fspath(path)
     if name == STDIN:
         return _read_once(sys.stdin.buffer, sys.stdin.buffer, STDIN_NAME)
@@ -224,7 +219,6 @@ class _Stream(io.RawIOBase):
 
 
 def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]:
-    """The decompressed bytes of a file, which may hold several frames; too many raise."""
     import zstandard
 
     def new_frame() -> Any:
@@ -263,7 +257,6 @@ def _nearby(path: Path) -> str:
 
 
 def refuse_binary(opened: Opened) -> None:
-    """Refuse files of spreadsheet programs that are not UTF-8 text, with advice."""
     if WORKBOOK.match(opened.head):
         what = "is a file of a spreadsheet program, expected text: save the table as CSV UTF-8"
         raise InputError(what, opened.name)
@@ -272,7 +265,6 @@ def refuse_binary(opened: Opened) -> None:
 
 
 def text_blocks(opened: Opened) -> Iterator[bytes]:
-    """The bytes of a text file without the byte order mark; binary data and huge lines raise."""
     size = 0
     refuse_binary(opened)
     with read_errors(opened.name), opened.stream() as file:

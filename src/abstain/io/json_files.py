@@ -33,7 +33,6 @@ T = TypeVar("T")
 
 
 def read_jsonl(opened: Opened) -> Table:
-    """A JSONL file as a table: checked as a whole, its rows still to be read."""
     rows, kinds = _looked_through(opened)
     if not rows:
         raise InputError("has no rows", opened.name)
@@ -59,7 +58,6 @@ def read_array(opened: Opened) -> Table:
 
 
 def _looked_through(opened: Opened) -> tuple[int, Kinds]:
-    """How many records there are, and what their columns hold; what is no record is refused."""
     kinds: Kinds = {}
     rows = 0
     for _, some in _in_chunks(opened):
@@ -84,7 +82,6 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
 
 
 def _in_chunks(opened: Opened) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
-    """Some records at a time, and the number of the lines before each."""
     before, decode = 0, msgspec.json.Decoder().decode
     for chunk in chunks_of(opened):
         rows, some, problem = list[int](), list[dict[str, Any]](), ""
@@ -127,7 +124,6 @@ def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) 
 
 
 def _standard(token: re.Match[bytes]) -> bytes:
-    """A string without halves of surrogate pairs; what is no string as null."""
     if not token[0].startswith(b'"'):
         return b"null"
     return SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], token[0])

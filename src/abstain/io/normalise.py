@@ -55,7 +55,6 @@ MATCHES: dict[str, Callable[[str], str]] = {"id": str.strip, "text": plain, "squ
 
 
 def matcher(name: str) -> Callable[[str], str]:
-    """The normalisation that a way of matching stands for."""
     normal = MATCHES[name]
     # An answer of articles alone is still an answer: it must not turn into a blank.
     return lambda text: normal(text) or text.strip()

@@ -95,7 +95,6 @@ def _beside(target: Path) -> Path:
 
 @contextlib.contextmanager
 def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft folder that takes its place at the end (a link stays one), or vanishes on failure."""
     target = Path(os.path.realpath(folder))
     draft = _beside(target)
 

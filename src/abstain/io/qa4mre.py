@@ -79,7 +79,6 @@ def _none_is_right(right: Sequence[str], options: Sequence[str], texts: Sequence
 
 
 def read_qa4mre(opened: Opened) -> Table:
-    """A gold or a run as a table; which of them it is, its root says."""
     reader = _Reader(opened)
     reader.read()
     if not reader.rows:
@@ -218,7 +217,6 @@ class _Reader:
         return pl.DataFrame(self.rows, schema=dict.fromkeys(names, pl.String))
 
     def gold(self) -> pl.DataFrame:
-        """The questions of a gold; where ids of tests restart in topics, a test has both ids."""
         tests = set(self._tests)
         restarts = len({r_id for _, r_id in tests}) < len(tests)
         for row, (t_id, r_id) in zip(self.rows, self._tests, strict=True):
@@ -312,7 +310,6 @@ def _gold_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
 def _in_tests(
     frame: pl.DataFrame, root: ElementTree.Element
 ) -> Iterator[tuple[ElementTree.Element, Row]]:
-    """Each row with the element of its test, in that of its topic, both made where they begin."""
 
     def topic_of(row: Row) -> dict[str, str]:
         t_id = id_levels(row["question"])[0]

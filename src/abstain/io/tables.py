@@ -69,8 +69,6 @@ Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 
 
 class Table(Struct, frozen=True):
-    """A table that was read: its name in messages, its format, its columns, its rows."""
-
     name: str
     format: str
     columns: tuple[str, ...]
@@ -111,7 +109,6 @@ class Table(Struct, frozen=True):
         return next((name for name, known in self.renamed.items() if known == column), column)
 
     def place(self, row: int | None) -> Place:
-        """The place of a record: for text formats the line on which it begins."""
         if row is None:
             return Place(self.name)
         if self.parts:
@@ -159,7 +156,6 @@ def read_table(
 
 
 def _read_plain(opened: Opened, format: str) -> Table:
-    """Open a table of a known format; rows of text formats are read later."""
     if format == "parquet":
         return _read_parquet(opened)
     if format == "qa4mre":
@@ -230,7 +226,6 @@ def format_of_name(name: str) -> str | None:
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
-    """Write a table in the format that its name says; a failure leaves no partial file."""
     from abstain.io.output import whole
 
     label, chosen = str(path), format or format_of_name(str(path))
@@ -259,7 +254,6 @@ def _refuse_types(frame: pl.DataFrame, name: str, format: str) -> None:
 
 
 def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
-    """A table whose lists are cells with | between their texts."""
     for column in ("correct", "options"):
         if isinstance(frame.schema.get(column), pl.List):
             texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
@@ -315,7 +309,6 @@ def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Seri
 
 
 def json_text(value: Any) -> str:
-    """A JSON value as the text of a cell."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:

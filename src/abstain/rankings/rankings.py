@@ -210,7 +210,6 @@ class Rankings:
 
 
 def default_measures(settings: ListSettings) -> tuple[str, ...]:
-    """What is scored by default."""
     stops = settings.nil is not None or settings.limit is not None
     return (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
 
@@ -231,7 +230,6 @@ def ranking_measures(
 
 
 def _measures_of(text: str | Measure) -> list[Measure]:
-    """The measure that a text names, or those that it names in trec_eval."""
     if isinstance(text, str) and MRR.match(text):
         raise UsageError(f"for rankings the mean of {MRR.sub('RR', text)} is the MRR: ask for that")
     try:

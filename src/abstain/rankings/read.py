@@ -151,7 +151,6 @@ def read_rankings(
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
-    """Each run with the name that its caller chose, if any; frames without one are numbered."""
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         pairs = [(str(name), data) for name, data in runs.items()]
     else:
@@ -260,7 +259,6 @@ def _remarks(judgments: Judgments) -> Iterator[str]:
 
 
 def _refuse_missing(lists: RankedLists) -> None:
-    """Stop where a run lacks a query."""
     for run, missing in zip(lists.runs, lists.by_run(lists.missing), strict=True):
         names = [q for q, gone in zip(lists.queries, missing, strict=True) if gone]
         if names:
@@ -271,7 +269,6 @@ def _refuse_missing(lists: RankedLists) -> None:
 def _collect(
     source: Source, judgments: Judgments, *, by_rank: bool, gather: bool = False
 ) -> dict[str, Collected]:
-    """The judged documents of each run in a source; scattered rows are gathered first."""
     collectors: dict[str, Collector] = {}
     new = partial(Collector, judgments, by_rank=by_rank)
     try:
@@ -289,7 +286,6 @@ def _collect(
 
 
 def _repeated(source: Source, error: RepeatedError) -> InputError:
-    """What appears twice for a query, with its two places."""
     what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
     problem = f"{what} appears twice for query {shown(error.query)}"
     places = source.places_of(error)
@@ -375,7 +371,6 @@ def _assemble(
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
-    """The judged documents of all runs, run after run; each has the number of its list as code."""
     parts = []
     for number, each in enumerate(runs):
         code, rank, grade = each.hits.code, each.hits.rank, each.hits.grade
@@ -386,7 +381,6 @@ def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
 
 
 def _with_nil(pool: Pool) -> Pool:
-    """The pool with NIL as the one right answer where there is no other."""
     top = pool.top or 1.0
     nothing = pool.nothing()
     grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)

@@ -26,8 +26,6 @@ Source: TypeAlias = "TrecFile | RankedTable"
 
 
 class SourceNames(Struct, frozen=True):
-    """What a source is called."""
-
     name: str
     """In messages."""
     run: str
@@ -46,28 +44,22 @@ class RunOrigin(Struct, frozen=True):
 
 
 class TrecFile(SourceNames, frozen=True):
-    """A file in TREC's format."""
-
     opened: Opened
 
     elsewhere: ClassVar[bool] = False
     """Whether another engine than polars ranks it: it is read and ranked line by line."""
 
     def judgments(self) -> pl.DataFrame:
-        """The rows of the qrels: query, doc, rel."""
         return trec.read_qrels(self.opened)
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
-        """The runs' rows in batches: query, doc, score (or −rank), run, and what `marks` say."""
         yield from trec.run_batches(self.opened, by_rank=by_rank, marks=marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """The places of what appears twice for a query."""
         lines = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
         return [Place(self.name, line) for line in lines]
 
     def place_of(self, query: str) -> Place:
-        """The first place of a query."""
         return Place(self.name, trec.first_line_with(self.opened, query))
 
 
@@ -81,7 +73,6 @@ def open_source(
     engine: str | None = None,
     master: str | None = None,
 ) -> Source:
-    """A path, a dataframe or a dict of dicts; tables go to the engine, a TREC file never does."""
     chosen = check_engine(engine, master)
     if isinstance(data, (str, os.PathLike, Opened)) and format in (None, TREC):
         opened = data if isinstance(data, Opened) else open_file(os.fspath(data))

@@ -43,8 +43,6 @@ ALIASES = {
 
 
 class RankedTable(SourceNames, frozen=True):
-    """A table of judgments or of ranked documents."""
-
     table: Table
 
     @property
@@ -57,7 +55,6 @@ class RankedTable(SourceNames, frozen=True):
         return ("query", "doc", "run") if "run" in self.table.columns else ("query", "doc")
 
     def judgments(self) -> pl.DataFrame:
-        """The rows of the qrels: query, doc, rel."""
         table = self.table
         require(table, IDS | {"rel": "which holds the grade (0: judged, not relevant)"})
         rows = collect(_chosen(table, ("query", "doc"), "rel"), table.name)
@@ -67,7 +64,6 @@ class RankedTable(SourceNames, frozen=True):
         return rows.select("query", "doc", _numbers(rows, "rel", table, finite=True))
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
-        """The rows of the runs, some at a time."""
         table = self.table
         order = self.order(by_rank=by_rank)
         for rows in _batches(table, self.texts, order):
@@ -81,7 +77,6 @@ class RankedTable(SourceNames, frozen=True):
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
     def order(self, *, by_rank: bool) -> str:
-        """The column that documents are ordered by; a table without it, or without ids, fails."""
         table, order = self.table, "rank" if by_rank else "score"
         require(table, IDS)
         if order == "score" and order not in table.columns and "rank" in table.columns:
@@ -93,7 +88,6 @@ class RankedTable(SourceNames, frozen=True):
         return order
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """The places of what appears twice for a query."""
         same, number = pl.col("doc") == (error.doc or ""), None
         if error.doc is None:
             number = "rank"
@@ -119,7 +113,6 @@ def open_rows(
     engine: str,
     master: str | None,
 ) -> RankedTable:
-    """A path of a table, any dataframe, or a dict of dicts."""
     path = None
     if isinstance(data, (str, os.PathLike, Opened)):
         path = None if isinstance(data, Opened) else os.fspath(data)
@@ -166,7 +159,6 @@ def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:
 
 
 def _chosen(table: Table, texts: Sequence[str], number: str | None = None) -> nw.LazyFrame[Any]:
-    """The wanted columns and the row's number, not read yet, ids as text."""
     lazy = nw.from_native(table.frame).lazy()
     more = [] if number is None or number in texts else [nw.col(number)]
     return lazy.select(*text_columns(lazy, texts, table.name), *more)
@@ -191,7 +183,6 @@ def _batches(
 def _refuse(
     table: Table, rows: pl.DataFrame, wrong: pl.Series, problem: str, cells: pl.Series | None = None
 ) -> None:
-    """Refuse the first wrong row, with what its cell holds."""
     if not wrong.any():
         return
     at = int(wrong.arg_true()[0])
@@ -255,7 +246,6 @@ def collect_in_engine(
 
 
 def _engine_rows(source: RankedTable, *, by_rank: bool) -> nw.LazyFrame[Any]:
-    """run, query, doc and score (−rank where ranks count)."""
     name, order = source.name, source.order(by_rank=by_rank)
     frame = nw.from_native(source.table.frame).lazy()
     dtype, number = frame.collect_schema()[order], nw.col(order).cast(nw.Float64)
@@ -343,19 +333,16 @@ def _by_run(
 
 
 def needs_queries(argument: str) -> UsageError:
-    """The error of an argument that needs the table of queries."""
     needed = option("queries", "FILE")
     return UsageError(f"{option(argument)} needs a table of the queries: {needed}")
 
 
 def open_queries(queries: Any, columns: Mapping[str, str]) -> Table:
-    """The table of queries, its columns by their known names."""
     table = open_table(queries, name="queries")
     return rename(table, columns_of(table, columns, "queries"), side="queries")
 
 
 def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The column `query` and the wanted attributes, as text."""
     require(table, {"query": "which names the query"})
     attributes = [c for c in table.columns if c != "query"]
     for name in by:

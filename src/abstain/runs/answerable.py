@@ -28,7 +28,6 @@ ANSWERABLE = "__answerable"
 
 
 def marking(table: Table) -> dict[str, bool]:
-    """The columns of a table that mark questions, and whether yes means answerable."""
     columns = {c: MEANS_ANSWERABLE[plain(c)] for c in table.columns if plain(c) in MEANS_ANSWERABLE}
     for column, name in table.renamed.items():
         means = MEANS_ANSWERABLE.get(plain(column))
@@ -67,7 +66,6 @@ def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
 
 
 def unreadable(text: str, columns: Collection[str], table: Table) -> str:
-    """The message for a row that says neither yes nor no."""
     names = " and ".join(repr(table.in_file(column)) for column in columns)
     if text in ("yes and no", "no and yes"):
         return (
@@ -110,7 +108,6 @@ def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.S
 
 
 def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
-    """Refuse a question that a column marks as answerable but that has no right answer."""
     columns = [name for name in marking(table) if not by_evidence(name)]
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
     if columns and len(wrong):

@@ -62,7 +62,6 @@ class KindCounts(Struct, frozen=True):
 def kind_counts(
     runs: Sequence[str], slices: Sequence[tuple[str | None, ...]], table: IntArray, questions: int
 ) -> KindCounts:
-    """Reshape counts, runs × slices × kinds, to a row for each run and slice."""
     names = [run for run in runs for _ in slices]
     return KindCounts(names, [*slices] * len(runs), table.reshape(-1, CODES), questions)
 
@@ -88,7 +87,6 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
 
 
 def refuse_counts(runs: int, slices: int, label: str) -> None:
-    """Raise before a table of counts is allocated that is too large."""
     if runs * slices * KINDS > MAX_COUNTS:
         raise InputError(
             f"{runs:,} runs × {slices:,} slices are more than the {MAX_COUNTS // KINDS:,} rows of "
@@ -238,7 +236,6 @@ def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) ->
 
 
 def run_count(item: Responses) -> int:
-    """The number of distinct runs in a table, before any join."""
     if item.run is not None:
         return 1
     runs = item.frame.select(nw.col("run").n_unique().alias("runs"))
@@ -277,21 +274,18 @@ def counts_by_run(
 
 
 def count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> CountsByRun:
-    """Count responses by run, slice and kind with `group_by` in the frame's engine."""
     rows = engine_counts(judged, frame, [SLICE])
     distinct = rows_by_run(judged, frame).select("run", "distinct")
     return counts_by_run(judged, rows, slices, dict(distinct.iter_rows()))
 
 
 def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-    """For each run its number of rows and of distinct questions of the gold."""
     known = frame.filter(~nw.col(INDEX).is_null())
     sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
     return collect(known.group_by("run").agg(*sizes), judged.label)
 
 
 def engine_counts(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
-    """How many rows of each kind, by run and slice, counted by the frame's engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
     kinds = collect(grouped, judged.label).with_columns(texts, numbers)

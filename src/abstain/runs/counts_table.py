@@ -25,8 +25,6 @@ NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
 
 
 class Row(Struct, frozen=True):
-    """One row of counts."""
-
     run: str
     counts: Counts
     attributes: dict[str, str | None]
@@ -70,7 +68,6 @@ class CountsTable(Source):
         return [str(key[0]) for key in seen], [key[1:] for key in seen], counts
 
     def _require(self, names: Sequence[str]) -> None:
-        """Refuse attributes that no row has."""
         if self.table is not None:
             require(self.table, dict.fromkeys(names, "which was asked for"))
         elif names:
@@ -106,7 +103,6 @@ class CountsTable(Source):
 def read_counts_table(
     data: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> CountsTable:
-    """The counts of a table, a frame, or a mapping of names to `Counts`."""
     if isinstance(data, Mapping) and all(isinstance(item, Counts) for item in data.values()):
         if not data:
             raise UsageError("there are no counts to score")
@@ -151,7 +147,6 @@ def read_counts_table(
 
 
 def _numbers(record: Mapping[str, Any], place: Place) -> dict[str, int]:
-    """Parse the whole numbers of a row; one has to tell the number of unanswered questions."""
     cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
     numbers = {column: n for column, n in cells.items() if n is not None}
     if not {*SIZES} & {*numbers}:
@@ -183,7 +178,6 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
 
 
 def _counts(numbers: Mapping[str, int]) -> Counts:
-    """The counts of a row: unanswered ones without a column follow from the total."""
     right, wrong = numbers["right"], numbers["wrong"]
     if {*BLANKS} & {*numbers}:
         return Counts(right, wrong, **{column: numbers.get(column, 0) for column in BLANKS})

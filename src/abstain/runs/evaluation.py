@@ -133,7 +133,6 @@ class RunData:
         return sorted(self.source.names(), key=lambda run: (place.get(run, len(place)), run))
 
     def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions with these attributes (None: all); an unknown one raises."""
         return self.source.questions(attributes)
 
     @property
@@ -143,7 +142,6 @@ class RunData:
 
     @property
     def marks_unanswerable(self) -> bool:
-        """Whether a column says which questions are unanswerable."""
         return self.source.marks_unanswerable
 
     def sides(self, by: Sequence[str] = ()) -> Sides:
@@ -238,11 +236,9 @@ class RunData:
 
     @property
     def states_confidence(self) -> bool:
-        """Whether any of the tables has a column of confidences."""
         return any("confidence" in item.table.columns for item in self.source.responses)
 
     def require_confidence(self) -> None:
-        """Raise if no table has confidences, naming the column that would hold them."""
         if self.kind == "counts" or self.states_confidence:
             return
         tables = [item.table for item in self.source.responses]
@@ -300,12 +296,10 @@ class RunData:
         return of_each(table, shares[run])
 
     def overall(self) -> CountsArray:
-        """Counts by run over all questions."""
         everywhere = Slices("", [""], np.zeros(self.ends.shape[1], np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
     def slices(self, attribute: str) -> Slices:
-        """The questions grouped by the values of an attribute, in natural order."""
         return slices_of(self.with_attributes([attribute]), attribute)
 
     def clusters(self, attribute: str | None = None) -> IntArray | None:

@@ -98,7 +98,6 @@ def problem_at(
 
 
 def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
-    """Describe a faulty row as a `Problem`; `hints` adds the nearest ids (slow)."""
     table = judged.responses[row[FILE]].table
     message = _message(row[KIND], row, judged.gold, table, hints=hints)
     where = judged.place(row)
@@ -180,7 +179,6 @@ WINDOWS = (1 << 16, 1 << 20, 1 << 62)
 
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
-    """The error for the first repeated question; `times` is the number of repeats by run."""
     first = repeats(judged, most=1, runs=list(times))[0]
     first = replace(first, message=first.message + telling_apart(judged.responses[0].table))
     return first.error(sum(times.values()) - 1, listed=not judged.graded)

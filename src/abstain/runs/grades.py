@@ -130,7 +130,6 @@ def judge_rows(
 
 
 def grade_rows(item: Responses) -> pl.DataFrame:
-    """The judged rows of one table, each with its run, its question and its kind."""
     judged = judge_rows([item], {})
     count_kinds(judged)  # what is wrong with a row is refused
     columns = ["run", "question", KIND]
@@ -232,7 +231,6 @@ def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[
 
 
 def _kind(names: Sequence[str]) -> nw.Expr:
-    """The kind of a row: its grade's, but a blank that says why keeps its reason."""
     cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))] if INDEX in names else []
     graded, side = nw.col(GRADED), nw.col(SIDE) if SIDE in names else code(0)
     if ANSWERABLE in names:
@@ -256,7 +254,6 @@ def _kind(names: Sequence[str]) -> nw.Expr:
 def _questions(
     responses: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]], by: Sequence[str]
 ) -> pl.DataFrame:
-    """The questions that have an id, each once, with some attributes."""
     columns = ["question", *(BY + name for name in by)]
     parts = []
     for item, frame in zip(responses, frames, strict=True):
@@ -416,7 +413,6 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
 
 
 def fold(value: str) -> str:
-    """A grade normalised for lookup: without case, a final full stop and spelling variants."""
     text = value.strip()
     if text == "-1":
         return text

@@ -79,11 +79,9 @@ class Judged(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The name of the first table, for messages about all of them."""
         return self.responses[0].table.name
 
     def place(self, row: Mapping[str, Any]) -> Place:
-        """The place of a row, which has the columns `FILE` and perhaps `ROW`."""
         item: Responses = self.responses[row[FILE]]
         return item.table.place(row.get(ROW))
 
@@ -192,7 +190,6 @@ def columns_as_text(
 def _with_confidence(
     frame: nw.LazyFrame[Any], label: str
 ) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
-    """Parse confidence as a float; the column `UNREAD` has the texts that are no numbers."""
     dtype = frame.collect_schema()["confidence"]
     if dtype.is_numeric() or dtype == nw.Boolean or is_all_null(frame, "confidence"):
         return frame, [nw.col("confidence").cast(nw.Float64)]
@@ -207,7 +204,6 @@ def _with_confidence(
 
 
 def not_numbers(dtype: object, label: str) -> InputError:
-    """The error of a column of confidences that holds no numbers."""
     return InputError(f"column 'confidence' holds {dtype}, expected one number per row", label)
 
 
@@ -330,7 +326,6 @@ def code(number: int) -> nw.Expr:
 
 
 def filled_in(name: str) -> nw.Expr:
-    """Whether a cell is neither null nor empty."""
     return ~nw.col(name).is_null() & (nw.col(name) != "")
 
 
@@ -341,7 +336,6 @@ Cases = list[tuple[nw.Expr, nw.Expr]]
 def _faults(
     names: Sequence[str], align: str, has_answer: nw.Expr, declined: nw.Expr | None
 ) -> Cases:
-    """The faults of a response, in the order in which they are checked."""
     col = nw.col
     cases = [(~filled_in("run"), code(NO_RUN))]
     if align == "position":
@@ -369,7 +363,6 @@ def _faults(
 
 
 def bad_reason(names: Sequence[str]) -> Cases:
-    """The fault of an unknown reason."""
     if "why" not in names:
         return []
     unknown = ~nw.col("why").str.to_lowercase().is_in(tuple(Why))
@@ -377,7 +370,6 @@ def bad_reason(names: Sequence[str]) -> Cases:
 
 
 def bad_confidence_of(names: Sequence[str]) -> Cases:
-    """The fault of a confidence that is no number from 0 to 1."""
     if "confidence" not in names:
         return []
     bad = ~nw.col("confidence").is_between(0, 1)  # NaN is not
@@ -422,7 +414,6 @@ def _accept_several(
 
 
 def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
-    """Answers and candidates normalised: each distinct text once, then joined back."""
     for column in ("answer", "candidate"):
         if column not in frame.collect_schema().names():
             continue
@@ -440,7 +431,6 @@ def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
 
 
 def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """The position of each response in its run as the index of its question."""
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
         raise UsageError(

@@ -89,7 +89,6 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
 
 
 def _log(at: int, source: Responses) -> _Log | None:
-    """A log with its questions; None for other tables and for logs of several tasks."""
     table = source.table
     reader = log_readers().get(table.format)
     if table.run_id is None or TASK not in table.columns or not reader or not reader.one_task:
@@ -107,7 +106,6 @@ def _log(at: int, source: Responses) -> _Log | None:
 
 
 def _find_same_questions(logs: Sequence[_Log]) -> None:
-    """Set `asks` of each log to the first task that asks the same questions."""
     first: dict[str, _Log] = {}
     models: dict[str, set[str]] = defaultdict(set)
     for log in logs:
@@ -124,7 +122,6 @@ def _find_same_questions(logs: Sequence[_Log]) -> None:
 
 
 def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
-    """Group the logs of one model into runs: one of all tasks, or one for each folder."""
     tasks = {log.task for log in logs}
     if len(tasks) == 1 or len({log.asks for log in logs}) < len(tasks):
         return []  # the same questions again and again are as many runs
@@ -159,7 +156,6 @@ def _name_by_task(logs: Sequence[_Log]) -> None:
 
 
 def _with_task(columns: Sequence[str], task: pl.Expr) -> list[pl.Expr]:
-    """The ids of questions and of samples with the task before each."""
     ids = [name for name in ("question", SAMPLE) if name in columns]
     return [pl.concat_str(task, pl.lit("/"), pl.col(name)).alias(name) for name in ids]
 
@@ -230,7 +226,6 @@ FIRST_EPOCH = pl.lit(1, dtype=pl.Int64).alias(EPOCH)
 
 
 def _questions(logs: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The questions of all logs, each once, with their attributes; the default epoch is 1."""
     asked = [log.drop([c for c in (ROW, *OF_A_RUN) if c in log.columns]) for log in logs]
     if any(EPOCH in log.columns for log in asked):
         asked = [log if EPOCH in log.columns else log.with_columns(FIRST_EPOCH) for log in asked]

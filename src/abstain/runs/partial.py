@@ -71,7 +71,6 @@ OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
 
 
 def check_interval(method: str) -> None:
-    """Refuse a method of intervals that needs whole answers."""
     if method in OF_WHOLE:
         raise UsageError(
             f"{method} takes every answer as right or wrong; with partial credit "
@@ -96,7 +95,6 @@ def words_of(rows: pl.DataFrame, scale: PartialScale, label: str) -> pl.DataFram
 def shared(
     frame: nw.LazyFrame[Any], scale: PartialScale, words: Mapping[str, int], into: str
 ) -> nw.LazyFrame[Any]:
-    """The rows with the kind of each grade, and the share that a number means (`SHARE`)."""
     frame, number = read_numbers(frame, "grade", NUMBER), nw.col(NUMBER)
     cases = [(nw.col("grade") == word.strip(), code(kind)) for word, kind in words.items()]
     share: Any = (number - scale.low) / (scale.high - scale.low)
@@ -109,7 +107,6 @@ def shared(
 
 
 def summed_by(groups: IntArray, table: Array) -> Array:
-    """The sums of the rows of a table in each group, by number."""
     sums = [np.bincount(groups, column, int(groups.max()) + 1) for column in table.T]
     return np.stack(sums, axis=1)
 

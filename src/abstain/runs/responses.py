@@ -43,8 +43,6 @@ OTHERS = ("answered", "candidate", "why")
 
 
 class Responses(Struct, frozen=True):
-    """The responses of one table, and what its runs are called."""
-
     table: Table
     run: str | None
     """The one run of the table; None when a `run` column names several."""
@@ -58,14 +56,12 @@ class Responses(Struct, frozen=True):
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:
-        """The rows, in the engine they came in."""
         return into_lazy(self.table.frame)
 
 
 def read_responses(
     data: Any, reading: Reading = PLAIN, *, name: str = "", judged: bool = False
 ) -> Responses:
-    """Open one table of responses; a log stays in polars, to be joined, until `in_its_engine`."""
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
     if reading.refusals:
         if reading.engine not in (None, "polars"):
@@ -180,7 +176,6 @@ def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
 
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
-    """The tables of responses that a caller named, each with the name of its run."""
     if isinstance(runs, list) and runs and all(isinstance(item, Responses) for item in runs):
         return runs  # opened already
     responses = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
@@ -190,8 +185,6 @@ def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Re
 
 
 class RunInput(Struct, frozen=True):
-    """A run as a caller named it."""
-
     data: Any
     """A path, a frame, a file of an archive; a folder or an archive where it has a name."""
     name: str = ""
@@ -203,7 +196,6 @@ class RunInput(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """What it is called in messages."""
         if isinstance(self.data, Opened):
             return self.data.name
         return os.fspath(self.data) if is_path(self.data) else self.label or "the frame"
@@ -254,7 +246,6 @@ def _bundled(item: RunInput, reading: Reading) -> Iterable[RunInput]:
 
 
 def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInput]:
-    """The runs with their teams, if they are files in folders that are named by team."""
     from abstain.io.submissions import teams_of
     from abstain.runs.run_names import parse_run_name
 
@@ -296,12 +287,10 @@ PATHS = (str, os.PathLike)
 
 
 def is_path(data: Any) -> bool:
-    """Whether it names a file or a folder."""
     return isinstance(data, PATHS)
 
 
 def logs_of_folder(folder: str, reading: Reading) -> Table:
-    """The rows of all logs in a folder as one table, to take questions from."""
     from abstain.io.submissions import runs_in
     from abstain.runs.log_tasks import as_one_table, join_tasks
 

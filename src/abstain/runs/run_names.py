@@ -63,7 +63,6 @@ def parse_run_name(run: str) -> RunName | None:
 
 
 def runs_of(item: Responses) -> list[str]:
-    """The runs of a table, by name."""
     if item.run is not None:
         return [item.run]
     runs = collect(item.frame.select(nw.col("run").cast(nw.String)).unique(), item.table.name)
@@ -94,7 +93,6 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
 
 
 def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
-    """The indices of the tables of each run name."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, item in enumerate(tables):
         if item.run is not None:
@@ -162,7 +160,6 @@ def differing(logs: Sequence[Table], groups: Sequence[str]) -> list[str] | None:
 
 
 def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
-    """The values of one fact as labels for names: as short as keeps them different."""
     texts = ["" if value is None else " ".join(value.split()) for value in values]
     if group == "time":
         shorter = ([text[part] for text in texts] for part in (slice(10), slice(11, 16)))
@@ -199,7 +196,6 @@ class RunsInfo(Struct, frozen=True):
     frame: pl.DataFrame
 
     def of(self, column: str) -> dict[str, str]:
-        """The value of a column for each run that has one."""
         if column not in self.frame.columns:
             return {}
         return {
@@ -209,7 +205,6 @@ class RunsInfo(Struct, frozen=True):
         }
 
     def repaired(self, sources: Sequence[Responses], gold: Gold) -> list[Responses]:
-        """The responses; runs with `align` = position get the ids of the gold."""
         wanted = {run for run, how in self.of("align").items() if how == "position"}
         if not wanted:
             return list(sources)
@@ -259,7 +254,6 @@ def read_info(source: Any) -> RunsInfo:
 
 
 def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
-    """The evaluation; runs with `align` = position get the ids of the gold."""
     source = evaluation.data.source
     if not isinstance(source, GoldRuns) or "position" not in info.of("align").values():
         return evaluation
@@ -268,8 +262,6 @@ def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
 
 
 class Team(Struct, frozen=True):
-    """The team that submitted a run, and what names it."""
-
     name: str
     by: str
 
@@ -300,7 +292,6 @@ def team_spellings(teams: Iterable[str]) -> list[str]:
 def teams_of(
     runs: Iterable[str], sources: Sequence[Responses], info: RunsInfo
 ) -> dict[str, Team | None]:
-    """The team of every run."""
     by_table = info.of("team")
     folders = {run: source.team for source in sources if source.team for run in runs_of(source)}
     return {run: team_of(run, folders.get(run), by_table) for run in runs}

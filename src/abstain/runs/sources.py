@@ -48,8 +48,6 @@ Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArr
 
 
 class Source:
-    """Abstract base: where responses come from, with cached counts and matrix."""
-
     kind: Kind
     gold: Gold | None = None
     responses: tuple[Responses, ...] = ()
@@ -84,7 +82,6 @@ class Source:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
 
     def known(self) -> tuple[list[str], int | None]:
-        """The runs and the number of questions, as far as nothing has to be read for them."""
         counted = next(iter(self._counts.values()), None)
         named = [item.run for item in self.responses]
         runs = [name for name in named if name is not None] if None not in named else []
@@ -96,7 +93,6 @@ class Source:
         return runs, questions
 
     def matrix(self, *, confident: bool) -> Matrix:
-        """The matrix of kinds and, where it is asked for, that of confidences (cached)."""
         if self._held is None or (confident and self._held.confidence is None):
             self._held = self._fill(confident=confident)
         return self._held
@@ -170,8 +166,6 @@ class _LazySource(Source):
 
 
 class GoldRuns(_LazySource):
-    """Runs that are judged against a gold."""
-
     kind: Kind = "gold"
     gold: Gold
 
@@ -199,8 +193,6 @@ class GoldRuns(_LazySource):
 
 
 class JudgedRows(_LazySource):
-    """Rows that carry their outcome."""
-
     kind: Kind = "judged"
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
@@ -332,7 +324,6 @@ def declared_cluster(tables: Iterable[Table]) -> str | None:
 
 
 def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
-    """Fill the matrices from all engines, with the runs in order of name; faults raise."""
     parts = [fill(judged, frame, confident=confident) for frame in judged.frames]
     runs = [run for part in parts for run in part.runs]
     refuse_runs(judged.responses, runs)
@@ -349,7 +340,6 @@ def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
 
 
 def has_answer(codes: Codes) -> BoolArray:
-    """Mask of the responses with an answer or a candidate."""
     has: BoolArray = codes < EMPTY
     return has
 

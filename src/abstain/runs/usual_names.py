@@ -42,7 +42,6 @@ REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "att
 def recognised(
     table: Table, meanings: Sequence[str], grades: Mapping[str, str] | None = None
 ) -> Table:
-    """The table with columns of usual names renamed to the known ones."""
     if table.verdicts is not None or table.format == "qa4mre":
         return table
     if "answer" in meanings and "grade" not in meanings:
@@ -98,7 +97,6 @@ def _refuse_two_answers(table: Table) -> None:
 
 
 def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -> bool:
-    """Whether a column can have a meaning, by what it holds."""
     dtype = into_lazy(table.frame).collect_schema()[column]
     if dtype.is_nested():
         return False
@@ -138,7 +136,6 @@ def _grades_in(table: Table, column: str, grades: Mapping[str, str]) -> set[str]
 
 
 def _are_shares(table: Table, column: str) -> bool:
-    """Whether all cells of a column that are not empty are numbers from 0 to 1."""
     frame = into_lazy(table.frame)
     dtype = frame.collect_schema()[column]
     if dtype != nw.String and not dtype.is_numeric():

@@ -48,7 +48,6 @@ class Responses(Struct):
 
 
 def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """Responses of one model to one data set; a log has no ids and its order is drawn by chance."""
     rows = readers.LogRows(opened, "abstentionbench")
     responses = document(opened, Responses, what="AbstentionBench log").responses
     for number, response in enumerate(responses, 1):
@@ -149,7 +148,6 @@ def grade_of(text: str) -> str | None:
 
 
 def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """A table of graded responses; the column of grades is named or one of the usual."""
     raw = read_table(opened)
     column = _column(raw, picks.get("grade"), GRADES)
     if column is None:
@@ -204,7 +202,6 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
 
 
 def _run_column(raw: Table, picked: str | None) -> str | None:
-    """The column that names the run of each row; one that may do so is not passed over."""
     column = _column(raw, picked, ("run", *ALIASES["run"]))
     if column is not None:
         return column
@@ -287,7 +284,6 @@ class DataSet(Struct):
 
 
 def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """Predictions judged by the data set; or the data set, whose questions are a gold."""
     rows = readers.LogRows(opened, "squad")
     if "gold" not in picks:
         if not DATA_SET.search(opened.head):
@@ -329,7 +325,6 @@ def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _predicted(text: str | None, golds: Sequence[str], *, held: bool) -> tuple[str, dict[str, Any]]:
-    """The outcome of a prediction, perhaps held back; an empty one says that there is no answer."""
     if text is None:
         return "missing", {}
     fits = squad(text) in map(squad, golds)
@@ -383,7 +378,6 @@ def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
 def _by_question(
     opened: Opened, shape: type[T], questions: Mapping[str, Any], *, what: str
 ) -> dict[str, T]:
-    """What a file says of each question; a question that the data set lacks is refused."""
     values = document(opened, dict[str, shape], what=what)  # type: ignore[valid-type]
     if others := values.keys() - questions.keys():
         raise InputError(

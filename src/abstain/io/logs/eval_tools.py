@@ -42,7 +42,6 @@ class TestRun(Struct, rename="camel"):
 
 
 def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """A test case is right when the metric named (or all of them) passes."""
     run = document(opened, TestRun, what="deepeval test run")
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
     wanted, threshold = picks.get("metric"), readers.number_picked(picks, "right-at")
@@ -193,7 +192,6 @@ def _named(item: Any, otherwise: str) -> str:
 
 
 def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
-    """A provider's name; where it has several prompts with their labels, if these are unique."""
     labels = {_column(result): _named(result.prompt, "raw") for result in results}
     names: dict[tuple[str, str], str] = {}
     for provider in dict.fromkeys(name for name, _ in labels):
@@ -244,8 +242,6 @@ class Event(Struct):
 
 
 class Sample(Struct):
-    """What a recording says of a sample, and the line of its verdict or of its first event."""
-
     line: int
     texts: list[str] = []
     failed: str = ""
@@ -298,7 +294,6 @@ def _take(event: Event, sample: Sample, place: Place) -> None:
 
 
 def _texts(sample: Sample) -> dict[str, Any]:
-    """The answer and what was expected; where a model grades, its text comes after the answer."""
     texts = sample.texts or [""]
     if sample.verdict is None:
         return {"text": texts[-1]}

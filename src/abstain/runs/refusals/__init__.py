@@ -55,7 +55,6 @@ def _is_pattern(asked: str) -> bool:
 
 
 def _checked(pattern: str) -> str:
-    """A caller's regular expression for any case of letters; a bad or a large one is refused."""
     quoted = f"{option('refusal_pattern')} {shown(pattern)}"
     if not pattern or len(pattern) > LONGEST:
         raise UsageError(f"{quoted}: a pattern has from 1 to {LONGEST:,} characters")
@@ -85,7 +84,6 @@ def cleaned(text: pl.Expr) -> pl.Expr:
 
 
 def _answers_anyway(rest: pl.Expr, rule: Rule, rules: Language) -> pl.Expr:
-    """Whether what follows a rule's words is an answer after all."""
     matched = rest.str.extract(f"^({rule.pattern})", 1).str.len_chars()
     after = rest.str.slice(matched.cast(pl.Int64) - 1)  # with what ends the rule's clause
     kept = after
@@ -189,7 +187,6 @@ def text_of(names: Sequence[str]) -> str | None:
 
 
 def _undecided(table: Table, text: str) -> pl.Expr:
-    """Rows in which no column says whether they were answered."""
     names = table.columns
     if table.verdicts == "judge" or (table.verdicts is None and {"outcome", "grade"} & set(names)):
         return pl.lit(value=False)
@@ -289,6 +286,5 @@ def language(code: str) -> Language:
 
 
 def _pattern(value: Any, parts: dict[str, str]) -> str:
-    """Alternatives joined, with their named parts filled in."""
     text = value if isinstance(value, str) else "|".join(value)
     return re.sub(r"\{([a-z]+)\}", lambda match: parts[match[1]], text)
