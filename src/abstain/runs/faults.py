@@ -8,7 +8,6 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 from msgspec import Struct
-from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
 from abstain.io.frames import collect
@@ -32,7 +31,6 @@ from abstain.runs.judge import (
     UNREAD,
     Judged,
 )
-from abstain.runs.usual_names import telling_apart
 
 LACKS = {NO_QUESTION: "no question id", NO_RUN: "no run name"}
 FAULTS = {
@@ -180,7 +178,6 @@ WINDOWS = (1 << 16, 1 << 20, 1 << 62)
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
     first = repeats(judged, most=1, runs=list(times))[0]
-    first = replace(first, message=first.message + telling_apart(judged.responses[0].table))
     return first.error(sum(times.values()) - 1, listed=not judged.graded)
 
 

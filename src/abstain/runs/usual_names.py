@@ -196,23 +196,3 @@ def _distinct(table: Table, columns: Sequence[str]) -> int:
 
 def _header(table: Table) -> Place:
     return Place(table.name, 1 if table.format in ("csv", "tsv") else None)
-
-
-def telling_apart(table: Table) -> str:
-    """Advice for runs that have a question twice: the column that would tell its rows apart."""
-    key = [name for name in ("run", "question") if name in table.columns]
-    if "question" not in key or table.format == "qa4mre":
-        return ""
-    frame = into_lazy(table.frame)
-    rows = int(collect(frame.select(nw.len()), table.name).item())
-    schema = frame.collect_schema()
-    free = [c for c in table.columns if c not in KNOWN and not schema[c].is_nested()]
-    for column in sorted(free, key=lambda c: not names_systems(c)):
-        if _distinct(table, [*key, column]) == rows:
-            if words_of(column) & {*REPEATS}:
-                return (
-                    f"; column '{column}' numbers the repeats of a question: call the ids 'cluster'"
-                    ", and make a column 'question' of the id and this number"
-                )
-            return f"; column '{column}' tells them apart: {option('columns', {'run': column})}"
-    return ""
