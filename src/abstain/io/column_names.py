@@ -8,7 +8,6 @@ SYSTEMS = (
     *("llm", "llms", "model", "models", "system", "engine"),
     *("checkpoint", "assistant", "agent", "bot"),
 )
-"""Words for systems in the names of columns."""
 NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
 """Words that may accompany them: a `model_output` names no system."""
 

@@ -95,7 +95,6 @@ CHUNK = 2 << 20
 WORKERS = 2
 """Chunks that are parsed at a time; more gain little, and each takes memory."""
 HEAD = 1 << 16
-"""Bytes that nearly always show what a file is."""
 
 STDIN, STDIN_NAME = "-", "standard input"
 PARQUET, ZIP, GZIP, ZSTD = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -120,7 +119,6 @@ class Opened:
     name: str
     path: Path | None = None
     data: bytes = b""
-    """Its bytes, if there is no path."""
     broken: str = ""
     """Why it cannot be read; empty if it can."""
 

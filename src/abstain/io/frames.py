@@ -204,7 +204,6 @@ LEAST_POWER = 10**16
 """Whole numbers from here on are written with an exponent."""
 
 NUMBER = r"^[+-]?(?:(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
-"""A text that polars reads as a number."""
 
 
 def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:

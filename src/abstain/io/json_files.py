@@ -21,7 +21,6 @@ from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of
 from abstain.io.tables import ROW, Table, json_column
 
 Kinds = dict[str, set[type[Any]]]
-"""Of each column the types of its values."""
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's JSON writes though JSON lacks it; the last: half a surrogate pair."""

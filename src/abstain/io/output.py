@@ -32,7 +32,6 @@ class _Outputs:
 
 
 _open: ContextVar[_Outputs | None] = ContextVar("outputs", default=None)
-"""Outputs that are written together."""
 
 
 @contextlib.contextmanager

@@ -27,7 +27,6 @@ from abstain.io.normalise import plain
 from abstain.io.tables import ROW, Table
 
 LEVEL = "/"
-"""Separates topic, test and question in a question's id."""
 NONE_OF_THE_ABOVE = "none of the above"
 SPLIT = "|"
 MAX_ATTRIBUTES = 100
@@ -87,7 +86,6 @@ def read_qa4mre(opened: Opened) -> Table:
 class _Element:
     tag: str
     attributes: dict[str, str]
-    """Those that hold something."""
     line: int
     text: list[str] = field(default_factory=list)
 
@@ -100,11 +98,9 @@ class _Reader:
         self.rows: list[dict[str, Any]] = []
         self.lines: list[int] = []
         self._tests: list[tuple[str | None, str | None]] = []
-        """The topic and the test of each row."""
         self._attributes: dict[str, None] = {}
         self._open: list[_Element] = []
         self._inside: list[_Element] = []
-        """The texts and the answers of the question that is read."""
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end

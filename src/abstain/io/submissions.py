@@ -22,7 +22,6 @@ from abstain.io.readers import log_readers
 from abstain.io.tables import sniff
 
 File: TypeAlias = "str | Opened"
-"""A file of a folder by its path, one of an archive with its bytes."""
 
 ARCHIVE = ".zip"
 LOGS = (".jsonl", ".json", ".eval", ARCHIVE)
@@ -138,7 +137,6 @@ CHUNK = 1 << 16
 ALWAYS = 1 << 30
 """What the entries of any archive may unpack to together: one at a time is held."""
 HEADERS = ("header.json", "_journal/start.json")
-"""Entries that an Inspect log has."""
 
 
 @contextlib.contextmanager
@@ -152,7 +150,6 @@ class Archive:
         self.opened = opened
         self.limit = files.byte_limit(packed=file.seek(0, 2) + ALWAYS // files.MAX_RATIO)
         self.unpacked = 0
-        """Bytes of all entries that were read so far."""
         with read_errors(opened.name, engine=True):
             self.zip = zipfile.ZipFile(file)
         self.entries = {entry.filename: entry for entry in self.zip.infolist()}  # the last counts

@@ -191,9 +191,7 @@ class Batch(NamedTuple):
     """Rows of one run that came together, and what can be known before those around them are."""
 
     rows: Rows
-    """By the number of their query where they are scattered."""
     heads: Codes
-    """The query of each stretch of rows, in their order."""
     starts: Ints
     inside: Hits | None
     """Of all queries but the first and the last; None where rows are scattered."""

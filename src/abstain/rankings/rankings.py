@@ -49,7 +49,6 @@ class Rankings:
     query_table: Table | None = None
     """Queries and their attributes, to slice by."""
     reading: Reading = PLAIN
-    """How the files were read."""
     subset: Selection | None = None
     """Which runs and queries were chosen with `only`; None: all that were read."""
     origins: tuple[RunOrigin, ...] = ()

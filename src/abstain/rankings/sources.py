@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 TREC = "trec"
 
 Source: TypeAlias = "TrecFile | RankedTable"
-"""Judgments or runs; both kinds have the same methods."""
 
 
 class SourceNames(Struct, frozen=True):
     name: str
-    """In messages."""
     run: str
-    """Its run, where no row names one."""
     named: bool
-    """Whether the caller chose that name."""
     path: str | None
 
 

@@ -33,7 +33,6 @@ from abstain.rankings.sources import SourceNames, run_name
 KEYS = ("run", "query")
 BATCH = 1 << 17  # rows of a table that are ranked at a time
 IDS = {"query": "which names the query", "doc": "which names the document"}
-"""Columns that judgments and runs have alike, and what they are for."""
 ALIASES = {
     "query": ("query_id", "qid", "q_id"),
     "doc": ("doc_id", "docno", "docid"),

@@ -28,13 +28,11 @@ UNSURE = -1
 """Sentinel bin of responses without a confidence."""
 
 BATCH = 1 << 18
-"""Rows of a batch."""
 
 MAX_CELLS = 4 << 30
 """Runs × questions whose kinds are held in memory; beyond, the engine has to count."""
 
 MAX_COUNTS = 100_000 * KINDS
-"""Runs × slices × kinds that are counted one by one; more are refused."""
 
 
 class TooManyError(InputError):
@@ -129,28 +127,22 @@ def streams(frame: nw.LazyFrame[Any]) -> bool:
     return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
 
 
-def _batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.DataFrame]:
-    with read_errors(label, engine=True):
-        yield from native_batches(frame, run)
-
-
-def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
+def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.DataFrame]:
     """Batches with `run` dictionary-encoded; polars encodes while it reads, to save memory."""
     native: Any = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        yield from native.with_columns(run).collect_batches(
-            chunk_size=BATCH, maintain_order=False, engine="streaming"
-        )
-        return
-    if frame.implementation.is_duckdb():
-        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
-        parts = read(BATCH)
-    else:  # Spark hands over a table as a whole: here of three narrow columns
-        parts = native.toArrow().to_batches(BATCH)
-    for part in parts:
-        rows = pl.from_arrow(part)
-        assert isinstance(rows, pl.DataFrame)
-        yield rows.with_columns(run)
+    with read_errors(label, engine=True):
+        if isinstance(native, pl.LazyFrame):
+            yield from native.with_columns(run).collect_batches(
+                chunk_size=BATCH, maintain_order=False, engine="streaming"
+            )
+            return
+        if frame.implementation.is_duckdb():
+            read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+            parts = read(BATCH)
+        else:  # Spark hands over a table as a whole: here of three narrow columns
+            parts = native.toArrow().to_batches(BATCH)
+        for part in parts:
+            yield pl.DataFrame(pl.from_arrow(part)).with_columns(run)
 
 
 def grown(table: Any, rows: int, empty: float = 0) -> Any:
@@ -172,7 +164,7 @@ def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -
     kinds, rows = np.zeros((1, width), np.uint8), np.zeros(1, np.int64)
     sure = np.full((1, width if confident else 0), np.nan)
     chosen = frame.select("run", INDEX, KIND, *["confidence"] * stated)
-    for batch in _batches(chosen, pl.col("run").cast(coded), label):
+    for batch in native_batches(chosen, pl.col("run").cast(coded), label):
         is_fault = batch[KIND] >= CODES
         faults += int(is_fault.sum())
         good = batch.filter(~is_fault) if is_fault.any() else batch

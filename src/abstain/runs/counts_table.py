@@ -20,7 +20,6 @@ NO_QUESTIONS = "counts say nothing about single questions: they can only be scor
 BLANKS = OUTCOMES[2:]
 TOTALS = ("questions", "n", "total")
 SIZES = ("unanswered", *BLANKS, *TOTALS)
-"""Columns of which one must say how many questions were unanswered."""
 NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
 
 

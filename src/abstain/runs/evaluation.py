@@ -79,7 +79,6 @@ DECLINING: dict[Unanswerable, str] = {
     "blank": "declining an unanswerable question counts as a blank",
     "wrong": "declining an unanswerable question counts as wrong",
 }
-"""The note for each setting."""
 
 NONE_MARKED = "no question is marked as unanswerable"
 UNMARKED = (
@@ -104,15 +103,6 @@ class Counted(Struct, frozen=True):
     """Blanks of each row in the order of `REASONS`, before the policy."""
     excluded: IntArray | None = None
     """Responses of each row that the policy excludes."""
-
-
-class Sides(Struct, frozen=True):
-    """The number of responses of each kind, on answerable and on unanswerable questions."""
-
-    runs: list[str]
-    slices: list[tuple[str | None, ...]]
-    table: IntArray
-    """Rows × 2 (answerable, unanswerable) × KINDS, before the policy."""
 
 
 class RunData:
@@ -144,15 +134,10 @@ class RunData:
     def marks_unanswerable(self) -> bool:
         return self.source.marks_unanswerable
 
-    def sides(self, by: Sequence[str] = ()) -> Sides:
-        """The number of responses of each kind, on answerable and on unanswerable questions.
-
-        A row is a run in a slice; kinds are those before the policy.
-        """
+    def sides(self, by: Sequence[str] = ()) -> IntArray:
+        """Responses of each kind before the policy: runs in slices × 2 (answerable or not) × KINDS."""
         self.source.require_whole()
-        counts = self.source.count_kinds(by)
-        table = counts.table.reshape(-1, len(SIDES), KINDS)
-        return Sides(counts.runs, counts.slices, table)
+        return self.source.count_kinds(by).table.reshape(-1, len(SIDES), KINDS)
 
     def decided(self, by: Sequence[str] = ()) -> DecisionsArray:
         """Decisions under the policy, in the rows of `counted`; raises where none is marked."""

@@ -43,7 +43,6 @@ FAULTS = {
     BAD_ANSWERABLE: "unreadable 'answerable'",
 }
 REPEATED = "repeated question"
-"""The kind of problem of a question that its run has answered before."""
 MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
 
@@ -136,8 +135,7 @@ def _column(name: str, known: Sequence[str]) -> str:
 
 
 def _hint(near: Any) -> str:
-    names = ", ".join(near)
-    return f" (nearest: {names})" if names else ""
+    return f" (nearest: {names})" if (names := ", ".join(near)) else ""
 
 
 def bad_confidence(value: float | str) -> str:
@@ -172,8 +170,6 @@ def first_fault(judged: Judged, count: int) -> Exception:
 SEAT = "__seat"
 """The order of a row among all: its file and its row number, packed into one integer."""
 FILE_SEATS = 1 << 40
-WINDOWS = (1 << 16, 1 << 20, 1 << 62)
-"""Windows of rows that are searched for repeats, one after another: many repeats begin early."""
 
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
@@ -194,8 +190,7 @@ def repeats(
             suspects = again["run"].drop_nulls().to_list()
         if suspects and len(problems) < most:
             frame = frame.filter(nw.col("run").is_in(suspects))
-            label = judged.label
-            pairs = _again(frame, label, most - len(problems))
+            pairs = _again(frame, judged.label, most - len(problems))
             problems += [_repeat(judged, row, first) for row, first in pairs]
     return problems
 
@@ -217,11 +212,7 @@ def _again(
         order = [FILE, ROW]
         seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
         frame = frame.with_columns(seat.alias(SEAT))
-        begins = collect(frame.select(nw.col(FILE).min()), label).item() * FILE_SEATS
-        for window in WINDOWS:
-            seats = _seats_again(frame.filter(nw.col(SEAT) < begins + window), label, most)
-            if seats.height == most:
-                break
+        seats = _seats_again(frame, label, most)
         frame = frame.filter(nw.col(SEAT).is_in(pl.concat([seats[SEAT], seats["first"]]).to_list()))
     rows = collect(frame, label).sort(order, maintain_order=True).with_row_index("__at")
     every = rows.with_columns(__first=pl.col("__at").min().over(key)).to_dicts()

@@ -61,9 +61,7 @@ MARK = "__mark:"
 BY_EVIDENCE = "__by_evidence"
 """Whether questions are marked by their evidence: an answer without it may be right."""
 DECLINES = "__declines"
-"""Whether a row's text declines to answer."""
 GRADED = "__graded"
-"""The kind by the grade alone."""
 NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
 
 
@@ -348,11 +346,9 @@ SCALES: dict[str, dict[str, int]] = {
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
 
 MEANINGS = {**KIND_OF_WORD, "blank": DECLINED}
-"""What a caller may declare a grade to mean."""
 CHOICE = "right|wrong|blank"
 """A placeholder for a meaning in a suggested option, so that nobody can paste it unread."""
 LONGEST = 40
-"""The most letters of a grade in a suggested option."""
 
 
 def read_scale(

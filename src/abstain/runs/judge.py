@@ -46,7 +46,6 @@ from abstain.runs.responses import RULE, Responses
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
 UNREAD = "__unread"
-"""The text of a confidence that is no number."""
 SLICE, SPOT = "__slice", "__spot"
 """The number of a question's slice and its place there, for engines that count by them."""
 SIDE, ACCEPTED = "__side", "__accepted"
@@ -73,7 +72,6 @@ class Judged(Struct, frozen=True):
     gold: Gold
     """The questions; those of graded rows have only what the rows say about them."""
     graded: bool = False
-    """Whether others judged the rows."""
     with_candidates: tuple[bool, ...] = ()
     """Of each table whether it says of its blanks what their candidates are."""
 

@@ -18,7 +18,6 @@ from abstain.outcomes import RIGHT, WRONG, Why, blank_kind
 from abstain.runs.judge import code, first_of
 
 SHARE = "__share"
-"""The share right of an answer; null where the grade is no number."""
 NUMBER = "__number"
 NOT_WHOLE = (
     f"an answer with partial credit ({option('partial')}) is neither right nor wrong, which this "

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from abstain.runs.gold import Gold
 
 RULE = "refusal"
-"""The column that names the rule by which a text declines."""
 SAMPLE = "sample"
 """The column that names a question where it was asked repeatedly: its repeats are a cluster."""
 CLUSTER = "cluster"
-"""The column by which judged rows name the cluster of their question."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
     *("outcome", "reason", "response", RULE),
@@ -33,13 +31,11 @@ OF_A_RUN = (
 """Columns of a log that speak of a response, not of its question."""
 
 OUTCOME = "which gives the outcome of each response (or 'grade')"
-"""What the column is for that judged rows need."""
 
 RUN = ("run", "question", "answer", "confidence")
 JUDGED = ("run", "question", "grade", "confidence")
 """Columns that are recognised by their usual names, in runs and in judged rows."""
 OTHERS = ("answered", "candidate", "why")
-"""Further columns of a run."""
 
 
 class Responses(Struct, frozen=True):
@@ -188,9 +184,7 @@ class RunInput(Struct, frozen=True):
     data: Any
     """A path, a frame, a file of an archive; a folder or an archive where it has a name."""
     name: str = ""
-    """What the caller calls it."""
     label: str = ""
-    """Its default name."""
     team: str | None = None
     """The team that submitted it, if a folder names one."""
 

@@ -29,7 +29,6 @@ _CLEF = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 LONGEST = 45
-"""Letters of a setting in a name."""
 
 
 class RunName(Struct, frozen=True):

@@ -44,20 +44,16 @@ NAMELESS = "the rows name no question: each row counts as a question"
 Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
 """For each attribute the value, or the values, that it must have."""
 Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArray]"
-"""Runs, slices and counts as they were published."""
 
 
 class Source:
     kind: Kind
     gold: Gold | None = None
     responses: tuple[Responses, ...] = ()
-    """The tables of responses as they were opened."""
     notes: tuple[str, ...] = ()
-    """Notes from reading."""
     cluster: str | None = None
     """The attribute by which questions are clustered."""
     subset: Selection | None = None
-    """The part of the input that it holds; None: all of it."""
     marks_unanswerable: bool = False
     """Whether a column says which questions are unanswerable."""
     shares: Array | None = None
@@ -199,7 +195,6 @@ class JudgedRows(_LazySource):
         super().__init__(responses, reading)
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
-        """Whether the rows name their questions."""
         self._scale = None
         if reading.partial is not None:
             from abstain.runs.partial import PartialScale

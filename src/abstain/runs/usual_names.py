@@ -29,14 +29,12 @@ from abstain.runs.responses import SAMPLE
 UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
 """Grades, or right answers, or numbers: grades only where they hold known grades."""
 MOST_GRADES = 20
-"""Distinct values of a column of grades."""
 
 ITEMS = ("item", "question", "sample", "query", "example", "instance")
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
 
 REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
-"""Words in the names of columns that number the repeats of a question."""
 
 
 def recognised(

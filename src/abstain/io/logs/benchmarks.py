@@ -114,7 +114,6 @@ VERDICT = re.compile(
 FENCE = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
 KEYS = ("grade", "verdict", "judgement", "judgment", "grade_letter")
 MOST_LINE = 200
-"""A longer line is no grade."""
 KNOWN_FORMS = "A, B, C, CORRECT, INCORRECT or NOT_ATTEMPTED, alone or in a line 'Grade: A'"
 
 GRADES = ("grade", "grader_response", "judgement", "judgment", "grade_letter", "outcome")

@@ -22,7 +22,6 @@ from abstain.runs.responses import RULE
 MOST = 2_000
 """The number of leading characters that are searched for a refusal."""
 LONGEST = 1_000
-"""The number of characters of a caller's pattern."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
 STAND = "; answers that the gold accepts stay right"
 
@@ -226,13 +225,11 @@ def _cell(name: str, names: Sequence[str]) -> pl.Expr:
 
 
 PARTS = {"ends": r"(?:[.,;:!?…–—-]|$)"}
-"""Parts that every language may use."""
 
 THOUGHT = (r"(?s)^.*</think(?:ing)?>", r"(?s)^\s*<think(?:ing)?>.*$")
 """A model's thoughts before its response; without an end tag there is no response."""
 
 MARKS = r"[*`#>\[\]{}]|\\boxed|\\text"
-"""Markdown's and LaTeX's marks."""
 
 QUOTED = r"^[\"'«“„]+(.*?)[\"'»”“]+[.!]?$"
 """A text that is quoted as a whole; one that only begins with a quotation is about a title."""
