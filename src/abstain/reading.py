@@ -109,9 +109,8 @@ class Reading(
             if name in values:
                 check_name(f"value of {option(name)}", values[name], known)
         if "master" in values and values.setdefault("engine", "spark") != "spark":
-            raise UsageError(
-                f"{option('master')} needs {option('engine', 'spark')} (got '{values['engine']}')"
-            )
+            needed = f"{option('master')} needs {option('engine', 'spark')}"
+            raise UsageError(f"{needed} (got '{values['engine']}')")
         if "names" in values:
             values["names"] = _names(values["names"])
         values["policy"] = policy_entries(values.get("policy"))
@@ -269,10 +268,7 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     def checked(self) -> ListSettings:
         """A validated copy, with numbers in their types."""
         if self.nil_as_answer and self.nil is None:
-            raise UsageError(
-                f"{option('nil_as_answer')} needs the name of the document that means "
-                f'"nothing is relevant": {option("nil", "NIL")}'
-            )
+            raise UsageError(f"{option('nil_as_answer')} needs {option('nil', 'NIL')}")
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
         check_name("value of missing", self.missing, get_args(Missing))

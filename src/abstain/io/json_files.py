@@ -36,11 +36,8 @@ def read_jsonl(opened: Opened) -> Table:
     if not rows:
         raise InputError("has no rows", opened.name)
     if rows == 1 and all(types <= {dict, list} for types in kinds.values()):
-        raise InputError(
-            "is one object that holds lists or objects, expected an array of objects or one object "
-            'per line (from pandas: to_json(orient="records"))',
-            opened.name,
-        )
+        expected = 'one object per line (from pandas: to_json(orient="records"))'
+        raise InputError(f"is one object, expected an array or {expected}", opened.name)
     empty = pl.DataFrame({name: json_column(name, [], types) for name, types in kinds.items()})
     chunks = partial(_chunks, opened, kinds)
     return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, chunks=chunks)

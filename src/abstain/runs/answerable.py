@@ -32,10 +32,8 @@ def marking(table: Table) -> dict[str, bool]:
     for column, name in table.renamed.items():
         means = MEANS_ANSWERABLE.get(plain(column))
         if name in columns and means not in (None, columns[name]):
-            raise UsageError(
-                f"column '{column}' says the opposite of '{name}'; it is read by its own name: "
-                f"leave out {option('columns', {name: column})}"
-            )
+            how = f"leave out {option('columns', {name: column})}"
+            raise UsageError(f"column '{column}' says the opposite of '{name}': {how}")
     return columns
 
 
@@ -68,10 +66,7 @@ def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
 def unreadable(text: str, columns: Collection[str], table: Table) -> str:
     names = " and ".join(repr(table.in_file(column)) for column in columns)
     if text in ("yes and no", "no and yes"):
-        return (
-            f"{names} contradict each other: one says that the question can be answered, one that "
-            "it cannot"
-        )
+        return f"{names} contradict each other on whether the question can be answered"
     return f"{names} is {shown(text)}, expected yes or no"
 
 
@@ -82,11 +77,7 @@ def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     both = marks.filter("yes", "no")
     if both.height:
         question = shown(both["question"][0])
-        raise InputError(
-            f"question {question} can be answered in one row and not in another; whether it can "
-            "must agree in every row",
-            label,
-        )
+        raise InputError(f"question {question} can be answered in one row, not in another", label)
     return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
 
 
@@ -111,9 +102,6 @@ def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) ->
     columns = [name for name in marking(table) if not by_evidence(name)]
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
     if columns and len(wrong):
-        raise InputError(
-            f"question {shown(frame['question'][wrong[0]])} is answerable by column "
-            f"'{table.in_file(columns[0])}', but '{table.in_file('correct')}' is empty, which "
-            "means that it has no answer",
-            table.place(frame[ROW][wrong[0]]),
-        )
+        question, column = shown(frame["question"][wrong[0]]), table.in_file(columns[0])
+        what = f"is answerable by column '{column}', but '{table.in_file('correct')}' is empty"
+        raise InputError(f"question {question} {what}", table.place(frame[ROW][wrong[0]]))

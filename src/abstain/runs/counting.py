@@ -86,11 +86,8 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
 
 def refuse_counts(runs: int, slices: int, label: str) -> None:
     if runs * slices * KINDS > MAX_COUNTS:
-        raise InputError(
-            f"{runs:,} runs × {slices:,} slices are more than the {MAX_COUNTS // KINDS:,} rows of "
-            "a result; slice by an attribute with fewer values",
-            label,
-        )
+        what = f"{runs:,} runs × {slices:,} slices are more than {MAX_COUNTS // KINDS:,} rows"
+        raise InputError(f"{what}; slice by an attribute with fewer values", label)
 
 
 CountsByRun: TypeAlias = "tuple[list[str], IntArray]"

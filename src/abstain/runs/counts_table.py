@@ -9,7 +9,7 @@ import narwhals as nw
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, UsageError, option, shown
+from abstain.errors import InputError, Place, UsageError, option, shown, some_of
 from abstain.io.frames import check_mapping, collect, open_table, rename, require, text_columns
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
@@ -53,15 +53,9 @@ class CountsTable(Source):
         for row in self.rows:
             key = (row.run, *(row.attributes.get(name) for name in by))
             if key in seen:
-                of_slice = "".join(
-                    f", {name} {shown(value or '')}"
-                    for name, value in zip(by, key[1:], strict=True)
-                )
-                raise InputError(
-                    f"run {shown(row.run)}{of_slice} appears twice (first: {seen[key]}); slices "
-                    f"are named with {option('by')}",
-                    row.place,
-                )
+                of_slice = f" in slice {some_of([value or '' for value in key[1:]])}" if by else ""
+                what = f"run {shown(row.run)}{of_slice} appears twice (first: {seen[key]})"
+                raise InputError(f"{what}; slices are named with {option('by')}", row.place)
             seen[key] = row.place
         counts = CountsArray.of(row.counts for row in self.rows)
         return [str(key[0]) for key in seen], [key[1:] for key in seen], counts

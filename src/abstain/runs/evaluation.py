@@ -81,10 +81,7 @@ DECLINING: dict[Unanswerable, str] = {
 }
 
 NONE_MARKED = "no question is marked as unanswerable"
-UNMARKED = (
-    f"{NONE_MARKED}, so nobody knows where declining was due: mark them "
-    "with a column 'answerable' (yes or no), or with an empty 'correct' in a gold"
-)
+UNMARKED = f"{NONE_MARKED}: mark them with a column 'answerable', or an empty 'correct' in a gold"
 
 Tables: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
 """Run and slice to a table of counts, a row for each cluster."""
@@ -135,7 +132,7 @@ class RunData:
         return self.source.marks_unanswerable
 
     def sides(self, by: Sequence[str] = ()) -> IntArray:
-        """Responses of each kind before the policy: runs in slices × 2 (answerable or not) × KINDS."""
+        """Responses by kind, before the policy: rows × 2 (answerable, unanswerable) × KINDS."""
         self.source.require_whole()
         return self.source.count_kinds(by).table.reshape(-1, len(SIDES), KINDS)
 
@@ -227,13 +224,10 @@ class RunData:
         if self.kind == "counts" or self.states_confidence:
             return
         tables = [item.table for item in self.source.responses]
-        alone = len(tables) == 1
-        raise InputError(
-            f"{'has no' if alone else f'none of {len(tables)} tables has a'} column 'confidence', "
-            "which says how sure each answer is, from 0 to 1; another column may hold it: "
-            f"{option('columns', {'confidence': 'COLUMN'})}",
-            tables[0].name if alone else None,
-        )
+        has_no = "has no" if len(tables) == 1 else f"none of {len(tables)} tables has a"
+        how = f"map another name with {option('columns', {'confidence': 'COLUMN'})}"
+        place = tables[0].name if len(tables) == 1 else None
+        raise InputError(f"{has_no} column 'confidence' (numbers from 0 to 1); {how}", place)
 
     @property
     def confidence(self) -> Array:
@@ -354,17 +348,13 @@ class Evaluation:
         `unanswerable` says what declining an unanswerable question counts as; the policy stays as
         it is if only that is passed.
         """
-        if unanswerable is None:
-            stated = policy.unanswerable if isinstance(policy, Policy) else None
-            reading = replace(
-                self.reading,
-                policy=policy_entries(policy),
-                unanswerable=stated or self.reading.unanswerable,
-            )
-        else:
+        stays = policy is None and unanswerable is not None
+        entries = self.reading.policy if stays else policy_entries(policy)
+        if unanswerable is not None:
             check_name(f"value of {option('unanswerable')}", unanswerable, CHOICES["unanswerable"])
-            entries = self.reading.policy if policy is None else policy_entries(policy)
-            reading = replace(self.reading, policy=entries, unanswerable=unanswerable)
+        stated = policy.unanswerable if isinstance(policy, Policy) else None
+        way = unanswerable or stated or self.reading.unanswerable
+        reading = replace(self.reading, policy=entries, unanswerable=way)
         refuse_meaningless(reading, self.data.kind)
         return Evaluation(self.data.source, reading)
 
@@ -450,11 +440,10 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
             count = int(reasons[:, position].sum())
             run = runs[int(reasons[:, position].argmax())]
-            raise UndecidedError(
-                f"{plural(count, 'response')} {STOPPED.get(why, 'must be decided on')} ({why}), "
-                f"the first in run '{run}'; say what "
-                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
-            )
+            what = f"{plural(count, 'response')} {STOPPED.get(why, 'must be decided on')} ({why})"
+            how = f"{option('policy', {why: 'unanswered'})}, or wrong or excluded"
+            first = f"the first in run '{run}'"
+            raise UndecidedError(f"{what}, {first}; say what they count as: {how}")
 
 
 def refuse_undecided_rows(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:

@@ -235,8 +235,6 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
     what = "grade" if judged.graded else "answer"
     same = row.get(what) == first.get(what) and (judged.graded or row[KIND] == first[KIND])
     where = f" (first: {judged.place(first)})" if ROW in row else ""
-    message = (
-        f"run {shown(row['run'])} has question {shown(question)} again, with "
-        f"{'the same' if same else 'another'} {what}{where}"
-    )
+    again = f"again, with {'the same' if same else 'another'} {what}{where}"
+    message = f"run {shown(row['run'])} has question {shown(question)} {again}"
     return problem_at(REPEATED, judged.place(row), message, row["run"], question)

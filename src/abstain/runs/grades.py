@@ -103,10 +103,8 @@ def judge_rows(
             if not run:
                 raise InputError("a row has no run name", item.table.name)
             if home.setdefault(run, item.table.name) != item.table.name:
-                raise InputError(
-                    f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
-                    item.table.name,
-                )
+                what = f"run {shown(run)} is in two tables (first: {home[run]})"
+                raise InputError(f"{what}; a run belongs in one", item.table.name)
     frames = [
         _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
         for frame, scale in zip(frames, scales, strict=True)
@@ -267,11 +265,8 @@ def _questions(
     known = known.unique().sort("question")
     twice = known.filter(pl.col("question").is_duplicated())
     if twice.height:
-        raise InputError(
-            f"question {shown(twice['question'][0])} is in two slices of {', '.join(by)}; "
-            "a question's attributes must agree in every row",
-            responses[0].table.name,
-        )
+        what = f"question {shown(twice['question'][0])} is in two slices of {', '.join(by)}"
+        raise InputError(f"{what}; all its rows must agree", responses[0].table.name)
     return known if sides is None else known.join(sides, on="question", how="left")
 
 
@@ -299,12 +294,9 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
         short, long = lengths.row(0), lengths.row(-1)
         table = judged.responses[0].table
         guess = next((c for c in USUAL_NAMES["question"] if c in table.columns), "NAME")
-        raise InputError(
-            f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} has "
-            f"{long[1]:,}; without a column 'question' nobody can tell which are missing (name "
-            f"that column: {option('columns', {'question': guess})})",
-            table.name,
-        )
+        sizes = " and ".join(f"run {shown(run)} has {n:,} rows" for run, n in (short, long))
+        how = f"name the column of questions: {option('columns', {'question': guess})}"
+        raise InputError(f"{sizes}, and nothing says which are missing; {how}", table.name)
     kinds = kinds.sort(*columns, "run")
     slices, slice_of = numbered_slices(kinds, columns)
     kinds = kinds.with_columns(pl.Series(SLICE, slice_of))
@@ -375,10 +367,8 @@ def read_scale(
         raise _no_scale(present, counts or {})
     readings = [{word: scale[word] for word in unknown} for scale in fitting.values()]
     if any(reading != readings[0] for reading in readings):
-        raise UsageError(
-            f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}; "
-            f"say which: {option('grades', {next(iter(present)): CHOICE})}"
-        )
+        what = f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}"
+        raise UsageError(f"{what}; say which: {option('grades', {next(iter(present)): CHOICE})}")
     table = declared | readings[0]
     return {value: table[word] for value, word in present.items()}
 
@@ -388,11 +378,9 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     if all(re.fullmatch(NUMBER, value) for value in present):
         low, *_, high = sorted(map(float, [*present, *present]))
         scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
-        return UsageError(
-            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: count them as "
-            f"shares right of an answer ({option('partial', scale)}), or turn them into a column "
-            "of 1 and 0, for example by score >= 0.5"
-        )
+        how = f"count them as shares right of an answer ({option('partial', scale)})"
+        what = f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0"
+        return UsageError(f"{what}: {how}, or turn them into 1 and 0")
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
@@ -401,11 +389,9 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     if re.fullmatch(NUMBER, odd[0]):
         hint = f"; {option('partial', '0-1')} counts numbers as shares right of an answer"
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
-    return UsageError(
-        f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, "
-        f"choosing one of {example} (also {', '.join(OUTCOMES[2:])}, or why it is blank: "
-        f"{', '.join(Why)})"
-    )
+    what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}"
+    also = ", ".join((*OUTCOMES[2:], *Why))
+    return UsageError(f"{what}; say what each is, choosing one of {example} (also {also})")
 
 
 def fold(value: str) -> str:

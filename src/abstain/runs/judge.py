@@ -431,8 +431,7 @@ def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
 def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
-        raise UsageError(
-            f"{option('align', 'position')} needs rows in order: give a file or an eager frame"
-        )
+        how = "needs rows in order: give a file or an eager frame"
+        raise UsageError(f"{option('align', 'position')} {how}")
     position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
     return nw.from_native(native.with_columns(position.alias(INDEX)))

@@ -131,10 +131,10 @@ def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
     for log in logs:
         other = folders[log.folder].setdefault(log.task, log)
         if other is not log:
+            two = f"{other.source.table.name} and {log.source.table.name}"
+            what = f"model {shown(str(log.source.run))} has two logs of task {shown(log.task)}"
             raise UsageError(
-                f"model {shown(str(logs[0].source.run))} has two logs of task {shown(log.task)} "
-                f"({other.source.table.name} and {log.source.table.name}) as well as other tasks; "
-                "give only one of the two, or put the logs of each run in a separate folder"
+                f"{what} ({two}) beside other tasks: give one, or a folder to each run"
             )
     return [list(group.values()) for group in folders.values() if len(group) > 1]
 
@@ -167,10 +167,12 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     table = as_one_table(tables, folders.pop() if len(folders) == 1 else run)
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
-    note = (
-        f"{plural(len(logs), 'log')} of {run} were joined into one run, one task per log ({listed})"
+    joined = f"were joined into one run, one task per log ({listed})"
+    table = replace(
+        table,
+        notes=(*table.notes, f"{plural(len(logs), 'log')} of {run} {joined}"),
+        run_id=(run, 1),
     )
-    table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
     teams = {log.source.team for log in logs}
     return Responses(table, run, teams.pop() if len(teams) == 1 else None)
 
@@ -259,10 +261,8 @@ def _with_blanks(
         **{ROW: pl.int_range(start, start + pl.len(), dtype=pl.UInt32)},
     )
     whole = pl.concat([rows, blanks], how="diagonal_relaxed")
-    note = (
-        f"{item.run} was asked {rows.height:,} of {plural(every.height, 'question')} and is judged "
-        "on those"
-    )
+    asked = f"{rows.height:,} of {plural(every.height, 'question')}"
+    note = f"{item.run} was asked {asked} and is judged on those"
     lines = item.table.lines
     table = replace(
         item.table,

@@ -47,22 +47,16 @@ class PartialScale(Struct, frozen=True):
         ends = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(text), re.ASCII)
         low, high = map(float, ends.groups()) if ends else (0.0, 0.0)
         if not low < high:
-            raise UsageError(
-                f"{option('partial')} is the scale of the grades, LOW-HIGH such as 0-1 or 1-5, or "
-                f"crag (got '{text}')"
-            )
+            known = "LOW-HIGH such as 0-1 or 1-5, or crag"
+            raise UsageError(f"{option('partial')} is the scale of grades, {known} (got '{text}')")
         return cls(low, high, blank=-1 if (low, high) == (0, 1) else None)
 
     def __str__(self) -> str:
         if self.others:
-            return (
-                "grades are CRAG's: an acceptable answer (0.5) is right by 0.75, so that S(t=0.5) "
-                "is CRAG's score"
-            )
-        return (
-            f"grades are partial credit: the share right of an answer, from {self.low:g} (wrong) "
-            f"to {self.high:g} (right)"
-        )
+            score = "so that S(t=0.5) is CRAG's score"
+            return f"grades are CRAG's: an acceptable answer (0.5) is right by 0.75, {score}"
+        ends = f"from {self.low:g} (wrong) to {self.high:g} (right)"
+        return f"grades are partial credit: the share right of an answer, {ends}"
 
 
 OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
@@ -71,10 +65,8 @@ OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
 
 def check_interval(method: str) -> None:
     if method in OF_WHOLE:
-        raise UsageError(
-            f"{method} takes every answer as right or wrong; with partial credit "
-            f"({option('partial')}) use beta, logit, delta, percentile or bca"
-        )
+        how = f"with {option('partial')} use beta, logit, delta, percentile or bca"
+        raise UsageError(f"{method} takes every answer as right or wrong; {how}")
 
 
 def words_of(rows: pl.DataFrame, scale: PartialScale, label: str) -> pl.DataFrame:

@@ -123,10 +123,8 @@ def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
     if gold.verdicts and logs:
         notes.append(f"the verdicts are those of {plural(logs, 'log')}")
     elif logs:
-        notes.append(
-            f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
-            "not by their verdicts"
-        )
+        judged = f"were judged against {gold.name}, not by their verdicts"
+        notes.append(f"the answers of {plural(logs, 'log')} {judged}")
     return notes
 
 
@@ -212,10 +210,8 @@ def listed_runs(
         ]
     if reading.names:
         if len(reading.names) != len(named):
-            raise UsageError(
-                f"{plural(len(reading.names), 'name')} for {plural(len(named), 'run')}: "
-                f"{option('names')} must name every run, in order"
-            )
+            sizes = f"{plural(len(reading.names), 'name')} for {plural(len(named), 'run')}"
+            raise UsageError(f"{sizes}: {option('names')} must name every run, in order")
         named = [replace(item, name=n) for item, n in zip(named, reading.names, strict=True)]
     every: list[RunInput] = []
     for item in named:
@@ -267,11 +263,9 @@ def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Res
         responses = [read_responses(item.data, reading, name=item.name, judged=judged)]
     runs = [run for each in responses for run in runs_of(each)]
     if len(responses) != 1 or len(runs) > 1:
-        raise InputError(
-            f"holds {len(runs)} runs ({some_of(runs)}), expected one run for the name "
-            f"{shown(item.name)}",
-            os.fspath(item.data) if is_path(item.data) else responses[0].table.name,
-        )
+        place = os.fspath(item.data) if is_path(item.data) else responses[0].table.name
+        what = f"holds {len(runs)} runs ({some_of(runs)})"
+        raise InputError(f"{what}, expected one for the name {shown(item.name)}", place)
     (only,) = responses
     table = without(only.table, "run") if only.run is None else only.table
     return replace(only, run=item.name, table=table)

@@ -196,9 +196,7 @@ class RunsInfo(Struct, frozen=True):
         unknown = [run for run in self.frame["run"] if run not in present]
         absent = [run for run in runs if run not in listed]
         if unknown and len(unknown) == self.frame.height:
-            raise InputError(
-                f"names none of the runs (the first name in it: {shown(unknown[0])})", self.name
-            )
+            raise InputError(f"names none of the runs (the first: {shown(unknown[0])})", self.name)
         notes = []
         if unknown:
             notes.append(f"{self.name} names runs that were not read: {some_of(unknown)}")
@@ -259,8 +257,8 @@ def team_spellings(teams: Iterable[str]) -> list[str]:
     for team in sorted(set(teams)):
         spellings.setdefault(team.casefold(), []).append(team)
     return [
-        f"teams {' and '.join(map(shown, names))} are counted as {len(names)} teams; to count them "
-        "as one, give their runs the same team in a column 'team' of the table of runs"
+        f"teams {' and '.join(map(shown, names))} are counted as {len(names)} teams: to count them "
+        "as one, give them one name in the column 'team' of the table of runs"
         for names in spellings.values()
         if len(names) > 1
     ]

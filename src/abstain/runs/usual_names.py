@@ -53,22 +53,17 @@ def recognised(
         ]
         fitting = [c for c in names if _fits(table, meaning, c, grades or {})]
         if len(fitting) > 1:
-            raise InputError(
-                f"columns {' and '.join(map(repr, fitting))} could each be the {meaning}; say "
-                f"which: {option('columns', {meaning: fitting[0]})}",
-                table.name,
-            )
+            what = f"columns {' and '.join(map(repr, fitting))} could each be the {meaning}"
+            how = option("columns", {meaning: fitting[0]})
+            raise InputError(f"{what}; say which: {how}", table.name)
         if fitting:
             taken[meaning] = fitting[0]
         elif meaning == "grade":
             for column in names:
                 if _grades_in(table, column, grades or {}):
-                    raise InputError(
-                        f"column '{column}' may hold grades, answers or what is right; if it holds "
-                        f"grades: {option('columns', {'grade': column})}; if not, judge the "
-                        "answers against a gold",
-                        _header(table),
-                    )
+                    how = f"if grades: {option('columns', {'grade': column})}; else use a gold"
+                    what = f"column '{column}' may hold grades, answers or what is right"
+                    raise InputError(f"{what}; {how}", _header(table))
     if not taken:
         return table
     pairs = ", ".join(f"{actual} as {known}" for known, actual in taken.items())
@@ -85,13 +80,9 @@ def _refuse_two_answers(table: Table) -> None:
     """Raise if a column `answer` may be the gold's: every answer would be right."""
     predicted = [column for column in table.columns if plain(column) in PREDICTED]
     if "answer" in table.columns and "answer" not in table.renamed and predicted:
-        raise InputError(
-            f"the run's answers may be in column 'answer' or in column '{predicted[0]}' (then "
-            "'answer' may hold the right answers); say which column holds the run's answers: "
-            f"{option('columns', {'run:answer': predicted[0]})}, or "
-            f"{option('columns', {'run:answer': 'answer'})}",
-            _header(table),
-        )
+        how = " or ".join(option("columns", {"run:answer": c}) for c in (predicted[0], "answer"))
+        what = f"the run's answers may be in column 'answer' or in column '{predicted[0]}'"
+        raise InputError(f"{what}; say which: {how}", _header(table))
 
 
 def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -> bool:

@@ -207,11 +207,9 @@ def _run_column(raw: Table, picked: str | None) -> str | None:
     for name in filter(names_systems, raw.columns):
         systems = raw.frame.select(col(name).n_unique()).collect().item()
         if systems > 1:
-            raise InputError(
-                f"column {shown(name)} names {systems} systems, which would be one run; say that "
-                f"it names the runs: {option('pick', {'run': name})}",
-                raw.name,
-            )
+            how = f"say that it names the runs: {option('pick', {'run': name})}"
+            what = f"column {shown(name)} names {systems} systems, which would be one run"
+            raise InputError(f"{what}; {how}", raw.name)
     return None
 
 
@@ -379,9 +377,8 @@ def _by_question(
 ) -> dict[str, T]:
     values = document(opened, dict[str, shape], what=what)  # type: ignore[valid-type]
     if others := values.keys() - questions.keys():
-        raise InputError(
-            f"has question {shown(min(others))}, which the data set lacks", opened.name
-        )
+        what = f"has question {shown(min(others))}, which the data set lacks"
+        raise InputError(what, opened.name)
     return values
 
 

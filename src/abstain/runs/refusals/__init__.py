@@ -113,9 +113,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     """
     frame = table.frame
     if not isinstance(frame, pl.LazyFrame):
-        raise UsageError(
-            "refusals are looked for only in files and polars frames: collect the frame first"
-        )
+        where = "only in files and polars frames"
+        raise UsageError(f"refusals are looked for {where}: collect the frame first")
     names = table.columns
     text = text_of(names)
     if text is None:
@@ -146,15 +145,11 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         changes[graded] = right.when(_grade(graded).is_in(NO)).then(pl.lit("wrong"))
     if "response" not in names:
         changes["response"] = pl.col(text)
-    note = (
-        f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
-        f"{plural(seen, 'response')}"
-    )
+    share = f"{used:,} of {plural(seen, 'response')}"
+    note = f"{table.name}: refusals found in text ({', '.join(languages)}): {share}"
     if hits > used:
         more = plural(hits - used, "more looks", "more look")
-        note += (
-            f"; {more} like a refusal, but a label (grade, 'answered' or 'why') takes precedence"
-        )
+        note += f"; {more} like a refusal, but a label takes precedence"
     if graded is not None:
         note += "; grades of two values cannot tell a refusal from a wrong answer"
     elif used and table.verdicts is None:
