@@ -234,8 +234,7 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
         how = f"rows with their grade (column '{name}') need no gold: {option('judged')}"
     if looks_like_trec(have.encode()):
         how = "judgments and runs of TREC are for `abstain rank`, `compare` and `meta`"
-    place = Place(table.name, 1 if table.format in ("csv", "tsv") else None)
-    raise MissingColumnError(f"has no column {lacking} (its columns: {have}); {how}", place)
+    raise MissingColumnError(f"has no column {lacking} (its columns: {have}); {how}", table.header)
 
 
 def text_column(

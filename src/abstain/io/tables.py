@@ -108,6 +108,11 @@ class Table(Struct, frozen=True):
         """What the file calls a column, for messages to those who know the file."""
         return next((name for name, known in self.renamed.items() if known == column), column)
 
+    @property
+    def header(self) -> Place:
+        """Where its columns are named."""
+        return Place(self.name, 1 if self.format in ("csv", "tsv") else None)
+
     def place(self, row: int | None) -> Place:
         if row is None:
             return Place(self.name)

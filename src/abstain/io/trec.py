@@ -80,10 +80,6 @@ def lines_with(
     return []
 
 
-def first_line_with(opened: Opened, query: str) -> int | None:
-    return next((number for number, _ in lines(opened, query.encode())), None)
-
-
 def looks_like_trec(head: bytes) -> bool:
     """Whether the first line, as far as it is there, has the columns of a run or of qrels.
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
@@ -128,16 +129,16 @@ def read_rankings(
         listed = read_queries(table)["query"].to_list()
         also += listed if all_queries else []
     named = _named_runs(runs)
+    how: Any = {"engine": engine, "master": master, "cluster": cluster}
+    reading = Reading.of(columns=columns, format=format, **how)
+    opening = reading
     if item != "document":
         from abstain.rankings.pairs import with_answers
 
         qrels, named = with_answers(qrels, named, nil=nil, columns=columns, format=format)
-        columns, format = {}, None
-    opening = partial(open_source, columns=columns, format=format)
-    gold = opening(qrels, side="gold")
-    sources = [
-        opening(data, side="run", name=name, engine=engine, master=master) for name, data in named
-    ]
+        columns, opening = {}, Reading.of(**how)
+    gold = open_source(qrels, structs.replace(opening, engine=None, master=None), side="gold")
+    sources = [open_source(data, opening, side="run", name=name) for name, data in named]
     if columns:
         from abstain.io.frames import check_mapping
 
@@ -145,8 +146,6 @@ def read_rankings(
         check_mapping(columns, tables if table is None else [*tables, table])
     load = partial(ranked_lists, gold, sources, also=also)
     lists, origins = load(settings)
-    how: Any = {"format": format, "engine": engine, "master": master, "cluster": cluster}
-    reading = Reading.of(columns=columns, **how)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
 
 
@@ -227,15 +226,12 @@ def ranked_lists(
     names = _names([(tag, source) for tag, source, _ in every])
     lists = _assemble(judgments, names, [each for *_, each in every], limit=settings.limit)
     lists = lists.judged_only() if settings.judged_only else lists
-    unjudged = zip(lists.unjudged, (source for _, source, _ in every), strict=True)
-    places = (source.place_of(queries[0]) for queries, source in unjudged if queries)
     if settings.missing == "error":
         _refuse_missing(lists)
     origins = tuple(
         RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
-    remarks = tuple(_remarks(judgments))
-    return replace(lists, remarks=remarks, unjudged_at=next(places, None)), origins
+    return replace(lists, remarks=tuple(_remarks(judgments))), origins
 
 
 def _of_all(

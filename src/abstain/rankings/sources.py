@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import polars as pl
@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from abstain.errors import InputError, Place
 from abstain.io import trec
-from abstain.io.engines import check_engine
 from abstain.io.files import BOM, PARQUET, STDIN, Opened, bare_name, open_file
 from abstain.io.tables import format_of_name
 from abstain.rankings.judgments import RepeatedError
+from abstain.reading import PLAIN, Reading
 
 if TYPE_CHECKING:
     from abstain.rankings.tables import RankedTable
@@ -55,30 +55,19 @@ class TrecFile(SourceNames, frozen=True):
         lines = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
         return [Place(self.name, line) for line in lines]
 
-    def place_of(self, query: str) -> Place:
-        return Place(self.name, trec.first_line_with(self.opened, query))
-
 
 def open_source(
-    data: Any,
-    *,
-    side: Literal["gold", "run"],
-    name: str = "",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
+    data: Any, reading: Reading = PLAIN, *, side: Literal["gold", "run"], name: str = ""
 ) -> Source:
-    chosen = check_engine(engine, master)
-    if isinstance(data, (str, os.PathLike, Opened)) and format in (None, TREC):
+    if isinstance(data, (str, os.PathLike, Opened)) and reading.format in (None, TREC):
         opened = data if isinstance(data, Opened) else open_file(os.fspath(data))
-        if format == TREC or is_trec(opened):
+        if reading.format == TREC or is_trec(opened):
             path = None if opened is data or data == STDIN else os.fspath(data)  # type: ignore[arg-type]
             run = name or run_name(opened.name if opened is data else data)
             return TrecFile(opened.name, run, bool(name), path, opened)
     from abstain.rankings.tables import open_rows
 
-    return open_rows(data, side, name, columns or {}, format, chosen, master)
+    return open_rows(data, reading, side, name)
 
 
 def run_name(path: Any) -> str:

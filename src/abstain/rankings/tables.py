@@ -29,6 +29,7 @@ from abstain.io.tables import ROW, Table, read_table
 from abstain.rankings.collector import NIL_WORDS, Collected, Collector, Hits
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.sources import SourceNames, run_name
+from abstain.reading import Reading
 
 KEYS = ("run", "query")
 BATCH = 1 << 17  # rows of a table that are ranked at a time
@@ -80,52 +81,42 @@ class RankedTable(SourceNames, frozen=True):
         require(table, IDS)
         if order == "score" and order not in table.columns and "rank" in table.columns:
             how = f"with {option('ties', 'rank')} they are ordered by the column 'rank'"
-            line = 1 if table.format in ("csv", "tsv") else None
-            problem = f"has no column 'score' to order documents by; {how}"
-            raise InputError(problem, Place(table.name, line))
+            raise InputError(f"has no column 'score' to order documents by; {how}", table.header)
         require(table, {order: "by which documents are ordered"})
         return order
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        same, number = pl.col("doc") == (error.doc or ""), None
-        if error.doc is None:
-            number = "rank"
+        number = "rank" if error.doc is None else None
+        same = pl.col("doc") == (error.doc or "")
+        if number is not None:
             same = pl.col(number).cast(pl.Float64, strict=False) == error.rank
-        rows = self._rows_where((pl.col("query") == error.query) & same, number)
+        same &= pl.col("query") == error.query
+        rows = pl.concat(r.filter(same) for r in _batches(self.table, self.texts, number))
         if "run" in rows.columns:
             rows = rows.filter(pl.col("run").is_duplicated())
         return [place_in(self.table, rows, i) for i in range(min(rows.height, 2))]
 
-    def place_of(self, query: str) -> Place:
-        return place_in(self.table, self._rows_where(pl.col("query") == query), 0)
-
-    def _rows_where(self, same: pl.Expr, number: str | None = None) -> pl.DataFrame:
-        return pl.concat(rows.filter(same) for rows in _batches(self.table, self.texts, number))
-
 
 def open_rows(
     data: Any,
+    reading: Reading,
     side: Literal["gold", "run"],
     name: str,
-    columns: Mapping[str, str],
-    format: str | None,
-    engine: str,
-    master: str | None,
 ) -> RankedTable:
     path = None
     if isinstance(data, (str, os.PathLike, Opened)):
         path = None if isinstance(data, Opened) else os.fspath(data)
         run = name or run_name(data.name if isinstance(data, Opened) else data)
-        if path is not None and side == "run" and engine == "polars":
-            table = read_table(path, format=format, in_chunks=True)
+        if path is not None and side == "run" and reading.engine in (None, "polars"):
+            table = read_table(path, format=reading.format, in_chunks=True)
         else:
-            table = moved(open_table(data, format=format), engine, master)
+            table = moved(open_table(data, format=reading.format), reading)
     else:
         label = name or ("qrels" if side == "gold" else "run")
         run = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns_of(table, columns, side), side=side)
+    table = rename(table, columns_of(table, reading.columns, side), side=side)
     return RankedTable(table.name, run, bool(name), None if path == STDIN else path, table)
 
 
@@ -192,8 +183,7 @@ def _refuse(
 
 def _refuse_empty(table: Table, rows: pl.DataFrame, texts: Sequence[str]) -> None:
     for column in texts:
-        empty = rows[column].is_null() | (rows[column] == "")
-        _refuse(table, rows, empty, f"the column '{column}' is empty")
+        _refuse(table, rows, rows[column].fill_null("") == "", f"the column '{column}' is empty")
 
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:
@@ -293,7 +283,7 @@ def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame, last: str | None) -> n
 
 def _refuse_lists(source: RankedTable, lists: pl.DataFrame, *, by_rank: bool) -> None:
     for column in KEYS:
-        if (lists[column].is_null() | (lists[column] == "")).any():
+        if (lists[column].fill_null("") == "").any():
             raise InputError(f"the column '{column}' is empty in a row", source.name)
     number = "'rank' must be a whole number" if by_rank else "'score' must be a number"
     problems = {

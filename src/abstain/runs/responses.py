@@ -113,7 +113,7 @@ def _moved(table: Table, reading: Reading) -> Table:
         return table
     from abstain.io.engines import moved
 
-    return moved(table, reading.engine, reading.master)
+    return moved(table, reading)
 
 
 def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:

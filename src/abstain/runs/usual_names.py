@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import narwhals as nw
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, option
+from abstain.errors import InputError, option
 from abstain.io.column_names import names_systems, words_of
 from abstain.io.frames import (
     ALIASES,
@@ -63,7 +63,7 @@ def recognised(
                 if _grades_in(table, column, grades or {}):
                     how = f"if grades: {option('columns', {'grade': column})}; else use a gold"
                     what = f"column '{column}' may hold grades, answers or what is right"
-                    raise InputError(f"{what}; {how}", _header(table))
+                    raise InputError(f"{what}; {how}", table.header)
     if not taken:
         return table
     pairs = ", ".join(f"{actual} as {known}" for known, actual in taken.items())
@@ -82,7 +82,7 @@ def _refuse_two_answers(table: Table) -> None:
     if "answer" in table.columns and "answer" not in table.renamed and predicted:
         how = " or ".join(option("columns", {"run:answer": c}) for c in (predicted[0], "answer"))
         what = f"the run's answers may be in column 'answer' or in column '{predicted[0]}'"
-        raise InputError(f"{what}; say which: {how}", _header(table))
+        raise InputError(f"{what}; say which: {how}", table.header)
 
 
 def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -> bool:
@@ -152,7 +152,7 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
     for known, column in reversed(mapped.items()):
         what = "several systems, which would be one run" if known == "run" else "questions"
         how = option("columns", mapped)
-        raise InputError(f"column '{column}' names {what}; say what it is: {how}", _header(table))
+        raise InputError(f"column '{column}' names {what}; say what it is: {how}", table.header)
 
 
 def with_repeats(table: Table) -> Table:
@@ -181,7 +181,3 @@ def _distinct(table: Table, columns: Sequence[str]) -> int:
     frame = into_lazy(table.frame)
     chosen = frame.select(*(column_of(frame, name) for name in columns)).unique()
     return int(collect(chosen.select(nw.len().alias("n")), table.name)["n"][0])
-
-
-def _header(table: Table) -> Place:
-    return Place(table.name, 1 if table.format in ("csv", "tsv") else None)
