@@ -83,9 +83,6 @@ class CountsTable(Source):
     def names(self) -> list[str]:
         return list(dict.fromkeys(row.run for row in self.rows))
 
-    def known(self) -> tuple[list[str], int | None]:
-        return self.names(), None
-
     def questions(self, *_: Any, **__: Any) -> Any:
         """Raise: published counts have no single questions, so no kinds and no confidences."""
         raise UsageError(NO_QUESTIONS)

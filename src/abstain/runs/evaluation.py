@@ -24,7 +24,6 @@ from abstain.errors import (
     check_name,
     option,
     plural,
-    some_of,
 )
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
@@ -111,6 +110,7 @@ class RunData:
             policy = dataclasses.replace(policy, unanswerable="right")
         self.policy = policy
         self.kind, self.cluster = source.kind, source.cluster
+        self.with_attributes = source.questions
 
     @property
     def runs_as_listed(self) -> list[str]:
@@ -118,9 +118,6 @@ class RunData:
         tables = self.source.responses
         place = {table.run: at for at, table in enumerate(tables) if table.run is not None}
         return sorted(self.source.names(), key=lambda run: (place.get(run, len(place)), run))
-
-    def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        return self.source.questions(attributes)
 
     @property
     def touched(self) -> dict[str, int]:
@@ -333,12 +330,7 @@ class Evaluation:
         return True
 
     def __repr__(self) -> str:
-        """What is known without reading or counting anything."""
-        runs, questions = self.data.source.known()
-        tables = plural(len(self.data.source.responses), "table")
-        named = f"{plural(len(runs), 'run')} ({some_of(runs)})" if runs else f"runs in {tables}"
-        asked = "" if questions is None else f", {plural(questions, 'question')}"
-        return f"<Evaluation: {named}{asked}, {self.data.kind}>"
+        return f"<Evaluation: {plural(len(self.data.source.responses), 'table')}, {self.data.kind}>"
 
     def with_policy(
         self, policy: PolicyLike = None, *, unanswerable: Unanswerable | None = None

@@ -92,10 +92,10 @@ def judge_rows(
     if all(rows.is_empty() for rows in counts):
         raise InputError("has no rows", responses[0].table.name)
     shares = None if partial is None else PartialScale.of(partial)
-    words = counts
-    if shares is not None:
-        named = zip(counts, responses, strict=True)
-        words = [words_of(rows, shares, item.table.name) for rows, item in named]
+    words = [
+        rows if shares is None else words_of(rows, shares, item.table.name)
+        for rows, item in zip(counts, responses, strict=True)
+    ]
     scales = _scales(responses, words, grades)
     home: dict[str, str] = {}
     for item, rows in zip(responses, counts, strict=True):
@@ -110,14 +110,15 @@ def judge_rows(
         for frame, scale in zip(frames, scales, strict=True)
     ]
     questions = pl.DataFrame(schema={"question": pl.String})
-    if not nameless:
-        questions = _questions(responses, frames, by)
     together = by_engine(responses, frames)
     if not nameless:
+        questions = _questions(responses, frames, by)
         keys = keys_of(questions, by)
         together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
     else:
-        together = [_with_side(frame) for frame in together]
+        side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0)).alias(SIDE)
+        states = [ANSWERABLE in frame.collect_schema().names() for frame in together]
+        together = [f.with_columns(side) if s else f for f, s in zip(together, states, strict=True)]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
@@ -141,16 +142,13 @@ def shared_attributes(responses: Sequence[Responses]) -> tuple[str, ...]:
         if name not in NOT_ATTRIBUTES
         and all(name in schema and not schema[name].is_nested() for schema in schemas)
     ]
-    rows = pl.concat(
-        collect(
-            item.frame.select(
-                text_column(item.frame, name, item.table.name).alias(name)
-                for name in ("question", *shared)
-            ),
-            item.table.name,
-        )
-        for item in responses
-    )
+    parts = []
+    for item in responses:
+        texts = [
+            text_column(item.frame, c, item.table.name).alias(c) for c in ("question", *shared)
+        ]
+        parts.append(collect(item.frame.select(texts), item.table.name))
+    rows = pl.concat(parts)
     differ = rows.group_by("question").agg(pl.exclude("question").n_unique()).max()
     return tuple(name for name in shared if differ[name][0] in (None, 1))
 
@@ -160,10 +158,7 @@ def _columns_to_judge(
 ) -> nw.LazyFrame[Any]:
     table, frame = item.table, item.frame
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
-    require(
-        table,
-        {column: OUTCOME} | dict.fromkeys(by, "to slice by"),
-    )
+    require(table, {column: OUTCOME} | dict.fromkeys(by, "to slice by"))
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
     marks = marking(table)
@@ -182,14 +177,6 @@ def _columns_to_judge(
     item = replace(item, table=replace(table, frame=frame.to_native()))
     texts = ("question", "why", *keep)
     return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
-
-
-def _with_side(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Rows without a question, each with the side that the row states."""
-    if ANSWERABLE not in frame.collect_schema().names():
-        return frame
-    side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0))
-    return frame.with_columns(side.alias(SIDE))
 
 
 def _scales(

@@ -85,13 +85,10 @@ class Judged(Struct, frozen=True):
 
     def missing(self, runs: Sequence[str]) -> list[int]:
         """For each run the kind of a missing response: one that states candidates has none."""
-        unknown, every = blank_kind(Why.MISSING), all(self.with_candidates)
-        if every or not any(self.with_candidates):
-            return [blank_kind(Why.MISSING, "empty") if every else unknown] * len(runs)
         states: dict[str | None, bool] = {}
         for item, known in zip(self.responses, self.with_candidates, strict=True):
             states[item.run] = known and states.get(item.run, True)
-        empty = blank_kind(Why.MISSING, "empty")
+        unknown, empty = blank_kind(Why.MISSING), blank_kind(Why.MISSING, "empty")
         return [empty if states.get(run, states.get(None)) else unknown for run in runs]
 
 

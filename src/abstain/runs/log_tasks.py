@@ -42,8 +42,7 @@ class _Log(Struct):
         return os.path.dirname(os.path.abspath(self.source.table.name))
 
     @property
-    def is_nameless(self) -> bool:
-        """Whether it names no model: logs of one folder are then of one."""
+    def is_nameless(self) -> bool:  # logs of one folder are then of one model
         return self.source.table.format == "lm-eval" and self.source.run == self.task
 
     @property
@@ -55,16 +54,10 @@ class _Log(Struct):
         return next((value for _, name, value in self.source.table.facts if name == "dataset"), "")
 
     def asks_what(self, other: _Log) -> bool:
-        """Whether it asks the questions of another task: what is right is the same for every id.
-
-        Tasks may number their questions alike, so the logs must name one data set; where none does,
-        they must have all ids in common.
-        """
-        if self.dataset != other.dataset:
+        """Whether it asks questions of another task of its data set: what is right is the same."""
+        if not self.dataset or self.dataset != other.dataset:
             return False
         both = self.questions.join(other.questions, on="question", suffix=" there")
-        if not self.dataset and not both.height == self.questions.height == other.questions.height:
-            return False
         return both.height > 0 and bool((both["correct"] == both["correct there"]).all())
 
 
@@ -107,16 +100,9 @@ def _log(at: int, source: Responses) -> _Log | None:
 
 def _find_same_questions(logs: Sequence[_Log]) -> None:
     first: dict[str, _Log] = {}
-    models: dict[str, set[str]] = defaultdict(set)
     for log in logs:
-        models[log.task].add(log.model)
-    for log in logs:
-        same = [
-            other.asks
-            for other in first.values()
-            if other.task == log.task
-            or ((log.dataset or not models[other.task] & models[log.task]) and log.asks_what(other))
-        ]
+        others = first.values()
+        same = [o.asks for o in others if o.task == log.task or log.asks_what(o)]
         log.asks = same[0] if same else log.task
         first.setdefault(log.task, log)
 
@@ -147,12 +133,11 @@ def _name_by_task(logs: Sequence[_Log]) -> None:
     if shared is None:
         return
     ids_alike = f"several tasks have the same ids (such as {shown(str(shared))})"
-    notes = [f"{ids_alike}: questions are named task/id"]
     for log in logs:
         table = log.source.table
         frame = table.frame.with_columns(_with_task(table.columns, pl.lit(log.asks)))
-        table = replace(table, frame=frame, notes=(*table.notes, *notes))
-        log.source = replace(log.source, table=table)
+        notes = (*table.notes, f"{ids_alike}: questions are named task/id")
+        log.source = replace(log.source, table=replace(table, frame=frame, notes=notes))
 
 
 def _with_task(columns: Sequence[str], task: pl.Expr) -> list[pl.Expr]:
@@ -168,11 +153,8 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
     joined = f"were joined into one run, one task per log ({listed})"
-    table = replace(
-        table,
-        notes=(*table.notes, f"{plural(len(logs), 'log')} of {run} {joined}"),
-        run_id=(run, 1),
-    )
+    notes = (*table.notes, f"{plural(len(logs), 'log')} of {run} {joined}")
+    table = replace(table, notes=notes, run_id=(run, 1))
     teams = {log.source.team for log in logs}
     return Responses(table, run, teams.pop() if len(teams) == 1 else None)
 

@@ -77,17 +77,6 @@ class Source:
     def names(self) -> list[str]:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
 
-    def known(self) -> tuple[list[str], int | None]:
-        counted = next(iter(self._counts.values()), None)
-        named = [item.run for item in self.responses]
-        runs = [name for name in named if name is not None] if None not in named else []
-        if self._held is not None or counted is not None:
-            runs = self.names()
-        questions = None if self.gold is None else len(self.gold)
-        if questions is None and counted is not None:
-            questions = counted.questions
-        return runs, questions
-
     def matrix(self, *, confident: bool) -> Matrix:
         if self._held is None or (confident and self._held.confidence is None):
             self._held = self._fill(confident=confident)
@@ -274,9 +263,6 @@ class Subset(Source):
         self.marks_unanswerable = whole.marks_unanswerable
         if whole.shares is not None:
             self.shares = whole.shares[np.ix_(rows, columns)]
-
-    def known(self) -> tuple[list[str], int | None]:
-        return self.names(), len(self.columns)
 
     def names(self) -> list[str]:
         """The runs in the order of its rows, which is not always that of their names."""
