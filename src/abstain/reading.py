@@ -144,11 +144,7 @@ def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def policy_entries(policy: PolicyLike) -> dict[str, str]:
-    """A validated policy as a dict from kind of blank to effect.
-
-    >>> policy_entries(["error = Excluded"])
-    {'error': 'excluded'}
-    """
+    """A validated policy as a dict from kind of blank to effect."""
     if isinstance(policy, Policy):
         return {kind.value: effect.value for kind, effect in policy.effects.items()}
     stated = stated_effects(policy_texts(policy))
@@ -160,11 +156,7 @@ LANGUAGES = ("en", "de", "es", "fr", "it")
 
 
 def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
-    """Parse language codes from `en,de`, `all` or a list.
-
-    >>> languages_of("en, de")
-    ('en', 'de')
-    """
+    """Parse language codes from `en,de`, `all` or a list."""
     text = codes if isinstance(codes, str) else ",".join(codes)
     names = [n.strip().lower() for n in text.replace("+", ",").split(",") if n.strip()]
     if names == ["all"]:
@@ -220,11 +212,7 @@ MOST_DOCUMENTS = 10**18
 
 
 def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
-    """Which queries means are over, and the table of queries: one of each, or neither.
-
-    >>> queries_asked("all"), queries_asked(["q.csv", "all"]), queries_asked(None)
-    (('all', None), ('all', 'q.csv'), ('each', None))
-    """
+    """Which queries means are over, and the table of queries: one of each, or neither."""
     known = get_args(MeansOver)
     words, tables = ["each"], [None]
     for each in asked if isinstance(asked, (list, tuple)) else [asked]:
@@ -341,13 +329,7 @@ def narrowed(
     of_questions: int | None = None,
     unit: str = "question",
 ) -> Selection | None:
-    """Narrow a selection (None: everything); None again if nothing is left out.
-
-    >>> first = narrowed(None, runs=["a", "b"], of_runs=3)
-    >>> str(narrowed(first, runs=["a"], of_runs=2))
-    "subset: 1 of 3 runs ('a')"
-    >>> narrowed(None, runs=["a"], of_runs=1)
-    """
+    """Narrow a selection (None: everything); None again if nothing is left out."""
     left = before or Selection(unit=unit)
     if len(runs) < of_runs:
         all_runs = of_runs if left.of_runs is None else left.of_runs
@@ -362,11 +344,7 @@ def narrowed(
 
 
 def positions(what: str, names: Sequence[str], wanted: Collection[str] | str | None) -> list[int]:
-    """Indices of the wanted names, in the order of `names`; an unknown name raises.
-
-    >>> positions("run", ["a", "b", "c"], ["c", "a"]), positions("run", ["a", "b"], None)
-    ([0, 2], [0, 1])
-    """
+    """Indices of the wanted names, in the order of `names`; an unknown name raises."""
     if wanted is None:
         return list(range(len(names)))
     asked = dict.fromkeys([wanted] if isinstance(wanted, str) else wanted)

@@ -13,11 +13,7 @@ NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or"
 
 
 def words_of(column: str) -> set[str]:
-    """The words of a column's name.
-
-    >>> sorted(words_of("questionId")), sorted(words_of("LLM-name"))
-    (['id', 'question'], ['llm', 'name'])
-    """
+    """The words of a column's name."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
     return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
 

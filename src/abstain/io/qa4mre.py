@@ -42,20 +42,12 @@ RUN_COLUMNS = ("question", "answer", "run", "answered", "candidate", *RUN_EXTRAS
 
 
 def question_id(*levels: str | None) -> str | None:
-    """The id of a question from its t_id, r_id and q_id; None where the question has none.
-
-    >>> question_id("1", "7", "12"), question_id(None, None, "q1"), question_id("1", "7", None)
-    ('1/7/12', 'q1', None)
-    """
+    """The id of a question from its t_id, r_id and q_id; None where the question has none."""
     return LEVEL.join(level for level in levels if level) if levels[-1] else None
 
 
 def id_levels(question: str) -> tuple[str | None, str | None, str]:
-    """The t_id, r_id and q_id that make up an id; an id of another form is a q_id alone.
-
-    >>> id_levels("1/7/12"), id_levels("q1")
-    (('1', '7', '12'), (None, None, 'q1'))
-    """
+    """The t_id, r_id and q_id that make up an id; an id of another form is a q_id alone."""
     parts = question.split(LEVEL)
     if len(parts) == 3 and all(part and part == part.strip() for part in parts):
         return parts[0], parts[1], parts[2]
@@ -63,11 +55,7 @@ def id_levels(question: str) -> tuple[str | None, str | None, str]:
 
 
 def is_none_of_the_above(text: str) -> bool:
-    """Whether an option says that none of the others is right.
-
-    >>> is_none_of_the_above("None of the above."), is_none_of_the_above("none")
-    (True, False)
-    """
+    """Whether an option says that none of the others is right."""
     return plain(text) == NONE_OF_THE_ABOVE
 
 

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 def exact(name: str) -> str:
-    """The pattern by which polars finds the column of exactly this name.
-
-    >>> exact("answer"), exact("*")
-    ('answer', '^\\\\*$')
-    """
+    """The pattern by which polars finds the column of exactly this name."""
     is_pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
     return f"^{re.escape(name)}$" if is_pattern else name
 

@@ -81,13 +81,7 @@ def lines_with(
 
 
 def looks_like_trec(head: bytes) -> bool:
-    """Whether the first line, as far as it is there, has the columns of a run or of qrels.
-
-    >>> looks_like_trec(b"q1 Q0 d7 1 12.5 bm25\\n")
-    True
-    >>> looks_like_trec(b"query,doc,score\\n")
-    False
-    """
+    """Whether the first line, as far as it is there, has the columns of a run or of qrels."""
     for _, fields in fields_of(head):
         if len(fields) >= len(RUN_COLUMNS):
             return bool(NUMBER.fullmatch(fields[4]) or WHOLE_NUMBER.fullmatch(fields[3]))

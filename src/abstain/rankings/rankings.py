@@ -252,9 +252,6 @@ def shaped(rows: Iterable[Row], shape: Shape) -> Any:
     ir_measures: a frame of run, query_id, measure, value. pyterrier: name, qid, measure, value, as
     `Experiment(perquery=True)` returns. pytrec_eval: {run: {query: {measure: value}}}. ranx: {run:
     {measure: {query: value}}}, each run's being what its `Run.scores` holds.
-
-    >>> shaped([("a", "q1", {"AP": 0.5, "RR": None})], "ranx")
-    {'a': {'AP': {'q1': 0.5}}}
     """
     check_name("shape", shape, get_args(Shape))
     every = ((run, query, *score) for run, query, scores in rows for score in scores.items())

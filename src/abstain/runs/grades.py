@@ -338,9 +338,6 @@ def read_scale(
     """The kind of each distinct grade, by its declared meaning or by the one scale that fits.
 
     `counts` says how many rows have each, where that is known, for what cannot be read.
-
-    >>> read_scale(["A", "B"], {})
-    {'A': 0, 'B': 1}
     """
     declared = {}
     for word, meaning in meanings.items():

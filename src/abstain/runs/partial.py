@@ -37,11 +37,7 @@ class PartialScale(Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> PartialScale:
-        """A scale by its name or its ends.
-
-        >>> PartialScale.of("1-5")
-        PartialScale(low=1.0, high=5.0, blank=None, others=())
-        """
+        """A scale by its name or its ends."""
         if str(text).strip().lower() == "crag":
             return cls(-1, 1, blank=0, others=(-1.0, 0.0, 0.5, 1.0))
         ends = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(text), re.ASCII)

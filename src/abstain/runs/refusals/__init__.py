@@ -259,11 +259,7 @@ class Language(msgspec.Struct, frozen=True):
 
 @cache
 def language(code: str) -> Language:
-    """The rules of a language, read from its file.
-
-    >>> language("en").rules[1].example
-    "I don't know."
-    """
+    """The rules of a language, read from its file."""
     text = files(__package__).joinpath(f"{code}.toml").read_text("utf-8")
     data = tomllib.loads(text)
     parts = PARTS | data.pop("parts", {})
