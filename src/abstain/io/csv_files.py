@@ -8,7 +8,7 @@ import io
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,9 @@ class CsvFile:
 
     def _records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         csv.field_size_limit(2 * files.MAX_LINE)
-        reader = csv.reader(_lines(self.opened), delimiter=self.separator, strict=strict)
+        chunks = map(io.BytesIO, files.chunks_of(self.opened))
+        lines = (io.TextIOWrapper(chunk, encoding="utf-8", newline="") for chunk in chunks)
+        reader = csv.reader(chain.from_iterable(lines), delimiter=self.separator, strict=strict)
         begins = 1
         try:
             for cells in reader:
@@ -136,11 +138,6 @@ def _rows(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     blank = rows.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
     rows = rows[list(columns)].with_row_index(ROW)
     return rows.filter(~blank) if blank.any() else rows
-
-
-def _lines(opened: Opened) -> Iterator[str]:
-    for chunk in files.chunks_of(opened):
-        yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
 
 
 def _marks(text: bytes, separator: str) -> int | None:

@@ -147,29 +147,26 @@ def read_table(
             return reader.read(opened, pick or {})
         if pick:
             raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
-        table = _read_plain(opened, chosen)
+        if chosen == "parquet":
+            return _read_parquet(opened)
+        if chosen == "qa4mre":
+            from abstain.io.qa4mre import read_qa4mre
+
+            return read_qa4mre(opened)
+        if chosen in SEPARATORS:
+            from abstain.io.csv_files import read_csv
+
+            table = read_csv(opened, chosen)
+        else:
+            from abstain.io.json_files import read_array, read_jsonl
+
+            table = read_jsonl(opened) if chosen == "jsonl" else read_array(opened)
         if table.chunks is None or in_chunks:
             return table
         frame = _hold(table.chunks(table.columns))
         if frame is None:
             raise InputError("has a header but no rows", opened.name)
         return replace(table, frame=frame, chunks=None)
-
-
-def _read_plain(opened: Opened, format: str) -> Table:
-    if format == "parquet":
-        return _read_parquet(opened)
-    if format == "qa4mre":
-        from abstain.io.qa4mre import read_qa4mre
-
-        return read_qa4mre(opened)
-    if format in SEPARATORS:
-        from abstain.io.csv_files import read_csv
-
-        return read_csv(opened, format)
-    from abstain.io.json_files import read_array, read_jsonl
-
-    return read_jsonl(opened) if format == "jsonl" else read_array(opened)
 
 
 LARGE = 1 << 20

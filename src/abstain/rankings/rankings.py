@@ -92,8 +92,9 @@ class Rankings:
         self, measures: Sequence[str | Measure] | str | Measure = ()
     ) -> tuple[RankingMeasure, ...]:
         """The measures asked for, or the usual ones, with the level of relevance asked for."""
-        chosen = ranking_measures(measures or default_measures(self.settings))
-        level = self.settings.relevance_level
+        stops = self.settings.nil is not None or self.settings.limit is not None
+        usual = (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
+        chosen, level = ranking_measures(measures or usual), self.settings.relevance_level
         return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
 
     def values(self, measure: RankingMeasure) -> Floats:
@@ -206,11 +207,6 @@ class Rankings:
         meta = _meta
         truncation = _truncation
         cut = _cut
-
-
-def default_measures(settings: ListSettings) -> tuple[str, ...]:
-    stops = settings.nil is not None or settings.limit is not None
-    return (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
 
 
 def ranking_measures(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -117,7 +117,7 @@ def read_rankings(
         judged_only=judged_only,
         item=item,
     ).checked()
-    columns, qrels = columns or {}, _without_ranx(qrels)
+    columns, qrels = columns or {}, qrels.to_dict() if _is_ranx(qrels) else qrels
     table: Table | None = None
     also = [str(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
     if queries is not None or all_queries:
@@ -162,7 +162,7 @@ def _named_runs(runs: Any) -> list[tuple[str, Any]]:
             ]
     if not pairs:
         raise UsageError("there is no run to score")
-    return [(name, _without_ranx(data)) for name, data in pairs]
+    return [(name, data.to_dict() if _is_ranx(data) else data) for name, data in pairs]
 
 
 def _is_one_run(runs: Mapping[Any, Any]) -> bool:
@@ -175,10 +175,6 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
 
 def _is_ranx(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "ranx" and hasattr(data, "to_dict")
-
-
-def _without_ranx(data: Any) -> Any:
-    return data.to_dict() if _is_ranx(data) else data
 
 
 def _unfolded(data: Any) -> list[tuple[str, Any]]:
@@ -231,7 +227,15 @@ def ranked_lists(
     origins = tuple(
         RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
-    return replace(lists, remarks=tuple(_remarks(judgments))), origins
+    negative = 'with negative grades only (which mean "not judged")'
+    added = "in the list of queries but not in the judgments"
+    remarks = tuple(
+        f"{plural(len(queries), 'query', 'queries')} {what}: counted as nil, with nothing relevant "
+        f"({some_of(queries)})"
+        for queries, what in ((judgments.negative_only, negative), (judgments.added, added))
+        if queries
+    )
+    return replace(lists, remarks=remarks), origins
 
 
 def _of_all(
@@ -243,15 +247,6 @@ def _of_all(
         return [collected(source) for source in runs]
     with ThreadPoolExecutor(max_workers=min(cores, len(runs), MOST_AT_ONCE)) as pool:
         return list(pool.map(collected, runs))
-
-
-def _remarks(judgments: Judgments) -> Iterator[str]:
-    negative = 'with negative grades only (which mean "not judged")'
-    added = "in the list of queries but not in the judgments"
-    for names, what in ((judgments.negative_only, negative), (judgments.added, added)):
-        if names:
-            queries = plural(len(names), "query", "queries")
-            yield f"{queries} {what}: counted as nil, with nothing relevant ({some_of(names)})"
 
 
 def _refuse_missing(lists: RankedLists) -> None:

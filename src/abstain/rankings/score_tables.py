@@ -244,18 +244,17 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
     words = _is_word(frame[first])
     if len(words) and words.all():
         return [first]
-    ids = [c for c in frame.columns if _like_ids(cells(frame, c))]
+    ids = []
+    for name in frame.columns:
+        values = cells(frame, name).cast(pl.Float64, strict=False)
+        whole = (values == values.round()).fill_null(value=False).all()
+        if whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values):
+            ids.append(name)
     if ids == [first]:
         what = f"column {shown(first)} may hold scores or topic numbers"
         how = f"if numbers, use {option('columns', {'question': first})}; if scores, add a column"
         raise InputError(f"{what}: {how} called topic", table.name)
     return []
-
-
-def _like_ids(column: pl.Series) -> bool:
-    values = column.cast(pl.Float64, strict=False)
-    whole = (values == values.round()).fill_null(value=False).all()
-    return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:

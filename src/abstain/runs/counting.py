@@ -227,8 +227,8 @@ def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) ->
 def run_count(item: Responses) -> int:
     if item.run is not None:
         return 1
-    runs = item.frame.select(nw.col("run").n_unique().alias("runs"))
-    return int(collect(runs, item.table.name)["runs"][0])
+    runs = item.frame.select(nw.col("run").n_unique())
+    return int(collect(runs, item.table.name).item())
 
 
 def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> CountsByRun:

@@ -13,34 +13,21 @@ from abstain.errors import InputError, Place, RepeatedError, nearest, plural, sh
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import CODES, Why
+from abstain.runs import judge
 from abstain.runs.answerable import ANSWERABLE, marking, unreadable
 from abstain.runs.counting import rows_by_run
 from abstain.runs.gold import Gold
-from abstain.runs.judge import (
-    BAD_ANSWERABLE,
-    BAD_ANSWERED,
-    BAD_CONFIDENCE,
-    BAD_WHY,
-    CONFLICT,
-    FILE,
-    INDEX,
-    KIND,
-    NO_QUESTION,
-    NO_RUN,
-    UNKNOWN_QUESTION,
-    UNREAD,
-    Judged,
-)
+from abstain.runs.judge import FILE, INDEX, KIND, UNREAD, Judged
 
-LACKS = {NO_QUESTION: "no question id", NO_RUN: "no run name"}
+LACKS = {judge.NO_QUESTION: "no question id", judge.NO_RUN: "no run name"}
 FAULTS = {
-    UNKNOWN_QUESTION: "unknown question",
+    judge.UNKNOWN_QUESTION: "unknown question",
     **LACKS,
-    BAD_ANSWERED: "unreadable 'answered'",
-    BAD_WHY: "unknown reason",
-    CONFLICT: "contradiction",
-    BAD_CONFIDENCE: "bad confidence",
-    BAD_ANSWERABLE: "unreadable 'answerable'",
+    judge.BAD_ANSWERED: "unreadable 'answered'",
+    judge.BAD_WHY: "unknown reason",
+    judge.CONFLICT: "contradiction",
+    judge.BAD_CONFIDENCE: "bad confidence",
+    judge.BAD_ANSWERABLE: "unreadable 'answerable'",
 }
 REPEATED = "repeated question"
 MOST_REPEATS = 1_000
@@ -104,24 +91,24 @@ def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True)
 def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hints: bool) -> str:
     question = row.get("question")
     if fault in LACKS:
-        column = table.in_file("run" if fault == NO_RUN else "question")
+        column = table.in_file("run" if fault == judge.NO_RUN else "question")
         return f"the row has {LACKS[fault]}{_column(column, ('run', 'question'))}"
-    if fault == UNKNOWN_QUESTION:
+    if fault == judge.UNKNOWN_QUESTION:
         if question is None:
             size = plural(len(gold), "question")
             return f"this row is beyond the gold's {size}: the run has too many rows"
         near = nearest(question, _alike(question, gold)) if hints else []
         return f"question {shown(question)} is not in the gold{_hint(map(shown, near))}"
-    if fault == BAD_ANSWERED:
+    if fault == judge.BAD_ANSWERED:
         name = table.in_file("answered")
         return f"'{name}' is {shown(row['answered'])}, expected yes or no"
-    if fault == BAD_ANSWERABLE:
+    if fault == judge.BAD_ANSWERABLE:
         return unreadable(row[ANSWERABLE], marking(table), table)
-    if fault == BAD_WHY:
+    if fault == judge.BAD_WHY:
         near = nearest(row["why"], tuple(Why))[:1]
         name = table.in_file("why")
         return f"'{name}' is {shown(row['why'])}, expected one of {', '.join(Why)}{_hint(near)}"
-    if fault == CONFLICT:
+    if fault == judge.CONFLICT:
         names = ("grade", "answer", "answered", "candidate", "why")
         values = [f"{table.in_file(name)} {shown(row[name])}" for name in names if row.get(name)]
         return f"the row contradicts itself: {', '.join(values)}"

@@ -315,7 +315,7 @@ def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
 
 
 def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
-    """Concatenate and reorder the rows of arrays; one in order already is not copied."""
+    """The rows of arrays in another order; what is in order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
 

@@ -134,7 +134,11 @@ class ResultFile(Struct):
 def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A test is a question, a provider and its prompt a run; repeats of a test are a cluster."""
     threshold = readers.number_picked(picks, "right-at")
-    results = _results(opened)
+    if LINES.match(opened.head.removeprefix(BOM).lstrip()):
+        results = [result for _, result in records(opened, Result, what=WHAT)]
+    else:
+        whole = document(opened, ResultFile, what=WHAT).results
+        results = whole.results if isinstance(whole, Summary) else whole
     rows = readers.LogRows(opened, "promptfoo")
     names = _run_names(results)
     first: dict[tuple[str, str], str] = {}
@@ -171,13 +175,6 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     if repeated:
         rows.notes.append("tests were asked more than once: a test is a cluster (test)")
     return rows.table(cluster="test" if repeated else None, by_match=by_match)
-
-
-def _results(opened: Opened) -> list[Result]:
-    if LINES.match(opened.head.removeprefix(BOM).lstrip()):
-        return [result for _, result in records(opened, Result, what=WHAT)]
-    results = document(opened, ResultFile, what=WHAT).results
-    return results.results if isinstance(results, Summary) else results
 
 
 def _column(result: Result) -> tuple[str, str]:

@@ -30,11 +30,11 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
     """The first rule by which a column's text declines; null where none does."""
     text = cleaned(pl.col(column).cast(pl.String))
     matches: list[pl.Expr] = []
-    for number, pattern in enumerate(filter(_is_pattern, languages), 1):
+    for number, pattern in enumerate((each for each in languages if each.startswith("/")), 1):
         fits = text.str.contains(_checked(pattern[1:-1]))
         matches.append(pl.when(fits).then(pl.lit(f"own/{number}")))
     for code in languages:
-        if _is_pattern(code):
+        if code.startswith("/"):
             continue
         rules = language(code)
         rest = text.str.replace(f"^{rules.openings}", "")
@@ -47,10 +47,6 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
                 fits &= ~_answers_anyway(rest, rule, rules)
             matches.append(pl.when(fits).then(pl.lit(rule.name)))
     return pl.coalesce(matches)
-
-
-def _is_pattern(asked: str) -> bool:
-    return asked.startswith("/")
 
 
 def _checked(pattern: str) -> str:
