@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 import msgspec
 
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
-from abstain.outcomes import Policy, Unanswerable, policy_texts, stated_effects
+from abstain.outcomes import Policy, Unanswerable, stated_effects
 
 Match: TypeAlias = Literal["id", "text", "squad"]
 Align: TypeAlias = Literal["id", "position"]
@@ -23,13 +23,10 @@ PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    name: get_args(words)
-    for name, words in (
-        ("unanswerable", Unanswerable),
-        ("match", Match),
-        ("align", Align),
-        ("engine", EngineName),
-    )
+    "unanswerable": get_args(Unanswerable),
+    "match": get_args(Match),
+    "align": get_args(Align),
+    "engine": get_args(EngineName),
 }
 """The allowed values of fields that are enumerations."""
 
@@ -145,9 +142,7 @@ def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
 
 def policy_entries(policy: PolicyLike) -> dict[str, str]:
     """A validated policy as a dict from kind of blank to effect."""
-    if isinstance(policy, Policy):
-        return {kind.value: effect.value for kind, effect in policy.effects.items()}
-    stated = stated_effects(policy_texts(policy))
+    stated = policy.effects if isinstance(policy, Policy) else stated_effects(policy)
     return {kind.value: effect.value for kind, effect in stated.items()}
 
 
@@ -259,10 +254,9 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"{option('nil_as_answer')} needs {option('nil', 'NIL')}")
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
-        check_name("value of missing", self.missing, get_args(Missing))
-        check_name("value of ties", self.ties, get_args(Ties))
-        check_name("value of item", self.item, get_args(Item))
-        check_name("value of queries", self.queries, get_args(MeansOver))
+        known = {"missing": Missing, "ties": Ties, "item": Item, "queries": MeansOver}
+        for name, words in known.items():
+            check_name(f"value of {name}", getattr(self, name), get_args(words))
         if self.trec_eval and self.queries == "relevant":
             both = f"{option('trec_eval', value=True)} and {option('queries', 'relevant')}"
             raise UsageError(f"{both} exclude each other: trec_eval's means are over all queries")

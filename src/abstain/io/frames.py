@@ -68,12 +68,11 @@ def _with_index(data: Any) -> Any:
     if not nw.dependencies.is_pandas_like_dataframe(data):
         return data
     columns = {str(name) for name in data.columns}
-    kept = [
-        level
-        for level, name in enumerate(data.index.names)
-        if (name is not None and str(name) not in columns)
-        or (name is None and data.index.get_level_values(level).inferred_type == "string")
-    ]
+    kept = []
+    for level, name in enumerate(data.index.names):
+        of_texts = data.index.get_level_values(level).inferred_type == "string"
+        if of_texts if name is None else str(name) not in columns:
+            kept.append(level)
     return data.reset_index(level=kept) if kept else data
 
 

@@ -63,22 +63,22 @@ class Reader:
 
 @cache
 def log_readers() -> Mapping[str, Reader]:
-    return {**_built_in(), **readers_of_plugins().items}
-
-
-def _built_in() -> dict[str, Reader]:
     from abstain.io import logs
 
-    return {reader.name: reader for reader in logs.READERS}
+    return {**{reader.name: reader for reader in logs.READERS}, **readers_of_plugins().items}
 
 
 @cache
 def readers_of_plugins() -> Loaded:
 
+    from abstain.io import logs
+
+    taken = (*FORMATS, *(reader.name for reader in logs.READERS))
+
     def take(plugin: Plugin, reader: Any) -> tuple[str, Reader]:
         if not isinstance(reader, Reader):
             raise UsageError(f"{plugin} is a {type(reader).__name__}, expected a Reader")
-        if reader.name in (*FORMATS, *_built_in()):
+        if reader.name in taken:
             raise UsageError(f"{plugin}: there is a reader '{reader.name}' already")
         return reader.name, reader
 

@@ -44,23 +44,19 @@ def by_evidence(column: str) -> bool:
 
 def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
     """Combine marking columns of text into yes, no or empty; an unreadable text stays."""
-    texts = [_as_yes_or_no(name, yes=yes) for name, yes in columns.items()]
+    texts = []
+    for name, yes in columns.items():
+        text, (means_yes, means_no) = (
+            nw.col(name).str.to_lowercase(),
+            (YES, NO) if yes else (NO, YES),
+        )
+        words = [(text.is_in(means_yes), nw.lit("yes")), (text.is_in(means_no), nw.lit("no"))]
+        texts.append(first_of([(~filled_in(name), nw.lit("")), *words], nw.col(name)))
     whole = texts[0]
     for text in texts[1:]:
         both = nw.concat_str(whole, text, separator=" and ")
         whole = first_of([(text == "", whole), ((whole == "") | (whole == text), text)], both)
     return whole.alias(ANSWERABLE)
-
-
-def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
-    text = nw.col(name).str.to_lowercase()
-    means_yes, means_no = (YES, NO) if yes else (NO, YES)
-    cases = [
-        (~filled_in(name), nw.lit("")),
-        (text.is_in(means_yes), nw.lit("yes")),
-        (text.is_in(means_no), nw.lit("no")),
-    ]
-    return first_of(cases, nw.col(name))
 
 
 def unreadable(text: str, columns: Collection[str], table: Table) -> str:

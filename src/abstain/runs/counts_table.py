@@ -115,16 +115,19 @@ def read_counts_table(
         place = table.place(record[ROW])
         run = record.get("run") or f"row {record[ROW] + 1}"
         try:
-            numbers = _numbers(record, place)
+            cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
         except InputError as error:
             errors.append(error)
+            continue
+        numbers = {column: n for column, n in cells.items() if n is not None}
+        if not {*SIZES} & {*numbers}:
+            errors.append(InputError("nothing says how many questions were unanswered", place))
             continue
         counts = _counts(numbers)
         if not (wrong := _inconsistency(numbers, counts)):
             rows.append(Row(run, counts, {c: record[c] for c in others}, place))
         elif skip_inconsistent:
-            note = f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
-            notes.append(note)
+            notes.append(f"run {run} is left out: its counts do not add up ({place}: {wrong})")
         else:
             how = f"{option('skip_inconsistent', value=True)} scores the others"
             errors.append(InputError(f"{shown(run)}: {wrong}; {how}", place))
@@ -134,14 +137,6 @@ def read_counts_table(
     if not rows:
         raise UsageError("there are no counts to score")
     return CountsTable(rows, notes, table)
-
-
-def _numbers(record: Mapping[str, Any], place: Place) -> dict[str, int]:
-    cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
-    numbers = {column: n for column, n in cells.items() if n is not None}
-    if not {*SIZES} & {*numbers}:
-        raise InputError("nothing says how many questions were unanswered", place)
-    return numbers
 
 
 def _texts(table: Table) -> pl.DataFrame:

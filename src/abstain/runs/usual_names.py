@@ -48,9 +48,7 @@ def recognised(
     for meaning in meanings:
         if meaning in table.columns or (meaning == "grade" and "outcome" in table.columns):
             continue
-        names = [
-            column for column in table.columns if plain(column) in (meaning, *ALIASES[meaning])
-        ]
+        names = [c for c in table.columns if plain(c) in (meaning, *ALIASES[meaning])]
         fitting = [c for c in names if _fits(table, meaning, c, grades or {})]
         if len(fitting) > 1:
             what = f"columns {' and '.join(map(repr, fitting))} could each be the {meaning}"
@@ -105,7 +103,6 @@ def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) ->
 
 
 def _may_be_options(words: set[str]) -> bool:
-    """Whether words are letters of a question's options as well as grades."""
     return bool(words & {"a", "b"}) and words <= {*"abc"}
 
 

@@ -149,8 +149,8 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
         asked = readers.plain_text([case.description, result.vars])
         run, number = names[_column(result)], result.test_idx
         # version 2: a test is what it asks, `#2` where asked again
-        question = rows.again(str(tests.setdefault(asked, len(tests))), run)
-        question = question if number is None else str(number)
+        again = rows.again(str(tests.setdefault(asked, len(tests))), run)
+        question = again if number is None else str(number)
         repeated |= (run, asked) in first
         test = first.setdefault((run, asked), question)
         unchecked += result.test_case is not None and not case.asserts and result.success
