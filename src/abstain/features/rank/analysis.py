@@ -109,7 +109,6 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     queries: int
     first: tuple[str, ...]
-    place: str = ""
 
 
 class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
@@ -324,5 +323,4 @@ def _unjudged(lists: RankedLists) -> Unjudged | None:
     names = list(dict.fromkeys(name for run in lists.unjudged for name in run))
     if not names:
         return None
-    place = "" if lists.unjudged_at is None else str(lists.unjudged_at)
-    return Unjudged(queries=len(names), first=tuple(names[:FIRST]), place=place)
+    return Unjudged(queries=len(names), first=tuple(names[:FIRST]))
