@@ -95,7 +95,6 @@ class Gate:
 
     @property
     def sign(self) -> int:
-        """−1 where less is better."""
         return -1 if self.side == "at most" else 1
 
     @property
@@ -316,14 +315,12 @@ def assert_at_most(
     """
     __tracebackhide__ = True
     if isinstance(measure, Mapping):
-        if not measure:
-            raise UsageError("the mapping is empty, expected measures with their thresholds")
-        if threshold == threshold:  # NaN: there is none
-            raise UsageError(f"each measure of a mapping has its threshold (also got {threshold})")
-        every = [_Asked("at most", m, t, confidence, {**options}) for m, t in measure.items()]
+        if not measure or threshold == threshold:
+            raise UsageError("a mapping names one or more measures, each with its threshold")
+        how: Any = {"confidence": confidence, "baseline": baseline, **options}
         with gates() as held:
-            for each in every:
-                each.hold(run, gold, baseline)
+            for item, most in measure.items():
+                assert_at_most(run, gold, item, most, **how)
         return held
     asked = _Asked("at most", measure, threshold, confidence, options)
     return asked.hold(run, gold, baseline)
@@ -355,8 +352,6 @@ class _Asked:
     def __init__(
         self, side: Side, measure: str | Measure, threshold: float, level: float, how: GateOptions
     ) -> None:
-        if isinstance(measure, Mapping):
-            raise UsageError("a mapping is for assert_at_most; name one measure and its threshold")
         self.side, self.threshold, self.confidence = side, threshold, level
         self.measure = item = measure_named(measure)
         by = how.pop("by", None)
