@@ -81,7 +81,8 @@ def few_counts(kind: Any = Counts) -> tuple[Any, ...]:
 
 def _of_counts(item: Measure, rng: Any) -> None:
     d, table = item.definition, type(item).MANY
-    many = table.of(few_counts(table.ONE))
+    kind: Any = table.ONE
+    many = table.of(few_counts(kind))
     if rng is not None:
         drawn = rng.integers(0, LARGEST, (DRAWS, 6)) * (rng.random((DRAWS, 6)) < 0.8)
         drawn[:, 5] *= d.takes == "counts" and not d.needs_candidates
