@@ -389,8 +389,11 @@ def with_feature_methods(kind: C) -> C:
     return kind
 
 
-READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
-"""The function that reads the object whose method a shortcut calls, by its class."""
+READERS = {
+    "Evaluation": ("abstain.runs:read", "abstain.runs.evaluation:Evaluation"),
+    "Rankings": ("abstain.rankings.read:read_rankings", "abstain.rankings.rankings:Rankings"),
+}
+"""The function that reads the object whose method a shortcut calls, and the object's class."""
 
 
 @cache
@@ -403,7 +406,7 @@ def shortcut(name: str) -> Callable[..., Any]:
     parts = BUILT_IN if name in SHORTCUTS else added()
     path = parts.shortcuts[name]
     method, owner = part(parts.methods[path]), path.partition(".")[0]
-    read = part(READERS[owner])
+    read, kind = map(part, READERS[owner])
     asked, reading = signature(method), signature(read).parameters
     inputs = [one for one in reading.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
     options = [one for one in reading.values() if one.kind is Parameter.KEYWORD_ONLY]
@@ -411,7 +414,7 @@ def shortcut(name: str) -> Callable[..., Any]:
 
     @wraps(method)
     def call(*args: Any, **named: Any) -> Any:
-        if args and type(args[0]).__name__ == owner:
+        if args and isinstance(args[0], kind):
             return method(*args, **named)
         for key in named:
             if key not in whole.parameters:

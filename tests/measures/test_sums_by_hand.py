@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.measures.answers import Groups, Resamples
+from abstain.measures.answers import Groups
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions

@@ -295,7 +295,6 @@ def reads(
 
 
 def _is_trec(file: str) -> bool:
-    """Whether a file is plainly TREC's, which no gold is."""
     from abstain.errors import AbstainError
     from abstain.io.files import open_file
     from abstain.io.trec import looks_like_trec
@@ -410,7 +409,6 @@ def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) ->
 
 
 def _of_lists(function: F, lists: Sequence[str]) -> F:
-    """A command with some of the options in `LISTS`."""
     for name in reversed(lists):
         function = LISTS[name]()(function)
     return function
@@ -447,11 +445,19 @@ def _with_options(
     columns: Sequence[str] = COLUMNS,
     help: Mapping[str, str] | None = None,
 ) -> F:
-    """A command with the options of reading, as `OPTIONS` has them."""
 
     @wraps(function)
     def with_reading(**values: Any) -> Any:
-        reading = read_options(values, without, columns)
+        options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
+        if options["detect_refusals"] == "":
+            raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
+        for field, example in PAIRS.items():
+            options[field] = pairs(options[field], OPTIONS[field][0].split()[0], example)
+        for column in options["columns"]:
+            check_name("standard column name", column.rpartition(":")[2], columns)
+        typed = {field: value for field, value in options.items() if value is not None}
+        reading = Reading.of(**typed)
+        refuse(reading, without)
         return function(**{name: made_of(reading, values)}, **values)
 
     made: Any = with_reading
@@ -467,22 +473,6 @@ def _with_options(
             section=READING,
         )(made)
     return made  # type: ignore[no-any-return]
-
-
-def read_options(
-    values: dict[str, Any], without: Mapping[str, str], columns: Sequence[str]
-) -> Reading:
-    """Take the options of reading out of those of a command."""
-    options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
-    if options["detect_refusals"] == "":
-        raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
-    for field, example in PAIRS.items():
-        options[field] = pairs(options[field], OPTIONS[field][0].split()[0], example)
-    for name in options["columns"]:
-        check_name("standard column name", name.rpartition(":")[2], columns)
-    reading = Reading.of(**{field: value for field, value in options.items() if value is not None})
-    refuse(reading, without)
-    return reading
 
 
 PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh=wrong"}

@@ -245,7 +245,6 @@ class Resamples(Answers):
         return Groups(level, np.cumsum(answered, axis=0), np.cumsum(right, axis=0))
 
     def _by_group(self, where: BoolArray) -> IntArray:
-        """How many answers of each group are marked (groups, resamples)."""
         from scipy.sparse import csr_array
 
         ends = np.append(self.starts, len(where))

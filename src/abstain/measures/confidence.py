@@ -103,7 +103,6 @@ def rejection_ratio(a: Answers) -> Numeric:
 
 
 def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
-    """The share of something in the answers that cover a share c of the questions."""
     at, there = a.first_covering(c)
     if a.times is None and not there:
         reach = a.size / a.questions

@@ -248,7 +248,6 @@ def _declared(kind: type[Struct], name: str) -> _Declared:
 
 
 def _types(annotation: Any) -> set[Any]:
-    """The types of a value, without None."""
     return set(get_args(annotation) or (annotation,)) - {type(None)}
 
 

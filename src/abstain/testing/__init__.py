@@ -9,7 +9,6 @@ accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7262: surely reache
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -421,9 +420,8 @@ class _Asked:
         reading = self.reading
         item = evaluate_judged(run, reading) if gold is None else evaluate(gold, run, reading)
         if len(item.runs) != 1:
-            raise UsageError(
-                f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}; {_one_of(item)}"
-            )
+            got = f"{len(item.runs)}: {some_of(item.runs)}"
+            raise UsageError(f"expected one {what}, got {got}; give the file or the rows of one")
         return item
 
     def _difference(self, item: Evaluation, before: Evaluation) -> tuple[float, float, float]:
@@ -437,7 +435,6 @@ class _Asked:
         return value, low, high
 
     def _blamed(self, item: Evaluation, before: Evaluation | None) -> tuple[Part, ...]:
-        """The slices below the threshold or, beside a baseline, those that got worse."""
         sign = 1 if self.measure.higher_is_better else -1
         costs, names = [], self.by
         if names is None:  # what decisions are due is no slice of them
@@ -478,18 +475,7 @@ class _Asked:
         return enough if enough < MOST_QUESTIONS else None
 
 
-def _one_of(item: Evaluation) -> str:
-    """How to choose one of several runs: its file, or its rows of a table."""
-    tables = [each.table for each in item.data.source.responses]
-    if len(tables) > 1:
-        return f"give one of them alone, such as {tables[0].name}"
-    column, run = tables[0].in_file("run"), item.runs[0]
-    chosen = f"frame.filter(pl.col({json.dumps(column)}) == {json.dumps(run, ensure_ascii=False)})"
-    return f"give the rows of one, as in {chosen} (polars)"
-
-
 def _attributes(item: Evaluation) -> list[str]:
-    """Attributes that make few slices; numbers with a fraction make none."""
     gold, questions = item.data.source.gold, item.questions
     if gold is not None:
         names = gold.attributes
