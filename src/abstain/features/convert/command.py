@@ -54,7 +54,8 @@ def convert(
     to_format: str | None,
     force: bool,
 ) -> None:
-    """Convert a gold or a run between CSV, TSV, JSONL, Parquet and QA4MRE XML, plain, .gz or .zst.
+    """Convert a gold or a run between CSV, TSV, JSONL and Parquet, a gold from QA4MRE XML and a run
+    from or into it; all plain, .gz or .zst.
 
     \b
     abstain convert run.csv run.parquet

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Showing, Words, command, option, shows, working
-from abstain.cli.options import RankedInput, reads_rankings
+from abstain.cli.options import Input, reads_rankings
 from abstain.errors import UsageError
 from abstain.features.cut import RULES
 
@@ -85,7 +85,7 @@ APPLIED = READ | {"apply", "output", "explain"}  # what may be asked for togethe
     any_name=True,
 )
 def cut(
-    inputs: RankedInput,
+    inputs: Input,
     apply: Path | None,
     explain: bool,
     rule_file: Path | None,
@@ -144,7 +144,7 @@ def _explain(result: CutResult) -> None:
         click.echo(f"{' '.join(head.split())}\n{result.explain(each.run)}")
 
 
-def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: bool) -> None:
+def _apply(rule: Path, inputs: Input, target: Path | None, *, explain: bool) -> None:
     from abstain.features.cut.result import CutResult, cut_by_saved
     from abstain.report.result import load
 
@@ -159,4 +159,5 @@ def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: boo
         raise UsageError("--apply cuts one run, written with -o (a run's name, not .json)")
     reading, nil = inputs.reading, inputs.lists["nil"]
     columns, format = reading.columns, reading.format
-    _write(cut_by_saved(inputs.qrels, saved, nil=nil, columns=columns, format=format), target)
+    made = cut_by_saved(inputs.gold, saved, nil=nil, columns=columns, format=format)
+    _write(made, target)

@@ -16,6 +16,7 @@ from abstain.features.cut.rules import SCORES, Rule
 from abstain.io.output import whole
 from abstain.io.tables import format_of_name, write_table
 from abstain.rankings.sources import TREC, RunOrigin, open_source
+from abstain.reading import Reading
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result
 
@@ -273,7 +274,7 @@ def cut_by_saved(
     """A run without judgments, cut by the rules of a result, and what was done."""
     if nil is None and result.settings is not None:
         nil = result.settings.nil
-    source = open_source(run, side="run", columns=columns, format=format)
+    source = open_source(run, Reading.of(columns=columns, format=format), side="run")
     return cut_runs([RunOrigin("", "", source)], result, nil)
 
 

@@ -79,7 +79,7 @@ def decisions(
             raise UsageError(f"{item} is a measure of {takes}, expected one of decisions or counts")
     check_level(level)
     data, policy = evaluation.data, evaluation.policy
-    decided, counted, sides = data.decided(by), data.counted(by), data.sides(by).table
+    decided, counted, sides = data.decided(by), data.counted(by), data.sides(by)
     of_clusters = data.by_cluster(by), data.by_cluster(by, decisions=True)
     rows = []
     for at, key in enumerate(zip(counted.runs, counted.slices, strict=True)):

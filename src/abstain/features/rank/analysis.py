@@ -111,7 +111,6 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     queries: int
     first: tuple[str, ...]
-    place: str = ""
 
 
 class Rate(Facts, frozen=True, kw_only=True):
@@ -242,12 +241,7 @@ def rank(
         ),
         nothing_relevant={str(item): int(without.sum()) for item, without in nothing.items()},
         full_for_nothing={str(item): int(count) for item, count in primed.items() if count},
-        unjudged=unjudged
-        and Unjudged(
-            queries=len(unjudged),
-            first=unjudged[:FIRST],
-            place=str(lists.unjudged_at or ""),
-        ),
+        unjudged=unjudged and Unjudged(queries=len(unjudged), first=unjudged[:FIRST]),
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(query_rows),

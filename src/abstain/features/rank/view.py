@@ -178,9 +178,8 @@ def _list_notes(result: RankResult) -> Iterator[str]:
         becomes = "left out" if settings.missing == "skip" else "counted as empty lists"
         yield f"missing queries, {becomes}: {first_few(some)}"
     if (unjudged := result.unjudged) is not None:
-        first = f"; first: {unjudged.place}" if unjudged.place else ""
         queries = f"{_of_queries(unjudged.queries)} of the runs"
-        yield f"not judged, and not scored: {queries} ({some_of(unjudged.first)}{first})"
+        yield f"not judged, and not scored: {queries} ({some_of(unjudged.first)})"
     if settings.nil is not None or settings.limit is not None:
         yield _ends(result)
         full = result.full_for_nothing
