@@ -56,10 +56,8 @@ def test_what_gold_does_not_have_is_told_of_all_queries_together() -> None:
     run = {"a": {"d1": 1.0}, "b": {"d1": 1.0}, "z": {"d1": 1.0}}
     lists = ab.read_rankings(QRELS, {"r": run, "s": run}).lists
     assert lists.unjudged == (("z",), ("z",))
-    assert lists.only([0, 1], [0, 1]).unjudged_at == lists.unjudged_at
     assert lists.only([1], [0, 1]).unjudged == (("z",),)
-    some = lists.only([0, 1], [1])
-    assert (some.unjudged, some.unjudged_at) == (((), ()), None)
+    assert lists.only([0, 1], [1]).unjudged == ((), ())
 
 
 def test_a_confidence_of_minus_0_is_0() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
-from abstain.errors import Place, UsageError
+from abstain.errors import UsageError
 from abstain.measures.definition import Array, BoolArray, IntArray, np
 
 if TYPE_CHECKING:
@@ -157,7 +157,6 @@ class RankedLists(Listed):
     """Listed documents of a negative grade: in the pool, and judged by nobody."""
     unjudged: tuple[tuple[str, ...], ...] = ()
     """Of each run, the queries that gold does not have; they are not scored."""
-    unjudged_at: Place | None = None
     nil_words: tuple[str, ...] = ()
     """Documents that look like a NIL marker but are not it."""
     remarks: tuple[str, ...] = ()
@@ -190,7 +189,6 @@ class RankedLists(Listed):
         """The lists of some runs for some queries, by position; a gain of 1 stays what it is."""
         columns, whole = np.array(queries, np.int64), len(queries) == len(self.queries)
         rows = (np.array(runs, np.int64)[:, None] * len(self.queries) + columns).ravel()
-        unjudged = tuple(self.unjudged[i] if whole else () for i in runs if self.unjudged)
         return replace(
             self.of_rows(rows),
             runs=tuple(self.runs[i] for i in runs),
@@ -202,8 +200,7 @@ class RankedLists(Listed):
             returned=self.returned[rows],
             nil=self.nil[columns],
             sampled=self.sampled.of_rows(rows),
-            unjudged=unjudged,
-            unjudged_at=self.unjudged_at if unjudged == self.unjudged else None,
+            unjudged=tuple(self.unjudged[i] if whole else () for i in runs if self.unjudged),
         )
 
 
