@@ -375,14 +375,21 @@ def _check(showing: Showing, looks: Sequence[Format], *, any_name: bool) -> None
     from abstain.report.view import ENDINGS
 
     output, chart = showing.output, showing.chart
-    if output is not None and output.suffix and showing.format is None and not any_name:
+    if output is not None and showing.format is None and not any_name:
+        ending = output.suffix.lower()
         known = [name for name, look in ENDINGS.items() if look in looks]
-        if output.suffix.lower() not in known:
+        if ending in OTHER_ENDINGS and ending not in known:
             raise UsageError(f"-o {output}: expected a name that ends in {', '.join(known)}")
     if chart is not None and chart.suffix:
         from abstain.report.charts import check_ending
 
         check_ending(chart)
+
+
+OTHER_ENDINGS = (
+    *(".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png"),
+)
+"""Endings that promise a form which a result may not have; any other name holds a table."""
 
 
 @contextmanager
