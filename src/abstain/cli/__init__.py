@@ -22,11 +22,11 @@ from abstain.registry import COMMANDS, commands_added, feature_named, part
 
 EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED, EXIT_ENDED = 1, 2, 3, 130, 143
 
-COMPLETION = "_ABSTAIN_COMPLETE"
-"""The variable by which a shell's script asks for completions."""
 PLAIN = ("score", "rank", "trec_eval", "validate", "convert")
 """Commands that multiply no large matrices: numpy's threads for that take as long to start as they
 take to run."""
+COMPLETION = "_ABSTAIN_COMPLETE"
+"""The variable by which a shell's script asks for completions."""
 COLLECT_AFTER = 100_000
 """Objects that are made before any are looked over for garbage: imports make many, none of it."""
 

@@ -159,4 +159,5 @@ def _apply(rule: Path, inputs: Input, target: Path | None, *, explain: bool) -> 
         raise UsageError("--apply cuts one run, written with -o (a run's name, not .json)")
     reading, nil = inputs.reading, inputs.lists["nil"]
     columns, format = reading.columns, reading.format
-    _write(cut_by_saved(inputs.gold, saved, nil=nil, columns=columns, format=format), target)
+    made = cut_by_saved(inputs.gold, saved, nil=nil, columns=columns, format=format)
+    _write(made, target)
