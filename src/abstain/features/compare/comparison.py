@@ -34,7 +34,7 @@ from abstain.stats.delta_method import few_clusters
 from abstain.stats.hypotheses import LEAST_DIFFERING
 from abstain.stats.intervals import Interval, check_level
 from abstain.stats.orderings import letter_groups, letters
-from abstain.stats.planning import Plan, least_units, plan
+from abstain.stats.planning import least_units, plan
 from abstain.stats.randomisation import PValue
 
 Test: TypeAlias = Literal[
@@ -194,6 +194,11 @@ class Comparison(ABC):
         groups = self._groups(pairs)
         rows = tuple(self._row(i, groups or {}) for i in self.order)
         of_pairs = next((span.method for span in spans if not math.isnan(span.low)), None)
+        known = self.errors_to_plan_with(errors)
+        known = known[~np.isnan(known) & (known > 0)]
+        error = float(np.median(known)) if len(known) else math.nan
+        if options.detect is not None and options.detect < error * LEAST_DETECTED:
+            raise UsageError(f"a difference of {options.detect:g} is too small to plan for")
         has_intervals = of_pairs is not None or any(row.interval != (None, None) for row in rows)
         return CompareResult(
             **self.facts(),
@@ -209,7 +214,15 @@ class Comparison(ABC):
             grouped=groups is not None,
             rows=rows,
             pairs=pairs,
-            plan=self._plan(self.errors_to_plan_with(errors)),
+            plan=plan(
+                error,
+                self.questions,
+                clusters=self.clusters,
+                least_units=LEAST_OF_TEST.get(options.test) or least_units(options.alpha),
+                detect=options.detect,
+                power=options.power,
+                level=options.level,
+            ),
         )
 
     @cached_property
@@ -283,22 +296,6 @@ class Comparison(ABC):
             no_interval={name: span.why_not} if span.why_not and not math.isnan(score) else {},
             group=groups.get(self.runs[run], ""),
             **self.row(run),
-        )
-
-    def _plan(self, errors: Array) -> Plan | None:
-        options = self.options
-        known = errors[~np.isnan(errors) & (errors > 0)]
-        error = float(np.median(known)) if len(known) else math.nan
-        if options.detect is not None and options.detect < error * LEAST_DETECTED:
-            raise UsageError(f"a difference of {options.detect:g} is too small to plan for")
-        return plan(
-            error,
-            self.questions,
-            clusters=self.clusters,
-            least_units=LEAST_OF_TEST.get(options.test) or least_units(options.alpha),
-            detect=options.detect,
-            power=options.power,
-            level=options.level,
         )
 
 

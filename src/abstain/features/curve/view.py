@@ -131,7 +131,7 @@ class View(Curves[CurveResult]):
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
         notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
         if show == "summary":
-            notes += self._undefined()
+            notes += view.undefined_sentences((r.run, r.undefined) for r in self.result.runs)
         if show == "parts":
             notes += [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
         if show != "decision" or decision is None:
@@ -142,9 +142,6 @@ class View(Curves[CurveResult]):
             *map(decision_words, decision.comparisons),
         ]
 
-    def _undefined(self) -> list[str]:
-        return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
-
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
         """The chart of what is shown first; risk and coverage where that has none."""
         charts = self.charts()
@@ -152,7 +149,8 @@ class View(Curves[CurveResult]):
 
     def page(self) -> Page:
         result, main = self.result, [self.table("main")]
-        summary = Section("leaderboard", "Summary", sentences=self._undefined(), tables=main)
+        undefined = view.undefined_sentences((run.run, run.undefined) for run in result.runs)
+        summary = Section("leaderboard", "Summary", sentences=undefined, tables=main)
         blanks = Section("abstaining", "Abstaining", tables=[self.table("parts")])
         return page_of(
             result,

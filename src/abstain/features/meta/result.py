@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
+MANY = 10**15
+"""The largest number of questions that is reported."""
+TWO_MEASURES = "agreement needs at least two measures"
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 
 

@@ -12,8 +12,14 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.meta.parts import MANY, TWO_MEASURES
-from abstain.features.meta.result import COEFFICIENT, Agreement, MetaResult, Power
+from abstain.features.meta.result import (
+    COEFFICIENT,
+    MANY,
+    TWO_MEASURES,
+    Agreement,
+    MetaResult,
+    Power,
+)
 from abstain.report import view
 from abstain.report.charts import (
     CONFIG,
