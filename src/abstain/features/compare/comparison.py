@@ -43,12 +43,10 @@ Test: TypeAlias = Literal[
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 Family: TypeAlias = Literal["all", "measure"]
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much of the work is done, and how much there is."""
 
 LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
 MOST_PAIRS = 20_000
 MOST_DRAWN = 50_000_000
-"""Scores or differences held at once, in resamples times runs."""
 CLOSE = 1e-12
 LEAST_RESAMPLED = 40
 """Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
@@ -56,7 +54,6 @@ LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
 UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 OF_RESULT = ("against", "test", "correction", "family", "level", "resamples", "seed")
-"""Options that a result holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +121,6 @@ class Comparison(ABC):
 
     @cached_property
     def order(self) -> list[int]:
-        """The runs by position, from the best to the worst, the undefined last."""
         if self.options.order:
             return list(map(self.runs.index, self.options.order))
         sign = -1 if self.higher_is_better else 1
@@ -179,7 +175,6 @@ class Comparison(ABC):
         return None
 
     def errors_to_plan_with(self, errors: Array) -> Array:
-        """The standard errors of differences that a plan uses."""
         return errors
 
     def too_few(self, run: int) -> str:
@@ -243,7 +238,6 @@ class Comparison(ABC):
         ]
 
     def plain(self) -> Array:
-        """The p of each pair by a plain test, where the one that is asked for is more careful."""
         return np.full(len(self.wanted), np.nan)
 
     def pairs(

@@ -24,7 +24,6 @@ from abstain.report.view import listed, measure_summary
 
 MOST_SLICES = 12
 MOST_PAIRS = 60
-"""Pairs that a chart holds."""
 
 MEASURE = Column("measure", means="what the two scores are by", plain=True)
 ABOVE, BELOW = "†", "‡"
@@ -160,7 +159,6 @@ class View(view.View[CompareResult]):
 
 
 def differences(c: CompareResult) -> Iterator[Figure]:
-    """Every pair with its interval by each measure, unless there are too many to read."""
     names = ("pair", "difference", "low", "high", "p")
     for number, part in enumerate(c.parts):
         known = [p for p in part.pairs if p.difference is not None]
@@ -185,7 +183,6 @@ def _score(c: CompareResult, part: CompareResult) -> tuple[Column, list[Cell]]:
 
 
 def systems(c: CompareResult, *, whole: bool = False) -> Grid:
-    """Runs by measures, with groups; on a page (`whole`) with intervals and outcomes too."""
     columns = columns_of(RunRow, c.rows, "run", *["bar"][: whole and bool(c.rows[0].numbers)])
     for part in c.parts:
         columns.append(_score(c, part))

@@ -42,7 +42,6 @@ from abstain.stats.resampling.reversals import (
 from abstain.stats.resampling.samplers import BLANK, Scores, Source, of_outcomes
 
 DEFAULT_BINS = 5
-"""Bins that make the default difference to advise on."""
 DEFAULT_MEASURES = ("c@1", "accuracy", "UF")
 CURVE = 10
 """Where the random streams of the curve begin; those before it belong to the other parts."""
@@ -278,7 +277,6 @@ def stability_of(measure: str, counts: StabilityCounts) -> facts_of.Stability:
 
 
 def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> facts_of.Sensitivity:
-    """One row of the paper's Table 2, and the swap rates that it comes from."""
     at = counts.required()
     required, total = counts.edge(at), int(counts.table.sum())
     reaching, tied = (0, 0) if at is None else counts.reaching(at)
@@ -311,7 +309,6 @@ def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> facts_of.Sens
 def needs_of(
     rows: Sequence[facts_of.Sensitivity], curve: Sequence[Requirement], difference: float | None
 ) -> list[facts_of.Need]:
-    """How many questions each measure needs for a difference; by default of five of its bins."""
     needs = []
     for row in rows:
         goal = difference or edge(DEFAULT_BINS, row.width)

@@ -62,7 +62,6 @@ class View(view.View[MetaResult]):
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """The papers' figures, and heat maps of the agreement."""
         result = self.result
         made = {
             "stability": (_stability_chart, result.stability),
@@ -344,7 +343,6 @@ def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, without rounding error: 1 − 0.95 is 5 %."""
     return f"{100 * share:g}"
 
 

@@ -166,7 +166,6 @@ def exclude(name: str, **others: Any) -> None:
 
 
 def divide(data: RunData, tune_on: dict[str, str], folds: int | None, repeats: int) -> Split:
-    """How questions are parted; there are no more folds than clusters, unless asked for."""
     gold, clusters = data.source.gold, data.clusters()
     golds = () if gold is None else gold.golds
     judged_on = None
@@ -234,10 +233,8 @@ class Run:
     measure: Measure
     by: str | None = None
     slices: npt.NDArray[np.str_] | None = None
-    """The slice of every question, where slices have separate thresholds."""
     shrink: float = SHRINK
     clusters: IntArray | None = None
-    """The cluster of every question, where they are clustered."""
 
     def curve(self, where: BoolArray) -> Curve:
         answers = answers_of(self.codes, self.confidence, where)
@@ -360,7 +357,6 @@ def gain_interval(
 
 
 def thresholded(codes: Codes, answered: BoolArray) -> Codes:
-    """The codes of a run that answers exactly these of the questions it has answers to."""
     decided = (codes & 1) + np.where(answered, 0, 2).astype(np.uint8)
     return np.where(has_answer(codes), decided, codes).astype(np.uint8)
 

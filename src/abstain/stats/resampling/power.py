@@ -26,7 +26,6 @@ POINTS = 1000
 LEAST_TOPICS = 40
 """Topics that Tukey's test of means needs (benchmarks/errors.py): fewer do not show skewness."""
 CLOSE = 1e-9
-"""Relative differences below this are ties."""
 
 
 def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
@@ -106,7 +105,6 @@ def student(
 
 
 def _scaled(differences: Array) -> Array:
-    """Differences (pairs, topics, …) with a largest of 1, whose squares do not overflow."""
     largest = np.abs(differences).max(axis=1, keepdims=True)
     return np.asarray(differences / np.where(largest > 0, largest, 1))
 
@@ -185,7 +183,6 @@ def honest_difference(largest: Array, alpha: float) -> float | None:
 
 
 def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
-    """p of each gap: the share of the permutations that reach it, or miss it by `slack`."""
     ranges = np.sort(largest[~np.isnan(largest)])
     if not len(ranges):
         return np.full(len(gaps), np.nan)
@@ -193,7 +190,6 @@ def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
 
 
 def all_pairs_p(source: Scores, plan: Plan, pairs: Pairs) -> Array:
-    """p of every pair by the largest |t| of the permutations: measures × pairs."""
     runs = len(source.runs)
 
     def work(place: int, trials: slice) -> Array:
