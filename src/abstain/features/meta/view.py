@@ -182,11 +182,7 @@ def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
 
 
 def in_bins(value: float | None, width: float) -> str | None:
-    """A score as exact as bins of this width make it, and to two decimals at least.
-
-    >>> in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)
-    ('0.30', '41.00', '0.0035', '4e-09')
-    """
+    """A score as exact as bins of this width make it, and to two decimals at least."""
     if value is None:
         return None
     digits = -math.floor(math.log10(width) + 1e-9)
