@@ -236,7 +236,6 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
 
 def _also_written(text: str, path: str | os.PathLike[str] | None) -> str:
-    """Return the text, after writing it to the path if there is one."""
     from abstain.io.output import write_text
 
     if path is not None:
