@@ -103,7 +103,7 @@ def test_scores_are_as_exact_as_their_bins() -> None:
 
 
 def test_a_score_is_knowing_and_silence_and_choosing() -> None:
-    """c@1 of 3 right and 2 blanks: 0.84; of all answered 0.8; of 2 of 5 left blank blindly 0.672."""
+    """c@1: 0.84 of 3 right and 2 blanks, 0.8 of all answered, 0.672 of 2 left blank blindly."""
     counts = Counts(right=3, unanswered_right=1, unanswered_wrong=1)
     parts = decompose("as submitted", counts, measure("c@1"))
     assert parts.knowing == pytest.approx(0.8)
