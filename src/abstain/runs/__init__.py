@@ -132,7 +132,6 @@ def read_judged(runs: Any, **options: Unpack[ReadingOptions]) -> Evaluation:
 
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
-    """As `read_judged`, with the options as a `Reading`."""
     refuse_meaningless(reading, "judged")
     responses = opened_runs(runs, reading, judged=True)
     if any(item.is_log for item in responses):
@@ -165,7 +164,6 @@ def read_counts(
 def evaluate_counts(
     counts: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> Evaluation:
-    """As `read_counts`, with the options as a `Reading`."""
     from abstain.runs.counts_table import read_counts_table
 
     refuse_meaningless(reading, "counts")

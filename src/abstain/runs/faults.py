@@ -117,7 +117,6 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hi
 
 
 def _column(name: str, known: Sequence[str]) -> str:
-    """The column of a file that a message speaks of by another name."""
     return "" if name in known else f" (column '{name}')"
 
 
@@ -141,7 +140,6 @@ def _alike(question: str, gold: Gold) -> list[str]:
 
 
 def first_fault(judged: Judged, count: int) -> Exception:
-    """The error for the first faulty row; it says how many of the `count` follow."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= CODES).sort(order).head(1)
