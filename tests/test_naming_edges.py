@@ -184,8 +184,8 @@ def test_grades_without_a_gold_are_noticed(here: Here) -> None:
     here.write("gold.csv", "question,correct\nq1,A\nq2,B\n")
     here.write("g.csv", "id,model,verdict\nq1,x,right\nq2,x,wrong\n")
     for command in ("score", "compare", "curve"):
-        says(here.refuses(command, "g.csv"), "g.csv", "'verdict'", "--judged")
-    says(here.refuses("campaign", "g.csv", "-o", "out"), "'verdict'", "abstain score --judged")
+        says(here.refuses(command, "g.csv"), "the gold", "--judged")
+    says(here.refuses("campaign", "g.csv", "-o", "out"), "the gold", "run")
     says(here.refuses("campaign", "g.csv", "g.csv", "-o", "out"), "g.csv:1", "'correct'")
     here.write("own.csv", "id,grade\nq1,right\nq2,wrong\n")
     says(here.refuses("score", "own.csv", "own.csv"), "own.csv:1", "'grade'", "--judged")

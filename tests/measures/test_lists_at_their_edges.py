@@ -11,7 +11,7 @@ import pytest
 import abstain as ab
 from abstain.measures.answers import Groups
 from abstain.measures.kinds import RankingMeasure
-from abstain.measures.ranked_lists import Sampled
+from abstain.measures.ranked_lists import Listed
 from abstain.measures.registry import definitions
 
 QRELS = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 1, "d3": 1}}
@@ -48,7 +48,7 @@ def test_where_nothing_is_judged_inst_could_still_be_1(listed: dict[str, float])
 
 
 def test_a_pool_that_was_judged_whole_has_no_document_that_nobody_judged() -> None:
-    own = Sampled.none(3)
+    own = Listed.none(3)
     assert (own.offsets.tolist(), own.rank.tolist(), own.size) == ([0, 0, 0, 0], [], 3)
 
 

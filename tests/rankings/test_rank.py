@@ -441,7 +441,7 @@ def test_means_are_what_a_loop_gives(
         else:
             assert isinstance(row.score(name), ab.Undefined)
             assert row.scores[name] is None
-        assert row.left_out.get(name, 0) == len(plain) - len(own)
+        assert row.queries - row.over[name] == len(plain) - len(own)
 
 
 def test_a_parquet_run_of_many_queries(tmp_path: Path) -> None:

@@ -119,6 +119,10 @@ class Listed(DocumentRows):
     rank: Ints
     """From 1."""
 
+    @staticmethod
+    def none(rows: int) -> Listed:
+        return Listed(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
+
     def before(self, row: Ints, rank: Ints) -> Ints:
         """How many of a row are above a rank."""
         if not len(self.rank):
@@ -128,16 +132,6 @@ class Listed(DocumentRows):
 
     def up_to(self, depth: Ints) -> Self:
         return self.where(self.rank <= depth[self.row])
-
-
-@dataclass(frozen=True)
-class Sampled(Listed):
-    """Listed documents that were in the pool and that nobody judged."""
-
-    @classmethod
-    def none(cls, rows: int) -> Sampled:
-        """Of a pool that was judged whole."""
-        return cls(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -159,7 +153,7 @@ class RankedLists(Listed):
     """Lines the run has for each row, before NIL and the limit were applied."""
     nil: Bools
     """Queries for which nothing is relevant."""
-    sampled: Sampled
+    sampled: Listed
     """Listed documents of a negative grade: in the pool, and judged by nobody."""
     unjudged: tuple[tuple[str, ...], ...] = ()
     """Of each run, the queries that gold does not have; they are not scored."""
@@ -188,7 +182,7 @@ class RankedLists(Listed):
         """The same lists without the documents that nobody judged: the others move up."""
         lengths = np.diff(self.offsets)
         return replace(
-            self, depth=lengths, rank=spread(lengths)[1] + 1, sampled=Sampled.none(self.size)
+            self, depth=lengths, rank=spread(lengths)[1] + 1, sampled=Listed.none(self.size)
         )
 
     def only(self, runs: Sequence[int], queries: Sequence[int]) -> RankedLists:
@@ -349,7 +343,7 @@ def one(
         stopped=np.ones(1, bool),
         returned=np.array([len(listed)]),
         nil=np.array([largest == 0]),
-        sampled=Sampled.none(1),
+        sampled=Listed.none(1),
     )
 
 

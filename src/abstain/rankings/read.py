@@ -15,7 +15,7 @@ from msgspec import structs
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
-from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
+from abstain.measures.ranked_lists import Listed, Pool, RankedLists, offsets_of
 from abstain.rankings.collector import (
     MARKS,
     Collected,
@@ -315,7 +315,7 @@ def _assemble(
     each = _stacked(every, queries)
     only_pooled, known = each.grade == UNJUDGED, each.grade != UNJUDGED
     rows = np.bincount(each.code[only_pooled], minlength=len(returned))
-    sampled = Sampled(offsets_of(rows), each.rank[only_pooled])
+    sampled = Listed(offsets_of(rows), each.rank[only_pooled])
     row, rank, grade = each.code[known], each.rank[known], each.grade[known]
     is_nil = grade == NIL
     pool = judgments.pool
