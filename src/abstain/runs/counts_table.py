@@ -121,7 +121,8 @@ def read_counts_table(
         if not (wrong := _inconsistency(numbers, counts)):
             rows.append(Row(run, counts, {c: record[c] for c in others}, place))
         elif skip_inconsistent:
-            notes.append(f"run {run} is left out: its counts do not add up ({place}: {wrong})")
+            note = f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
+            notes.append(note)
         else:
             how = f"{option('skip_inconsistent', value=True)} scores the others"
             raise InputError(f"{shown(run)}: {wrong}; {how}", place)
