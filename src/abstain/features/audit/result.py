@@ -99,10 +99,6 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
     """How many checks each rule made."""
     findings: tuple[Finding, ...]
 
-    def check(self) -> None:
-        if self.agrees == bool(self.findings):
-            raise ValueError("'agrees' must be true exactly if there are no findings")
-
     def _frame(self, table: str) -> pl.DataFrame:
         names = ("rule", "file", "line", "row", "column", "printed", "follows", "correction")
         return frame_of_rows(Finding, self.findings, *names)
@@ -221,7 +217,7 @@ class View(view.View[AuditResult]):
         rules = ", ".join(f"{rule} {count:,}" for rule, count in result.rules.items())
         checked = f"{plural(len(result.files), 'file')}, {plural(result.cells, 'cell')} checked"
         verdict = "nothing disagrees" if result.cells else "nothing could be checked"
-        if not result.agrees:
+        if result.findings:
             verdict = plural(len(result.findings), "disagreement")
         notes = [f"{checked}{f' ({rules})' if rules else ''}: {verdict}."]
         if len(shown) < len(result.findings):

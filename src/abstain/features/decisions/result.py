@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from abstain.outcomes import Decisions
 from abstain.report.grid import Column, frame_of_rows
-from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
+from abstain.report.result import Ends, Facts, Number, Result, written
 from abstain.report.view import p_text
 
 Leaning: TypeAlias = Literal[
@@ -159,13 +159,6 @@ class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
     pairs: tuple[Pair, ...] = ()
 
     TABLES: ClassVar = ("main", "decisions", "pairs")
-
-    def check(self) -> None:
-        check_rows(self.rows, self.measures, self.by)
-        for row in self.rows:
-            if not row.intervals.keys() >= row.scores.keys():
-                raise ValueError(f"an interval of {row.run} is missing")
-            _ = row.decided
 
     @property
     def rates(self) -> list[Rate]:

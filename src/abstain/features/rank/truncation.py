@@ -92,14 +92,6 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
     histogram: Histogram
     pairs: tuple[Pair, ...] = msgspec.field(name="measures")
 
-    def check(self) -> None:
-        shown = self.histogram
-        if {len(shown.before) + 1, len(shown.after) + 1} != {len(shown.edges)}:
-            raise ValueError("the numbers of lists differ from the ranges of lengths")
-        for pair in self.pairs:
-            if list(pair.scores) != list(self.lengths):
-                raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
-
     def _frame(self, table: str) -> pl.DataFrame:
         columns: dict[str, Any] = {
             "share_truncated": [each.share for each in self.lengths.values()]

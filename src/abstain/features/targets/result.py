@@ -98,12 +98,6 @@ class TargetsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     TABLES = ("main", "thresholds")
 
-    def check(self) -> None:
-        if [*dict.fromkeys(row.model for row in self.rows)] != [m.model for m in self.models]:
-            raise ValueError("the models are not those of the results")
-        for row in self.rows:
-            _ = row.counts
-
     def of(self, model: str) -> list[Stated]:
         return [row for row in self.rows if row.model == model]
 

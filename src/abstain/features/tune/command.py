@@ -138,7 +138,7 @@ def tune(
     if run_file is not None:
         _write_run(read, result, inputs, run_file)
     if threshold_file is not None:
-        result.save_thresholds(threshold_file)
+        result.to_json(threshold_file)
     out.show(result)
 
 
@@ -171,7 +171,7 @@ def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path
     else:
         only = result.runs[0].run if len(result.runs) == 1 else None
         gold, run = read.data.source.gold, inputs.runs[0]
-        _write(target, *apply_thresholds(run, result.chosen, inputs.reading, gold=gold, only=only))
+        _write(target, *apply_thresholds(run, result.by_run, inputs.reading, gold=gold, only=only))
     hint = "the threshold was tuned on questions of this run: a score on them is hindsight"
     click.echo(f"{target}: {hint}", err=True)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -14,7 +12,6 @@ from msgspec import Meta
 
 from abstain.errors import plural
 from abstain.features.tune.choose import Threshold
-from abstain.io.output import json_of, write_text
 from abstain.measures import Measure
 from abstain.measures.definition import IntArray
 from abstain.outcomes import Counts
@@ -25,9 +22,6 @@ from abstain.report.result import Facts, Result, number
 Confidence = Annotated[float, Meta(ge=0, le=1)]
 
 FOLDS = 5
-KIND = "abstain thresholds"
-VERSION = 1
-"""Of the file of thresholds: higher once an older reader would misread it."""
 
 
 class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -191,7 +185,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     @property
-    def chosen(self) -> dict[str, Threshold]:
+    def by_run(self) -> dict[str, Threshold]:
         return {
             tuned.run: Threshold.of(tuned.threshold, self.by, tuned.thresholds)
             for tuned in self.runs
@@ -209,20 +203,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         """
         from abstain.features.tune.apply import apply_thresholds
 
-        return apply_thresholds(run, self.chosen, self.reading, gold=gold)[0]
-
-    def save_thresholds(self, path: str | os.PathLike[str]) -> None:
-        """Write the thresholds with how they came about, for `abstain tune --apply`."""
-        left = ("kind", "schema", "command", "reading", "results", "touched", "by")
-        provenance = {name: value for name, value in self.to_dict().items() if name not in left}
-        thresholds = []
-        for tuned in self.runs:
-            judged = {name: getattr(tuned.judged, name) for name in ("score", "risk", "coverage")}
-            slices = {"per": self.by, "thresholds": tuned.thresholds} if self.by else {}
-            entry = {"run": tuned.run, "threshold": tuned.threshold, **slices, "judged": judged}
-            thresholds.append(entry)
-        whole = {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
-        write_text(Path(path), json_of(whole))
+        return apply_thresholds(run, self.by_run, self.reading, gold=gold)[0]
 
 
 class View(view.View[TuneResult]):
@@ -241,7 +222,7 @@ class View(view.View[TuneResult]):
         best = "best single threshold" if by else "best in hindsight"
         for tuned in self.result.runs:
             grid.breaks.add(len(grid.rows))
-            limit = self.result.chosen[tuned.run].value
+            limit = self.result.by_run[tuned.run].value
             used = f"{view.threshold_text(limit)}, per {by}" if by else view.threshold_cell(limit)
             standings: list[tuple[str, Cell, Standing]] = [
                 (_everything(tuned), "", tuned.answer_everything),
@@ -284,7 +265,7 @@ class View(view.View[TuneResult]):
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
             text = self._gained(tuned) if risk is None else self._kept(tuned, risk)
             notes += [f"{tuned.run}: {text}"] if text else []
-            if values := result.chosen[tuned.run].values:
+            if values := result.by_run[tuned.run].values:
                 each = ", ".join(f"{k} {view.threshold_text(v)}" for k, v in values.items())
                 notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         notes += map(view.sentence, view.few([*result.notes, *warnings]))
