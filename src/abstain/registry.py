@@ -75,7 +75,7 @@ FEATURES = (
         command="command:decisions",
         methods={"Evaluation.decisions": "analysis:decisions"},
         shortcuts={"decisions": "Evaluation.decisions"},
-        results={"decisions": ("result:DecisionsResult", "view:View")},
+        results={"decisions": ("result:DecisionsResult", "result:View")},
     ),
     Feature(
         name="validate",
@@ -111,7 +111,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
+            "truncation": ("truncation:TruncationResult", "truncation:View"),
         },
     ),
     Feature(

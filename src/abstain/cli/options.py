@@ -208,7 +208,6 @@ class Input(Struct, frozen=True):
 
     @property
     def runs(self) -> list[str]:
-        """The runs that are judged against the gold."""
         return list(self.files[1:])
 
     def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
@@ -235,7 +234,6 @@ class Input(Struct, frozen=True):
         return read_rankings(self.gold, self.runs, **how, **self.lists)
 
     def paired(self) -> Evaluation | Rankings | ScoreMatrix:
-        """Whatever it is that runs are compared by."""
         if self.kind == "rankings":
             return self.rankings()
         return self.scores() if self.kind == "scores" else self.evaluation()
@@ -305,7 +303,6 @@ def _is_trec(file: str) -> bool:
 
 
 def is_typed(parameter: str) -> bool:
-    """Whether a parameter of the command that runs stands on its command line."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source is ParameterSource.COMMANDLINE
 
@@ -428,7 +425,6 @@ def reading_options(
 
 
 def _all_but(wanted: Sequence[str], otherwise: str) -> dict[str, str]:
-    """The other fields, and why they mean nothing to a command."""
     without = {
         field: f"{usage.split()[0]}: {otherwise}"
         for field, (usage, _) in OPTIONS.items()
@@ -445,7 +441,6 @@ def _with_options(
     columns: Sequence[str] = COLUMNS,
     help: Mapping[str, str] | None = None,
 ) -> F:
-
     @wraps(function)
     def with_reading(**values: Any) -> Any:
         options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
@@ -480,7 +475,6 @@ PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh
 
 
 def refuse_all_but(taken: Collection[str]) -> None:
-    """Refuse the options that `--apply` would ignore."""
     for parameter in click.get_current_context().command.params:
         if is_typed(parameter.name or "") and parameter.name not in taken:
             name = parameter.opts[-1]

@@ -76,7 +76,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """List the gates, and append them to the file that was asked for."""
     gates = [
         (report.nodeid, json.loads(value))
         for reports in terminalreporter.stats.values()

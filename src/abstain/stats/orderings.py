@@ -16,27 +16,26 @@ from msgspec import Struct
 
 from abstain.measures.definition import Array, BoolArray
 
-Marks = BoolArray
 PERSISTENCE = 0.9
 DECIMALS = 12
 """Scores that agree so far, as shares of the largest, are equal."""
 MOST_COLUMNS = 2_000
 
 
-def same(scores: Array | Sequence[float], value: float) -> Marks:
+def same(scores: Array | Sequence[float], value: float) -> BoolArray:
     """Which scores equal a value; NaN equals none."""
     return _close(np.asarray(scores, np.float64), value)
 
 
-def at_least(scores: Array | Sequence[float], value: float) -> Marks:
+def at_least(scores: Array | Sequence[float], value: float) -> BoolArray:
     return (np.asarray(scores, np.float64) >= value) | same(scores, value)
 
 
-def above(scores: Array | Sequence[float], value: float) -> Marks:
+def above(scores: Array | Sequence[float], value: float) -> BoolArray:
     return (np.asarray(scores, np.float64) > value) & ~same(scores, value)
 
 
-def _close(a: Array, b: Array | float) -> Marks:
+def _close(a: Array, b: Array | float) -> BoolArray:
     return np.isclose(a, b, rtol=1e-12, atol=1e-15)
 
 

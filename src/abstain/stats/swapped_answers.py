@@ -31,8 +31,6 @@ def answers_of(measure: Measure, samples: Sequence[Sample]) -> MeansOfAnswers | 
 
 
 class SortedAnswers:
-    """The answers of several runs, each sorted."""
-
     def __init__(self, measure: Measure, samples: Sequence[Sample]) -> None:
         self.measure, self.samples = measure, samples
         self.studentised = measure.definition.studentised

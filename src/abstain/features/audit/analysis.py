@@ -195,7 +195,6 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
 
 def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     """Check every summary row; whole totals are yielded, to be corrected with other sums."""
-    deviations: list[set[str]] = []
     summaries = [(row, kind) for row, kind in enumerate(sheet.kinds) if kind]
     for (row, kind), column in product(summaries, sheet.figures):
         groups = [
@@ -213,11 +212,7 @@ def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
             continue
         ranges = [r for group in groups for r in _ranges(kind, sheet.numbers(group))]
         cells = [summary, *sorted(set().union(*groups))]
-        fitting = audit.check_ranges(SUMMARIES, sheet, cells, ranges)
-        if kind == "deviation" and fitting:
-            deviations.append(fitting)
-    if deviations and (both := set.intersection(*deviations)):
-        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+        audit.check_ranges(SUMMARIES, sheet, cells, ranges)
 
 
 def _adds_up(sheet: Sheet, column: str, cells: Sequence[Cell]) -> bool:

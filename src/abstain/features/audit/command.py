@@ -1,5 +1,3 @@
-"""Check the arithmetic of a published table."""
-
 from __future__ import annotations
 
 import re
@@ -65,12 +63,8 @@ def audit(
     from abstain.features.audit.analysis import audit as audited
 
     with working("checking…"):
-        asked: dict[str, Any] = {
-            "sizes": _sizes(sizes),
-            "columns": _columns(column),
-            "format": from_format,
-        }
-        result = audited(files, **asked, **how)
+        how |= {"sizes": _sizes(sizes), "columns": _columns(column), "format": from_format}
+        result = audited(files, **how)
     if result.agrees and not result.cells:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and how many "

@@ -154,11 +154,10 @@ class Audit:
 
     def check_ranges(
         self, rule: str, sheet: Sheet, cells: Sequence[Cell], ranges: Sequence[Range]
-    ) -> set[str]:
-        """Check the first of some cells by the ranges that the others allow: which ones it fits."""
+    ) -> None:
+        """Check the first of some cells by the ranges that the others allow."""
         printed = sheet.numbers([cells[0]])[0]
-        fitting = {between.name for between in ranges if printed.meets(between.low, between.high)}
-        if fitting or not ranges:
+        if not ranges or any(printed.meets(between.low, between.high) for between in ranges):
             self.check(rule, sheet, cells)
         else:
             middle = Fraction(ranges[0].low + ranges[0].high) / 2
@@ -166,13 +165,11 @@ class Audit:
             wrong += "; truncated" if printed.truncates(middle) else ""
             fix = change_of(sheet, *cells[0], printed.like(middle))
             self.check(rule, sheet, cells, wrong, [Correction((fix,), 1)])
-        return fitting
 
     def note(self, text: str) -> None:
         self.notes[text] = None
 
     def result(self, files: Sequence[str]) -> AuditResult:
-        """All of it, the findings in the order of the files and their lines."""
         self.findings.sort(key=lambda f: (files.index(f.file), f.line or 0))
         return AuditResult(
             notes=tuple(self.notes),

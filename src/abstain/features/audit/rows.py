@@ -108,7 +108,6 @@ Check: TypeAlias = Sum | Score
 
 
 def sums_of(roles: Mapping[str, Any]) -> list[Sum]:
-    """Every sum that the printed counts of a row must keep."""
     blanks = ("unanswered",) if "unanswered" in roles else SPLIT
     sums = [("answered", ("right", "wrong")), ("unanswered", SPLIT)]
     if "answered" in roles:
@@ -209,7 +208,6 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
 def corrections(
     sheet: Sheet, row: int, counts: Values, checks: Sequence[Check]
 ) -> list[Correction]:
-    """Every minimal change of printed cells after which all checks hold."""
     cells: list[str | Score] = [role for role in row_counts(sheet, row) if role in counts]
     cells += [check for check in checks if isinstance(check, Score)]
     for size in (1, 2):

@@ -227,7 +227,6 @@ class Chooser:
         return tuple(rule)
 
     def cross_fit(self, halves: Any, judged: BoolArray, kept: list[bool]) -> Decided:
-        """What the rules of one repeat decide on the questions that did not choose them."""
         stages = self.stages
         outcomes, asked = np.zeros_like(stages.codes[0]), np.zeros(stages.codes.shape, bool)
         for choose, judge in halves:

@@ -1,5 +1,3 @@
-"""`abstain cascade`."""
-
 from __future__ import annotations
 
 from pathlib import Path

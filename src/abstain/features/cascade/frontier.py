@@ -80,7 +80,6 @@ class Stages:
 
     @property
     def counts(self) -> IntArray:
-        """Of each stage alone, as it was submitted."""
         return np.stack([counted(codes) for codes in self.codes])
 
     def alone(self) -> list[float]:
@@ -114,7 +113,6 @@ class Stages:
         return np.asarray(np.choose(self.asked(rule).sum(axis=0) - 1, kept), np.uint8)
 
     def frontier(self) -> Frontier:
-        """All rules: every threshold of one stage, or a grid over those of several."""
         last, n = len(self.names) - 1, self.codes.shape[1]
         most = int(MOST_RULES ** (1 / last))
         placed = [_placed(self.sure(stage), most) for stage in range(last)]

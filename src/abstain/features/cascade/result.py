@@ -1,5 +1,3 @@
-"""What `cascade` finds out, as data, and how it looks."""
-
 from __future__ import annotations
 
 import math

@@ -212,7 +212,6 @@ def judge_rates(confusion: Array) -> Array:
 
 
 def _solved(judged: Array, rates: Array) -> Array:
-    """True shares by inversion, brought back to shares where chance pushed them outside."""
     flat = np.abs(np.linalg.det(rates)) < 1e-9
     safe = np.where(flat[:, None, None], np.eye(3), rates)
     true = np.linalg.solve(np.swapaxes(safe, -1, -2), judged[..., None])[..., 0]

@@ -1,5 +1,3 @@
-"""How a comparison looks: tables, sentences, page."""
-
 from __future__ import annotations
 
 import math
@@ -30,8 +28,6 @@ ABOVE, BELOW = "†", "‡"
 
 
 class View(view.View[CompareResult]):
-    """Runs with intervals and groups, pairs with p-values, where a difference comes from."""
-
     def tables(self, *, marks: bool = False, **options: Any) -> list[Grid]:
         c = self.result
         if marks:
@@ -127,8 +123,8 @@ class View(view.View[CompareResult]):
         c = self.result
         lead, *rest = of_each(c, words.verdict)
         if len(c.rows) > 2 and (best := c.rows[0]).score is not None:
-            of_best = f"{best.run} ({c.measure} {best.score:.4f}){words.distinct_from(c, best.run)}"
-            lead, rest = f"The best run is {of_best}.", [lead, *rest]
+            best_is = f"The best run is {best.run} ({c.measure} {best.score:.4f})."
+            lead, rest = best_is, [lead, *rest]
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {listed([k.measure for k in c.parts])}",

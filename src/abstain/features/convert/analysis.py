@@ -127,7 +127,6 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
 
 
 def _with_cluster(frame: pl.DataFrame, declared: str, name: str) -> tuple[pl.DataFrame, str]:
-    """The clusters that a log declares, in the column by which judged rows name theirs."""
     if CLUSTER in frame.columns and declared != CLUSTER:
         return frame, f"{name}: for intervals, cluster by the column {declared}, as the log does"
     named = frame.with_columns(pl.col(declared).alias(CLUSTER))

@@ -1,5 +1,3 @@
-"""Show how runs score at every threshold of their confidence."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

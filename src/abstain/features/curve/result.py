@@ -1,5 +1,3 @@
-"""Runs over all thresholds, as data."""
-
 from __future__ import annotations
 
 import math
@@ -276,7 +274,6 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 def check_bins(bins: int) -> None:
-    """Bins are a power of two: only then are their edges exact."""
     if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
         raise UsageError(
             f"{option('histogram')} is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"

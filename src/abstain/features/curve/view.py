@@ -1,5 +1,3 @@
-"""How curves look."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -23,23 +21,14 @@ from abstain.report.grid import UNDEFINED, CellKind, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
 
 MEANINGS = {
-    "run": "a system's responses to all questions",
     "threshold": "answers are given where confidence is at least this",
     "coverage": "the share of questions answered",
     "risk": "the share of answers that are wrong",
-    "answered": "right and wrong together",
-    "right": "answered right",
-    "wrong": "answered wrong",
-    "blank": "left without an answer",
-    "from": "the lower end of the bin of confidences",
-    "to": "its upper end",
     "answers": "how many answers fall into the bin",
     "confidence": "their mean confidence",
     "accuracy": "the share of them that is right",
     "wrong given": "the share of all wrong answers that are given",
     "right given": "the share of all right answers that are given",
-    "where": "the run as submitted, or at its best threshold",
-    "score": "what the measure is there",
     "knowing": "the score if everything were answered",
     "silence": "what the same number of random blanks would gain",
     "choosing": "what these blanks gain beyond random ones",
@@ -84,8 +73,6 @@ C = TypeVar("C", CurveResult, HistogramResult)
 
 
 class Curves(view.View[C]):
-    """What is alike for exact curves and for those at the edges of bins."""
-
     def charts(self) -> dict[str, dict[str, Any]]:
         figures = drawn(self.result, IN_FILE).items()
         return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
@@ -121,8 +108,6 @@ class Curves(view.View[C]):
 
 
 class View(Curves[CurveResult]):
-    """A line for each run, or the points of its curves."""
-
     def reading(self, show: str, grid: Grid) -> list[str]:
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
         notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
@@ -204,8 +189,6 @@ class View(Curves[CurveResult]):
 
 
 class HistogramView(Curves[HistogramResult]):
-    """The area under each curve, or its points."""
-
     def title(self) -> str:
         return "Risk and coverage, counted in bins"
 

@@ -264,7 +264,6 @@ class Task:
         return self.chooser.fit(name, train, judge)
 
     def _looked(self, fitted: Fitted, train: Ints) -> float:
-        """How a rule looks on the queries it was tuned on, or on some of them."""
         if fitted.looked is not None:
             return fitted.looked
         some = train[:: -(-len(train) // LOOKED_AT)]
@@ -350,7 +349,6 @@ def points_of(lists: Lists) -> tuple[Point, ...]:
 
 
 def bins_of(lists: Lists) -> tuple[Bin, ...]:
-    """How many documents have which score, relevant or not, and what a mixture makes of them."""
     from scipy.special import ndtr
 
     scores = lists.scores.table[lists.scores.inside]

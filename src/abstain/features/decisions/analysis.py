@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from abstain import outcomes
 from abstain.errors import InputError, UsageError
 from abstain.features.decisions.result import (
     DEFAULT_MEASURES,
@@ -26,18 +27,7 @@ from abstain.features.decisions.result import (
 )
 from abstain.measures import Measure, measure, swept
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import (
-    CANDIDATES,
-    DECISIONS,
-    DECLINING,
-    Decisions,
-    DecisionsArray,
-    Effect,
-    Policy,
-    Why,
-    blank_kind,
-    by_reason,
-)
+from abstain.outcomes import DECISIONS, Decisions, Why
 from abstain.report.result import Ends, defined, ends, finite, read_as
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.delta_method import few_clusters
@@ -49,7 +39,7 @@ MOST_TESTED = 10
 """Runs of which every pair is tested."""
 COMPARED = ("run", "against", "difference", "interval", "p", "no_test", "questions")
 NOT_COMPARED = "runs are not compared: "
-UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
+UNSCORED = [outcomes.blank_kind(Why.UNSCORED, candidate) for candidate in outcomes.CANDIDATES]
 
 
 def decisions(
@@ -181,7 +171,9 @@ def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, b
     return "errs in no clear direction", beats_coin
 
 
-def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> Undecided | None:
+def undecided(
+    measures: Sequence[Measure], sides: IntArray, policy: outcomes.Policy
+) -> Undecided | None:
     """The scores if responses without a verdict had been answers, or refusals; None without any.
 
     Each measure rises or falls as one of them becomes an answer, so the ends are where all do.
@@ -199,18 +191,18 @@ def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> U
         way[DECISIONS.index(cannot)] += unknown[1]
     bounds = {}
     for item in measures:
-        scores = item(DecisionsArray(ways))
+        scores = item(outcomes.DecisionsArray(ways))
         bounds[str(item)] = finite(np.fmin.reduce(scores)), finite(np.fmax.reduce(scores))
     return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
 
 
 def _notes(evaluation: Evaluation, sides: IntArray) -> list[str]:
     notes, effects = [], evaluation.policy.effects
-    blanks = dict(zip(Why, by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1)), strict=True))
+    counted = outcomes.by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1))
     unchosen = [
         f"{n:,} {why}"
-        for why, n in blanks.items()
-        if n and why not in DECLINING and effects[why] is Effect.UNANSWERED
+        for why, n in zip(Why, counted, strict=True)
+        if n and why not in outcomes.DECLINING and effects[why] is outcomes.Effect.UNANSWERED
     ]
     if unchosen:
         notes.append(f"{', '.join(unchosen)}: left unanswered, which counts as declined")
@@ -218,7 +210,6 @@ def _notes(evaluation: Evaluation, sides: IntArray) -> list[str]:
 
 
 def tested(evaluation: Evaluation, level: float, seed: int) -> tuple[Pair, ...]:
-    """Paired tests of over-refusal and under-refusal, corrected for all of them (Holm)."""
     pairs = [
         Pair(measure=str(item), **{name: getattr(pair, name) for name in COMPARED})
         for item in (OVER, UNDER)

@@ -9,7 +9,6 @@ from itertools import combinations, takewhile
 from typing import Any, get_args
 
 import numpy as np
-from msgspec import convert
 
 from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.meta import result as facts_of
@@ -207,7 +206,6 @@ def _source(
     asked: Evaluation | Rankings | ScoreMatrix | Source,
     measures: Sequence[str | Measure] | str | Measure,
 ) -> tuple[Source, dict[str, Any]]:
-    """What can be scored on any draw of the questions, and what the result says of its input."""
     if isinstance(asked, Source):
         return asked, {}
     if isinstance(asked, Rankings):
@@ -270,9 +268,7 @@ def stability_of(measure: str, counts: StabilityCounts) -> facts_of.Stability:
         measure=measure,
         comparisons=counts.comparisons,
         undefined=counts.undefined,
-        curve=tuple(
-            convert(dict(zip(names, p, strict=True)), facts_of.StabilityPoint) for p in points
-        ),
+        curve=tuple(facts_of.StabilityPoint(**dict(zip(names, p, strict=True))) for p in points),
     )
 
 
@@ -389,8 +385,6 @@ def agreements(
         if len(x) < 2:
             reason = f"only {len(x)} of the runs have both scores"
         values = {name: None if flat else of(x, y) for name, of in COEFFICIENTS.items()}
-        row = facts_of.Agreement(
-            measures=(measures[i], measures[j]), runs=len(x), reason=reason, **values
-        )
-        rows.append(row)
+        both_names = measures[i], measures[j]
+        rows.append(facts_of.Agreement(measures=both_names, runs=len(x), reason=reason, **values))
     return rows

@@ -1,5 +1,3 @@
-"""How scores of rankings look."""
-
 from __future__ import annotations
 
 import math
@@ -10,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
-from abstain.features.rank import truncation_view as truncation
+from abstain.features.rank import truncation
 from abstain.features.rank.analysis import (
     RATES,
     QueryRow,
@@ -65,9 +63,8 @@ class View(view.View[RankResult]):
         counts = ["queries"] if result.by else []
         if not result.per_query:
             counts += ["missing"] if any(each.missing for each in result.lists) else []
-            counts += (
-                ["truncated"] if settings.nil is not None or settings.limit is not None else []
-            )
+            ends = settings.nil is not None or settings.limit is not None
+            counts += ["truncated"] if ends else []
         grid = self._means(*counts, *more)
         grid.notes = [*self._notes(), *undefined_words(result.rows)]
         return self._with_queries(grid) if result.per_query else grid
@@ -95,17 +92,14 @@ class View(view.View[RankResult]):
         grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
         return grid
 
-    def _queries(self) -> Grid:
-        rows = self.result.per_query
-        return _counted(Grid.of_rows(QueryRow, rows, "run", "slice", "query", "scores"))
-
     def _with_queries(self, means: Grid) -> Grid:
         result, at = self.result, 2 + len(self.result.by)
         overall = ALL
         while overall in {row.query for row in result.per_query}:
             overall = f"({overall})"
         single: dict[tuple[str | None, ...], list[list[Cell]]] = {}
-        for one, cells in zip(result.per_query, self._queries().rows, strict=True):
+        queries = Grid.of_rows(QueryRow, result.per_query, "run", "slice", "query", "scores")
+        for one, cells in zip(result.per_query, queries.rows, strict=True):
             row = ["", *cells, *([1] if result.by else [])]
             single.setdefault((one.run, *one.slice.values()), []).append(row)
         grid = replace(means, rows=[], breaks=set())
@@ -150,7 +144,6 @@ class View(view.View[RankResult]):
 
 
 def _with_rates(scored: Grid, rates: tuple[Rate, ...]) -> Grid:
-    """A table of one row a run with the rates beside it, each with its interval."""
     run = [column.name for column in scored.columns].index("run")
     cells = {(each.run, each.rate): (each.value, each.low, each.high) for each in rates}
     names = list(dict.fromkeys(each.rate for each in rates))

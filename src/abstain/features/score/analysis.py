@@ -111,7 +111,6 @@ def _without_sets(
 
 
 def chosen_measures(values: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
-    """The measures that are asked for, each once."""
     chosen = tuple(dict.fromkeys(map(measure, swept(values))))
     if not chosen:
         raise UsageError("name at least one measure")
@@ -158,7 +157,6 @@ def rows_of(
 
 
 def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequence[str]) -> Known:
-    """The score of every run in every slice by measures that take a confidence or columns."""
     if not measures:
         return {}
     from abstain.measures.evaluators import Columns
@@ -215,7 +213,6 @@ def _texts(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dic
 def slices_by(
     questions: pl.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[tuple[str | None, ...], npt.NDArray[np.bool_]]]:
-    """The slices by some attributes, each with the questions that are in it."""
     slices, places = numbered_slices(questions, by)
     for at, part in enumerate(slices):
         yield part, places == at
@@ -278,7 +275,6 @@ def interval_rows(
     measures: Sequence[Measure],
     **made: Any,
 ) -> Iterator[Row]:
-    """Rows with intervals, which are `made` by a method, at a level, from a seed."""
     from abstain.stats.confidence_intervals import confidence_interval
     from abstain.stats.intervals import interval
 
@@ -312,7 +308,6 @@ def interval_rows(
 
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
-
     from abstain.stats.confidence_intervals import sample_of
 
     data, run = evaluation.data, evaluation.runs.index(row.run)

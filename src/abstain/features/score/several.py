@@ -87,8 +87,6 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class View(view.View[SeveralResult]):
-    """Place, run, slice, scores, answers."""
-
     def title(self) -> str:
         return f"{self.result.measures[0]} of several answers"
 
@@ -163,7 +161,6 @@ Lists = tuple[pl.DataFrame, pl.DataFrame, "IntArray | None", list[str]]
 
 
 def _answers(source: Source, by: Sequence[str]) -> Lists:
-    """The responses of all runs, a row each, where the source still has them."""
     if isinstance(source, GoldRuns):
         gold, normal = source.gold, matcher(source.match)
         if KNOWN in gold.attributes:

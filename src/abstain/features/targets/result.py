@@ -1,5 +1,3 @@
-"""What `targets` finds out, as data, and how it looks."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

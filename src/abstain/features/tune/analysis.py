@@ -247,7 +247,6 @@ class Run:
         return Clustered.of(self.confidence[some], wrong, self.clusters[some])
 
     def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
-        """The threshold tuned on some questions for others, or for so many that are to come."""
         if not count_stated(self.codes[where], self.confidence[where])[0]:
             raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
         chooser, curve = self.chooser, self.curve(where)

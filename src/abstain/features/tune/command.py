@@ -1,5 +1,3 @@
-"""Choose the threshold to abstain at."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -54,7 +52,6 @@ def splits(function: F) -> F:
 
 
 def chosen(how: dict[str, Any]) -> dict[str, Any]:
-    """The options that were used, as arguments."""
     if how["level"] is not None and how["risk"] is None:
         raise UsageError("--level needs --risk: it is the probability that the bound holds")
     if how["tune_on"] is not None:

@@ -1,5 +1,3 @@
-"""What `tune` finds out, as data, and how it looks."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -207,8 +205,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
 
 class View(view.View[TuneResult]):
-    """Each run: everything answered, as submitted, with the threshold, the best in hindsight."""
-
     def title(self) -> str:
         return f"The threshold to abstain at: {plural(len(self.result.runs), 'run')}"
 
@@ -225,7 +221,7 @@ class View(view.View[TuneResult]):
             limit = self.result.by_run[tuned.run].value
             used = f"{view.threshold_text(limit)}, per {by}" if by else view.threshold_cell(limit)
             standings: list[tuple[str, Cell, Standing]] = [
-                (_everything(tuned), "", tuned.answer_everything),
+                ("answer everything", "", tuned.answer_everything),
                 ("as submitted", "", tuned.as_submitted),
                 ("with a threshold", used, tuned.judged),
                 (best, "", tuned.best_in_hindsight),
@@ -281,7 +277,7 @@ class View(view.View[TuneResult]):
         what = "gains" if tuned.gain >= 0 else "loses"
         return (
             f"the threshold {what} {_points(abs(tuned.gain)).lstrip('+')} points of "
-            f"{self.result.measure} against {_everything(tuned, 'ing')}{within}. "
+            f"{self.result.measure} against answering everything{within}. "
             f"Optimism avoided: {_points(tuned.optimism_avoided)} points."
         )
 
@@ -297,17 +293,12 @@ class View(view.View[TuneResult]):
             chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
             against = f"; {kept.refuted} contradict the bound ({test}, 5 % level{chance})"
         return (
-            f"risk {tuned.judged.risk:.4f} on the judged questions ({_everything(tuned, 'ing')}: "
+            f"risk {tuned.judged.risk:.4f} on the judged questions (answering everything: "
             f"{tuned.answer_everything.risk or 0:.4f}). Optimism avoided: "
             f"{_points(tuned.risk_optimism_avoided or 0.0)} points. At most {risk:g} on "
             f"{'the judged' if next_questions else 'all'} questions in {held} of "
             f"{plural(kept.parts, 'part')}{silent}{against}."
         )
-
-
-def _everything(tuned: Tuned, ending: str = "") -> str:
-    verb = "answer" if (tuned.answer_everything.coverage or 0) == 1 else "giv" if ending else "give"
-    return f"{verb}{ending} {'everything' if verb == 'answer' else 'every answer there is'}"
 
 
 def _points(value: float, digits: int = 2) -> str:

@@ -83,8 +83,6 @@ class Swaps(NamedTuple):
 
 
 class Comparing:
-    """Compares all pairs of runs on random subsets of the questions."""
-
     def __init__(
         self,
         source: Source,
@@ -198,8 +196,6 @@ def _histogram(keys: npt.NDArray[Any], *shape: int) -> IntArray:
 
 
 class StabilityCounts:
-    """Accumulates the comparisons of one measure."""
-
     def __init__(self, pairs: int, fuzziness: Sequence[float]) -> None:
         self.fuzziness = tuple(fuzziness)
         self.by_pair = np.zeros((pairs, 2, len(fuzziness)), np.int64)

@@ -133,7 +133,6 @@ def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any
 
 
 def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Weighed:
-
     def finish(sums: Array) -> Array:
         counts = CountsArray(sums[..., :-1])
         return np.stack([m(counts) for m in measures])
