@@ -151,7 +151,7 @@ FEATURES = (
         guide="confidence.md",
         command="command:tune",
         methods={"Evaluation.tune": "analysis:tune"},
-        functions={"tune": "analysis:tune_files"},
+        shortcuts={"tune": "Evaluation.tune"},
         results={"tune": ("result:TuneResult", "result:View")},
     ),
     Feature(

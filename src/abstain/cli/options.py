@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
 MEASURE = Words("abstain.measures:definitions")
-"""The name of a measure, which a shell completes."""
 
 
 def measures(help: str) -> Callable[[F], F]:
@@ -156,7 +155,6 @@ OPTIONS: dict[str, tuple[str, str]] = {
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
 REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names")
-"""Fields whose option is repeatable."""
 
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
@@ -210,14 +208,17 @@ class Input(Struct, frozen=True):
     def runs(self) -> list[str]:
         return list(self.files[1:])
 
-    def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
+    def evaluation(
+        self, *, skip_inconsistent: bool = False, test_gold: str | None = None
+    ) -> Evaluation:
         from abstain.runs import evaluate, evaluate_counts, evaluate_judged
 
         if self.kind == "counts":
             return evaluate_counts(self.gold, self.reading, skip_inconsistent=skip_inconsistent)
         if self.kind == "judged":
             return evaluate_judged(list(self.files), self.reading)
-        return evaluate(self.gold, self.runs, self.reading)
+        golds = self.gold if test_gold is None else [self.gold, test_gold]
+        return evaluate(golds, self.runs, self.reading)
 
     def scores(self) -> ScoreMatrix:
         from abstain.rankings.score_tables import read_scores
@@ -380,7 +381,6 @@ LISTS: dict[str, Callable[[], Callable[[Any], Any]]] = {
         "Count every query of --queries: one without judgments is a nil query.",
     ),
 }
-"""How lists are read, as options."""
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:

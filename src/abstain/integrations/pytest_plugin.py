@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -36,25 +36,16 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--abstain-summary: {path} is a directory, expected a file")
 
 
-@pytest.fixture
-def at_least() -> Callable[..., Any]:
-    from abstain.testing import assert_at_least
+def _fixture(name: str) -> Any:
+    def gate() -> Any:
+        from abstain import testing
 
-    return assert_at_least
+        return getattr(testing, f"assert_{name}")
 
-
-@pytest.fixture
-def at_most() -> Callable[..., Any]:
-    from abstain.testing import assert_at_most
-
-    return assert_at_most
+    return pytest.fixture(name=name)(gate)
 
 
-@pytest.fixture
-def not_worse() -> Callable[..., Any]:
-    from abstain.testing import assert_not_worse
-
-    return assert_not_worse
+at_least, at_most, not_worse = map(_fixture, ("at_least", "at_most", "not_worse"))
 
 
 @pytest.hookimpl(wrapper=True)

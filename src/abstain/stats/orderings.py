@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from abstain.measures.definition import Array, BoolArray
 
+Marks = BoolArray
 PERSISTENCE = 0.9
 DECIMALS = 12
 """Scores that agree so far, as shares of the largest, are equal."""

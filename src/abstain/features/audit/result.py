@@ -26,7 +26,6 @@ PERCENTAGES = "percentages follow"
 TABLES = "tables agree"
 READABLE = "figures are numbers"
 Cell: TypeAlias = tuple[int, str]
-"""The row and the column of a cell."""
 SHOWN = 3
 """Corrections of a finding that a table shows."""
 

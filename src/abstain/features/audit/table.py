@@ -28,7 +28,6 @@ NUMBER = re.compile(
     r"(?P<sign>[+\-−])?\s*(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?P<point>[.,](?P<part>\d*))?\s*(?P<pct>%)?"
 )
 ALL = "all"
-"""The slice of all questions."""
 EVERYTHING = (ALL, "overall")
 PERCENT_WORDS = re.compile(r"(?:^|[_\s])(?:pct|percent|percentage|change|increase)(?=$|[_\s])|%")
 SUMMARY_WORDS = {

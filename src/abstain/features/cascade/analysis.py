@@ -37,7 +37,6 @@ SHARES = (0.5, 0.8)
 """Of the last stage's gain over the first, which rules beside the chosen one recover."""
 TEXTS = ("answer", "candidate")
 POINTS = 200
-"""Of the frontier that a result keeps."""
 
 Rule = tuple[float, ...]
 Decided = tuple[Codes, BoolArray]

@@ -42,7 +42,6 @@ class Frontier:
     calls: Array
     """Rules × stages: the share of questions that each stage is asked."""
     cost: Array
-    """Of a question, on average."""
 
     def rule(self, number: int) -> tuple[float, ...]:
         places = np.unravel_index(number, [len(each) for each in self.thresholds])

@@ -12,14 +12,7 @@ from msgspec import structs
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison
-from abstain.features.compare.comparison import (
-    Comparison,
-    Correction,
-    Family,
-    Options,
-    Progress,
-    Test,
-)
+from abstain.features.compare.comparison import Comparison, Options
 from abstain.features.compare.judge_errors import JudgeDrawn
 from abstain.features.compare.outcomes import OutcomeComparison, PartialComparison
 from abstain.features.compare.resampled import ConfidenceComparison, ScoreComparison
@@ -43,9 +36,9 @@ def compare(
     *,
     against: str | None = None,
     by: Sequence[str] | str = (),
-    test: Test | None = None,
-    correction: Correction | None = None,
-    family: Family = "all",
+    test: comparison.Test | None = None,
+    correction: comparison.Correction | None = None,
+    family: comparison.Family = "all",
     interval: IntervalMethod | None = None,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -54,7 +47,7 @@ def compare(
     power: float = 0.8,
     judge_error: Any = None,
     judge_drawn: JudgeDrawn | None = None,
-    progress: Progress | None = None,
+    progress: comparison.Progress | None = None,
 ) -> CompareResult:
     """Which differences between runs are real, and where they come from.
 

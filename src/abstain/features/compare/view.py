@@ -123,8 +123,8 @@ class View(view.View[CompareResult]):
         c = self.result
         lead, *rest = of_each(c, words.verdict)
         if len(c.rows) > 2 and (best := c.rows[0]).score is not None:
-            best_is = f"The best run is {best.run} ({c.measure} {best.score:.4f})."
-            lead, rest = best_is, [lead, *rest]
+            of_best = f"{best.run} ({c.measure} {best.score:.4f}){words.distinct_from(c, best.run)}"
+            lead, rest = f"The best run is {of_best}.", [lead, *rest]
         return page_of(
             c,
             f"{plural(len(c.rows), 'run')} compared by {listed([k.measure for k in c.parts])}",

@@ -152,6 +152,13 @@ def _is_random(c: CompareResult) -> bool:
     return c.test in ("randomisation", "bootstrap") and not exact
 
 
+def distinct_from(c: CompareResult, run: str) -> str:
+    verdicts = [p.differs for p in c.pairs if run in (p.run, p.against) and p.differs is not None]
+    if not verdicts:
+        return ""
+    return f", told apart from {sum(verdicts)} of {plural(len(verdicts), 'other')} {_at_level(c)}"
+
+
 def plain_words(c: CompareResult) -> list[str]:
     texts = [
         f"{pair.run} and {pair.against} {'differ' if p <= c.alpha else 'do not differ'} "

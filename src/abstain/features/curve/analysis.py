@@ -33,7 +33,7 @@ from abstain.stats.intervals import check_level
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 SHOWN = (21, 101, 500)
 """Points that tables, pages and charts show: a result holds these, whatever else it holds."""
-BINS = 1024
+BINS, MOST_BINS = 1024, 1 << 20
 
 
 def curve(
@@ -222,7 +222,9 @@ def histogram(
             that tables and charts show; 0: all.
     """
     along = count_measure(measure)
-    facts_of.check_bins(bins)
+    if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
+        known = f"is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
+        raise UsageError(f"{option('histogram')} {known}")
     evaluation.data.require_confidence()
     counted = evaluation.data.counted()
     binned = evaluation.data.source.binned(bins)

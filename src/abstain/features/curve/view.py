@@ -7,14 +7,8 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.curve.result import (
-    PENALISED_AT,
-    Comparison,
-    CurveResult,
-    Followed,
-    HistogramResult,
-    RunCurve,
-)
+from abstain.features.curve import result as facts_of
+from abstain.features.curve.result import CurveResult, Followed, HistogramResult, RunCurve
 from abstain.report import view
 from abstain.report.charts import bands, chart, coloured, lines, points, tips
 from abstain.report.grid import UNDEFINED, CellKind, Column, Grid
@@ -299,7 +293,7 @@ def _penalised(runs: Sequence[RunCurve]) -> Figure:
     rows = [
         {"run": run.run, "t": t, "S": value}
         for run in runs
-        for t, value in zip(PENALISED_AT, run.penalised, strict=False)
+        for t, value in zip(facts_of.PENALISED_AT, run.penalised, strict=False)
     ]
     titles = {"x_title": "t: answering pays above this chance", "y_title": PENALISED}
     layer = _in_order(lines("t", "S", colour="run", **titles))
@@ -313,9 +307,9 @@ def _decision(result: CurveResult, most_runs: int | None) -> Figure:
     if decision is None:
         return Figure("decision", "", chart("", [], []))
     shown = list(decision.curves)[:most_runs]
-    # beyond the last of PENALISED_AT S runs off the page
+    # beyond the last of facts_of.PENALISED_AT S runs off the page
     table = [row for row in result._frame("decision").rows(named=True) if row["run"] in shown]
-    rows = [row for row in table if row["t"] <= PENALISED_AT[-1]]
+    rows = [row for row in table if row["t"] <= facts_of.PENALISED_AT[-1]]
     titles: dict[str, Any] = {"colour": "run", "y_title": PENALISED}
     layers = [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
     caption = (
@@ -341,7 +335,7 @@ def acts(way: str) -> str:
     return sure if way == "confidence" else "keeps the answers that it gave"
 
 
-def decision_words(c: Comparison) -> str:
+def decision_words(c: facts_of.Comparison) -> str:
     if c.leader is None:
         return f"{c.first} and {c.second} score the same at every t."
     if c.undecided == ((0.0, 1.0),):

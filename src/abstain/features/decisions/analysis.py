@@ -17,14 +17,8 @@ from msgspec.structs import replace
 
 from abstain import outcomes
 from abstain.errors import InputError, UsageError
-from abstain.features.decisions.result import (
-    DEFAULT_MEASURES,
-    DecisionsResult,
-    Leaning,
-    Pair,
-    Row,
-    Undecided,
-)
+from abstain.features.decisions import result as facts_of
+from abstain.features.decisions.result import DEFAULT_MEASURES, Pair, Undecided
 from abstain.measures import Measure, measure, swept
 from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import DECISIONS, Decisions, Why
@@ -49,7 +43,7 @@ def decisions(
     by: Sequence[str] | str = (),
     level: float = 0.95,
     seed: int = 0,
-) -> DecisionsResult:
+) -> facts_of.DecisionsResult:
     """Whether runs answered where an answer was due, and declined where it was not.
 
     Questions that cannot be answered are marked by a column (`answerable`, `is_impossible`, …) or
@@ -90,7 +84,7 @@ def decisions(
             for name, table in without_judgement(decided[at]).items()
         }
         rows.append(
-            Row(
+            facts_of.Row(
                 run=key[0],
                 slice=dict(zip(by, key[1], strict=True)),
                 numbers=decided[at].to_dict(),
@@ -115,7 +109,7 @@ def decisions(
         whole = decisions(evaluation, OVER, level=level, seed=seed)
         leanings, pairs = whole.leanings, whole.pairs
         notes += [note for note in whole.notes if note.startswith(NOT_COMPARED)]
-    return DecisionsResult(
+    return facts_of.DecisionsResult(
         **read_as(evaluation, *notes),
         policy=policy.to_dict(),
         touched=data.touched,
@@ -150,7 +144,9 @@ def without_judgement(d: Decisions) -> dict[str, Decisions]:
     return {"coin": declining(share), "refuse": declining(1.0), "answer": declining(0.0)}
 
 
-def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, bool | None]:
+def leaning_of(
+    d: Decisions, over: Ends, under: Ends
+) -> tuple[facts_of.Leaning | None, bool | None]:
     """In which direction a run errs, and whether it surely tells questions apart.
 
     By intervals of the difference and of the sum of both rates, made of those of the rates, whose

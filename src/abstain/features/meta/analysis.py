@@ -24,20 +24,10 @@ from abstain.runs.counts_table import CountsTable
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.intervals import check_level
 from abstain.stats.orderings import COEFFICIENTS, rounded
-from abstain.stats.resampling import power, samplers
+from abstain.stats.resampling import power, reversals, samplers
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress, all_pairs
 from abstain.stats.resampling.power import RESAMPLES
-from abstain.stats.resampling.reversals import (
-    BINS,
-    EDGE,
-    FUZZINESS,
-    TIED,
-    Comparing,
-    StabilityCounts,
-    SwapCounts,
-    edge,
-    natural_width,
-)
+from abstain.stats.resampling.reversals import Comparing, StabilityCounts, SwapCounts, edge
 from abstain.stats.resampling.samplers import BLANK, Scores, Source, of_outcomes
 
 DEFAULT_BINS = 5
@@ -55,11 +45,11 @@ def meta(
     parts: Sequence[Part] | Part = (),
     subsets: int = 100,
     size: int | None = None,
-    fuzziness: Sequence[float] = FUZZINESS,
+    fuzziness: Sequence[float] = reversals.FUZZINESS,
     draws: Draws = "paired",
     level: float = 0.95,
     width: float | None = None,
-    bins: int = BINS,
+    bins: int = reversals.BINS,
     sizes: Sequence[int] | None = None,
     resamples: int = RESAMPLES,
     difference: float | None = None,
@@ -112,7 +102,7 @@ def meta(
 
     full, limit = source.full(), 1 - float(level)
     if {"stability", "sensitivity"} & set(chosen):
-        widths = [width or natural_width(span) for span in source.spans]
+        widths = [width or reversals.natural_width(span) for span in source.spans]
         comparing = Comparing(
             source, full, fuzziness=levels, widths=widths, listed=bins, limit=limit
         )
@@ -291,7 +281,7 @@ def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> facts_of.Sens
         sensitivity=None if at is None else reaching / total,
         tied_elsewhere=None if at is None else tied / max(1, reaching),
         comparisons=total,
-        ties=int(counts.table[TIED].sum()),
+        ties=int(counts.table[reversals.TIED].sum()),
         undefined=counts.undefined,
         required_range=(counts.edge(low), counts.edge(high)),
         bins=tuple(
@@ -341,7 +331,7 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[fac
     first, second = all_pairs(len(source.runs))
     gaps = np.abs(full[:, first] - full[:, second])
     levels, resampled = power.significance(source, plan, full)
-    enough = math.ceil(1 / alpha - EDGE)
+    enough = math.ceil(1 / alpha - reversals.EDGE)
     shows = plan.trials >= enough
     few = f"at least {enough:,} resamples are needed for a level of {100 * alpha:.3g} %"
     tests = power.tukey_tests(source, plan, gaps, alpha, enough)

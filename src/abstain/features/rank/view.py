@@ -8,15 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
-from abstain.features.rank import truncation
-from abstain.features.rank.analysis import (
-    RATES,
-    QueryRow,
-    RankResult,
-    RankRow,
-    Rate,
-    lowest_grade,
-)
+from abstain.features.rank import analysis, truncation
+from abstain.features.rank.analysis import RATES, RankResult, Rate, lowest_grade
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -66,7 +59,9 @@ class View(view.View[RankResult]):
             ends = settings.nil is not None or settings.limit is not None
             counts += ["truncated"] if ends else []
         grid = self._means(*counts, *more)
-        grid.notes = [*self._notes(), *undefined_words(result.rows)]
+        runs = {each.run for each in result.lists}
+        grid.notes = [sentence(note, runs) for note in _list_notes(result)]
+        grid.notes += undefined_words(result.rows)
         return self._with_queries(grid) if result.per_query else grid
 
     @cached_property
@@ -88,7 +83,9 @@ class View(view.View[RankResult]):
 
     def _means(self, *counts: str) -> Grid:
         rows = self.result.rows
-        grid = _counted(Grid.of_rows(RankRow, rows, "rank", "run", "slice", "scores", *counts))
+        grid = _counted(
+            Grid.of_rows(analysis.RankRow, rows, "rank", "run", "slice", "scores", *counts)
+        )
         grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
         return grid
 
@@ -98,7 +95,9 @@ class View(view.View[RankResult]):
         while overall in {row.query for row in result.per_query}:
             overall = f"({overall})"
         single: dict[tuple[str | None, ...], list[list[Cell]]] = {}
-        queries = Grid.of_rows(QueryRow, result.per_query, "run", "slice", "query", "scores")
+        queries = Grid.of_rows(
+            analysis.QueryRow, result.per_query, "run", "slice", "query", "scores"
+        )
         for one, cells in zip(result.per_query, queries.rows, strict=True):
             row = ["", *cells, *([1] if result.by else [])]
             single.setdefault((one.run, *one.slice.values()), []).append(row)
@@ -120,10 +119,6 @@ class View(view.View[RankResult]):
             raise UsageError(f"trec_eval has no slices: leave out {option('by')}")
         cells = _trec_cells(self.result)
         return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in cells)
-
-    def _notes(self) -> list[str]:
-        runs = {each.run for each in self.result.lists}
-        return [sentence(note, runs) for note in _list_notes(self.result)]
 
     def charts(self) -> view.Charts:
         specs = {figure.name: figure.spec for figure in self._figures()}

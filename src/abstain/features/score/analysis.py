@@ -26,9 +26,7 @@ from abstain.runs.judge import INDEX
 from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.measures.definition import Takes
+    from abstain.measures.definition import BoolArray, Takes
     from abstain.stats.confidence_intervals import Sample
     from abstain.stats.intervals import IntervalMethod
 
@@ -212,7 +210,7 @@ def _texts(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dic
 
 def slices_by(
     questions: pl.DataFrame, by: Sequence[str]
-) -> Iterator[tuple[tuple[str | None, ...], npt.NDArray[np.bool_]]]:
+) -> Iterator[tuple[tuple[str | None, ...], BoolArray]]:
     slices, places = numbered_slices(questions, by)
     for at, part in enumerate(slices):
         yield part, places == at

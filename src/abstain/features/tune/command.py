@@ -127,26 +127,21 @@ def tune(
     asked = chosen(how)
     if how["shrink"] is not None and how["by"] is None:
         raise UsageError("--shrink needs --by: it pulls each slice towards the common threshold")
+    if test_gold is not None:
+        from abstain.features.tune.analysis import exclude
+
+        exclude("test_gold", judged=inputs.kind == "judged" or None)
+        exclude("test_gold", tune_on=how["tune_on"], folds=how["folds"])
     if run_file is not None and inputs.kind == "gold" and len(inputs.runs) > 1:
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
     with working("tuning…"):
-        read = inputs.evaluation() if test_gold is None else _two_golds(inputs, test_gold, how)
+        read = inputs.evaluation(test_gold=test_gold)
         result = read.tune(**asked)
     if run_file is not None:
         _write_run(read, result, inputs, run_file)
     if threshold_file is not None:
         result.to_json(threshold_file)
     out.show(result)
-
-
-def _two_golds(inputs: Input, test_gold: str, how: dict[str, Any]) -> Evaluation:
-    from abstain.features.tune.analysis import exclude
-    from abstain.runs import evaluate
-
-    if inputs.kind == "judged":
-        raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-    exclude("test_gold", tune_on=how["tune_on"], folds=how["folds"])
-    return evaluate([inputs.gold, test_gold], inputs.runs, inputs.reading)
 
 
 def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:

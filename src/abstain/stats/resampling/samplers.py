@@ -35,8 +35,6 @@ ROOM = 1 << 15
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """Runs that are scored by measures."""
-
     runs: list[str]
     measures: list[str]
     directions: tuple[int, ...]
