@@ -102,6 +102,23 @@ FEATURES = (
         results={"campaign": ("result:CampaignResult", "view:View")},
     ),
     Feature(
+        name="receive",
+        help="Keep submissions, with a receipt for each.",
+        guide="season.md",
+        package="abstain.features.season",
+        command="command:receive",
+        functions={"receive": "intake:receive"},
+        results={"receive": ("result:ReceiveResult", "result:View")},
+    ),
+    Feature(
+        name="seal",
+        help="Commit to a gold before it is public.",
+        guide="season.md",
+        package="abstain.features.season",
+        command="command:seal",
+        functions={"seal": "seal:seal"},
+    ),
+    Feature(
         name="rank",
         help="Score rankings that may stop early.",
         guide="rank.md",

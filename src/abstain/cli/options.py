@@ -7,6 +7,7 @@ why.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial, wraps
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from abstain.rankings.rankings import Rankings
     from abstain.rankings.scores import ScoreMatrix
     from abstain.runs.evaluation import Evaluation
+    from abstain.runs.season import Season
 
 METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
@@ -200,16 +202,18 @@ class Input(Struct, frozen=True):
     reading: Reading
     lists: dict[str, Any] = {}
     """Of rankings, where lists end and what a missing query is."""
+    season: Season | None = None
+    """What the first file is, if it is the folder of one: its gold and runs are read."""
 
     @property
     def gold(self) -> str:
         """The gold, or the first file of another kind."""
-        return self.files[0]
+        return self.files[0] if self.season is None else self.season.gold
 
     @property
-    def runs(self) -> list[str]:
+    def runs(self) -> list[Any]:
         """The runs that are judged against the gold."""
-        return list(self.files[1:])
+        return list(self.files[1:]) if self.season is None else self.season.runs()
 
     def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
         from abstain.runs import evaluate, evaluate_counts, evaluate_judged
@@ -267,6 +271,9 @@ def reads(
         if typed := [name for name in lists if is_typed(name)]:
             raise UsageError(f"{option_name(typed[0])} needs rankings (--rankings)")
         refuse_meaningless(reading, kind)
+        if kind == "gold" and (season := _season(files)):
+            typed = [field for field in OPTIONS if is_typed(f"reading_{field}")]
+            return Input(files, kind, season.reading_with(reading, typed), season=season)
         if kind == "gold" and len(files) < 2 and not values.get(alone):
             hint = f", or say {flags}" if flags else ""
             graded = _graded(files[0], reading, "judged" in kinds)
@@ -283,10 +290,22 @@ def reads(
         for kind in reversed(kinds):
             made = option(f"--{kind}", INPUT_KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
-        first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
+        first = f"The gold standard{f'; with {flags} the first file' if flags else ''}"
+        first += ", or the folder of a season, which has its runs."
         return argument("gold", metavar="GOLD", help=first)(made)
 
     return decorate
+
+
+def _season(files: Sequence[str]) -> Season | None:
+    """The season that the first file is the folder of, if it is."""
+    if not os.path.isdir(files[0]):
+        return None
+    from abstain.runs.season import is_season, read_season
+
+    if is_season(files[0]) and len(files) > 1:
+        raise UsageError(f"{files[0]} is a season, which has its runs: name no others")
+    return read_season(files[0]) if is_season(files[0]) else None
 
 
 def _is_trec(file: str) -> bool:

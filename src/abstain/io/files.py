@@ -126,13 +126,14 @@ class Opened:
     broken: str = ""
     """Why it cannot be read; empty if it can."""
 
-    def _raw(self) -> IO[bytes]:
+    def raw(self) -> IO[bytes]:
+        """Its bytes as they are."""
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
 
     @cached_property
     def packing(self) -> str | None:
         """How its bytes are compressed; they are decompressed each time that they are read."""
-        with self._raw() as file:
+        with self.raw() as file:
             begins = file.read(4)
         if begins.startswith(GZIP):
             return "gzip"
@@ -142,8 +143,18 @@ class Opened:
         if self.broken:
             raise InputError(self.broken, self.name)
         if self.packing is None:
-            return self._raw()
-        return io.BufferedReader(_Stream(_decompressed(self._raw(), self.packing, self.name)))
+            return self.raw()
+        return io.BufferedReader(_Stream(_decompressed(self.raw(), self.packing, self.name)))
+
+    def sha256(self, salt: bytes = b"") -> str:
+        """The SHA-256 of a salt and its bytes as they are."""
+        import hashlib
+
+        digest = hashlib.sha256(salt)
+        with read_errors(self.name), self.raw() as file:
+            for block in iter(partial(file.read, CHUNK), b""):
+                digest.update(block)
+        return digest.hexdigest()
 
     @cached_property
     def head(self) -> bytes:

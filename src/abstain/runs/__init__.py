@@ -28,7 +28,7 @@ from abstain.runs.sources import GoldRuns, JudgedRows
 
 def read(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     format: str | None = None,
     pick: Mapping[str, str] | None = None,
@@ -48,7 +48,8 @@ def read(
 
     Args:
         gold: A path or a dataframe with `question`, `correct` and any attributes; or a
-            list of them with different questions, told apart by the attribute `gold`.
+            list of them with different questions, told apart by the attribute `gold`. Or the
+            folder of a season (`season.toml`): its gold and the runs that count.
         runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
             them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
         format: The format of the files where it cannot be detected, or a tool's log.
@@ -86,6 +87,11 @@ def read(
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, with the options as a `Reading`; the gold may have been read already."""
     refuse_meaningless(reading, "gold")
+    if runs is None:
+        from abstain.runs.season import read_season
+
+        season = read_season(gold)
+        gold, runs, reading = season.gold, season.runs(), season.reading_with(reading)
     standard = read_golds(gold, reading)
     responses = opened_runs(runs, reading)
     standard = with_ids(standard, gold, responses, reading)

@@ -222,7 +222,8 @@ def listed_runs(
     else:
         several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
         named = [
-            RunInput(data, name) for name, data in map(split_name, runs if several else [runs])
+            data if isinstance(data, RunInput) else RunInput(data, name)
+            for name, data in map(split_name, runs if several else [runs])
         ]
     if reading.names:
         if len(reading.names) != len(named):
@@ -289,7 +290,7 @@ def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Res
         )
     (only,) = responses
     table = without(only.table, "run") if only.run is None else only.table
-    return replace(only, run=item.name, table=table)
+    return replace(only, run=item.name, table=table, team=item.team)
 
 
 PATHS = (str, os.PathLike)

@@ -6,32 +6,45 @@ It stands for a gold, runs and what is known of the runs, wherever those are rea
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
+import polars as pl
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from abstain.errors import OPTION_NAMES, InputError, UsageError, check_name
-from abstain.reading import Reading
-from abstain.runs.ledger import Receipt, Rules, as_time, read_ledger
+from abstain.errors import InputError, UsageError, check_name, some_of
+from abstain.io.files import Opened
+from abstain.reading import PLAIN, Reading
+from abstain.runs import ledger, run_names
+from abstain.runs.ledger import COUNTS, INVALID, NOT_PRIMARY, OVER, WITHDRAWN, Receipt
+from abstain.runs.responses import RunInput
+from abstain.runs.run_names import RunsInfo, read_info
 
-SETTINGS = "season.toml"
-SUBMISSIONS = "submissions"
-
+SETTINGS, SUBMISSIONS = "season.toml", "submissions"
+WORDS = {"late": ("listed", "refused"), "counts": ("latest", "primary")}
+STATUS = {
+    COUNTS: run_names.OFFICIAL,
+    NOT_PRIMARY: run_names.UNOFFICIAL,
+    ledger.LATE: run_names.LATE,
+    INVALID: run_names.UNOFFICIAL,  # if it is valid now, because the gold was mended
+    WITHDRAWN: run_names.WITHDRAWN,
+}
+"""The status in a campaign of the versions that stand."""
+HANDED_IN = tuple(state for state in STATUS if state != WITHDRAWN)
 Count = Annotated[int, Meta(ge=1)]
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much a team may send."""
-
     team: Count | None = None
-    """Its runs: those that count, and late ones."""
+    """The most runs of a team."""
     day: Count | None = None
-    """Its valid receipts per day (UTC)."""
+    """The most valid receipts of a team per day (UTC)."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -40,49 +53,87 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     gold: str
     title: str = ""
     deadline: Annotated[datetime, Meta(tz=True)] | None = None
-    late: Literal["listed", "refused"] = "listed"
-    """Whether a late run is received: it is scored and listed, but not ranked."""
-    counts: Literal["latest", "primary"] = "latest"
-    """Which runs of a team are ranked: the latest version of each, or its primary run alone."""
+    late: str = "listed"
+    counts: str = "latest"
     measure: str = ""
     secret: tuple[str, ...] = ()
-    """Attributes whose slices stay hidden in a blind phase."""
-    corrections: str | None = None
-    runs_info: str | None = None
+    corrections: str = ""
+    runs_info: str = ""
     limits: Limits = Limits()
     reading: dict[str, Any] = {}
 
 
-WORDS = {"late": ("listed", "refused"), "counts": ("latest", "primary")}
-
-
 class Season(Struct, frozen=True):
-    """A season that was opened."""
+    """A season that was opened: paths are from where the caller is."""
 
     folder: Path
     settings: Settings
+    gold: str
     reading: Reading
-    """How its gold and runs are read."""
-
-    def path(self, name: str) -> str:
-        """A file that `season.toml` names, from its folder."""
-        return os.fspath(self.folder / name)
 
     @property
-    def gold(self) -> str:
-        return self.path(self.settings.gold)
+    def options(self) -> dict[str, Any]:
+        """What `season.toml` says of a campaign, as far as it does."""
+        asked = {name: getattr(self.settings, name) for name in ("title", "measure", "secret")}
+        return {name: value for name, value in asked.items() if value}
 
-    @property
-    def rules(self) -> Rules:
-        s = self.settings
-        deadline = "" if s.deadline is None else as_time(s.deadline)
-        primary = s.counts == "primary"
-        limits = s.limits
-        return Rules(deadline=deadline, runs=limits.team, per_day=limits.day, primary=primary)
+    def reading_with(self, asked: Reading, names: Sequence[str] | None = None) -> Reading:
+        """How it is read, but for the fields that a caller set (by `names`, or to no default)."""
+        if names is None:
+            names = [n for n in asked.__struct_fields__ if getattr(asked, n) != getattr(PLAIN, n)]
+        return replace(self.reading, **{name: getattr(asked, name) for name in names})
 
     def receipts(self) -> list[Receipt]:
         """All that was received, by time, each with its state."""
-        return read_ledger(self.folder, self.rules)
+        return ledger.read_receipts(self.folder, self.settings)
+
+    def named(self) -> dict[str, Receipt]:
+        """The versions of runs that stand, by unique names: with the team, if need be."""
+        every = [r for r in self.receipts() if r.state in STATUS]
+        last = {(r.team, r.run, r.state): r for r in every}
+        newest = {(r.team, r.run): r for r in every}
+        states, named = [*STATUS], dict[str, Receipt]()
+        for r in sorted(last.values(), key=lambda r: (states.index(r.state), r.number)):
+            if r.state in (INVALID, WITHDRAWN) and newest[r.team, r.run] is not r:
+                continue  # a later version stands in its place
+            has_team = re.match(rf"{re.escape(r.team)}(?![a-z])", r.run, re.IGNORECASE)
+            name = r.run if has_team else f"{r.team}/{r.run}"
+            named[f"{name} ({r.state} {r.number})" if name in named else name] = r
+        return named
+
+    def runs(self, *states: str) -> list[RunInput]:
+        """The runs of these states (default: those that count), their bytes as received."""
+        runs = []
+        for name, r in self.named().items():
+            if r.state in (states or (COUNTS,)):
+                path = self.folder / SUBMISSIONS / r.sha256
+                if Opened(str(path), path).sha256() != r.sha256:
+                    raise InputError(f"was changed after receipt {r.number}", str(path))
+                runs.append(RunInput(Opened(f"#{r.number} {r.file}", path), name, team=r.team))
+        if not runs:
+            raise InputError("no run counts; `abstain receive --list` lists all", str(self.folder))
+        return runs
+
+    def info(self, source: Any = None) -> RunsInfo:
+        """What the ledger and a table (default: that of `season.toml`) say of the runs.
+
+        Where both say something, the table does: it is the word of the organiser.
+        """
+        listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
+        rows: dict[str, dict[str, str]] = {
+            name: {"run": name, "team": r.team, "status": STATUS[r.state]}
+            for name, r in self.named().items()
+        }
+        unknown = []
+        for row in read_info(source or listed or None).frame.iter_rows(named=True):
+            unknown += [] if row["run"] in rows else [row["run"]]
+            rows.get(row["run"], {}).update((k, v) for k, v in row.items() if v and v.strip())
+        receipts = self.receipts()
+        over = [f"{r.team}/{r.run}" for r in receipts if r.state == OVER]
+        lists = {"over the limit, not scored": over, "listed, but not received": unknown}
+        remarks = [f"{what}: {some_of(names)}" for what, names in lists.items() if names]
+        frame = pl.DataFrame([*rows.values()], infer_schema_length=None)
+        return RunsInfo("", frame, (*remarks, *ledger.lost(receipts)))
 
 
 def is_season(data: Any) -> bool:
@@ -92,54 +143,25 @@ def is_season(data: Any) -> bool:
 
 def read_season(folder: str | os.PathLike[str]) -> Season:
     """Open the folder of a season; whatever is wrong with its settings is named by its key."""
-    path = Path(folder) / SETTINGS
+    if not is_season(folder):
+        raise UsageError(f"name the gold and the runs, or a folder with a {SETTINGS}")
+    path = Path(folder, SETTINGS)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"holds no {SETTINGS}, expected the folder of a season", str(folder)
-        ) from None
+        known = [field.encode_name for field in msgspec.structs.fields(Settings)]
+        for key in table:
+            check_name("key", key, known)
+        for key, words in WORDS.items():
+            check_name(f"value of {key}", str(table.get(key, words[0])), words)
+        s = msgspec.convert(table, Settings)
+        options = {name.replace("-", "_"): value for name, value in s.reading.items()}
+        if s.corrections:
+            options.setdefault("corrections", [os.path.join(folder, s.corrections)])
+        return Season(Path(folder), s, os.path.join(folder, s.gold), Reading.of(**options))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"is not TOML: {error}", str(path)) from None
-    try:
-        return Season(Path(folder), _settings(table), _reading(table.get("reading", {})))
     except msgspec.ValidationError as error:
         message, _, key = str(error).partition(" - at `$.")
-        raise InputError(
-            f"{key.rstrip('`')}: {message[:1].lower()}{message[1:]}", str(path)
-        ) from None
+        raise InputError(f"{key.rstrip('`') or 'gold'}: {message}", str(path)) from None
     except UsageError as error:
         raise InputError(error.quoted(), str(path)) from None
-
-
-def _settings(table: Mapping[str, Any]) -> Settings:
-    _check_keys("key", table, Settings)
-    if isinstance(table.get("limits"), dict):
-        _check_keys("key in [limits]", table["limits"], Limits)
-    for key, words in WORDS.items():
-        if isinstance(table.get(key), str):
-            check_name(f"value of {key}", table[key], words)
-    if "gold" not in table:
-        raise UsageError('names no gold: gold = "gold.xml"')
-    deadline = table.get("deadline")
-    if deadline is not None and getattr(deadline, "tzinfo", None) is None:
-        example = "2013-05-10T23:59:00Z"
-        raise UsageError(f"deadline: expected a date with its time and offset, such as {example}")
-    return msgspec.convert(table, Settings)
-
-
-def _check_keys(what: str, table: Collection[str], kind: type[Struct]) -> None:
-    known = [field.encode_name for field in msgspec.structs.fields(kind)]
-    for key in table:
-        check_name(what, key, known)
-
-
-def _reading(table: Any) -> Reading:
-    """The options of reading, by their names in Python or on the command line."""
-    if not isinstance(table, dict):
-        return Reading()
-    fields = {option: field for field, option in OPTION_NAMES.items()}
-    options = {fields.get(key, key.replace("-", "_")): value for key, value in table.items()}
-    for name in options:
-        check_name("key in [reading]", name, Reading.__struct_fields__)
-    return Reading.of(**options)

@@ -47,6 +47,7 @@ from abstain.runs.run_names import (
     team_spellings,
     teams_of,
 )
+from abstain.runs.season import STATUS, read_season
 from abstain.runs.sources import GoldRuns
 from abstain.stats.intervals import check_level, check_method
 
@@ -75,7 +76,7 @@ HIDDEN = (
 
 def campaign_of_files(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     runs_info: Any = None,
     skip_invalid: bool = False,
@@ -85,10 +86,15 @@ def campaign_of_files(
     """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`.
 
     With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
-    team may send. The other arguments are those of `Evaluation.campaign` and of `read`.
+    team may send. The other arguments are those of `Evaluation.campaign` and of `read`. The folder
+    of a season stands for its gold, its runs and what its ledger knows of them.
     """
     names = [name for name in Reading.__struct_fields__ if name in options]
     reading = Reading.of(**{name: options.pop(name) for name in names})
+    if runs is None:
+        season = read_season(gold)
+        gold, runs, reading = season.gold, season.runs(*STATUS), season.reading_with(reading)
+        runs_info, skip_invalid, options = season.info(runs_info), True, season.options | options
     evaluation, checked = opened_campaign(gold, runs, reading, runs_info, skip_invalid, max_runs)
     return campaign(evaluation, runs_info=runs_info, checked=checked, **options)
 
@@ -121,6 +127,7 @@ def campaign(
     seed: int = 0,
     title: str = "Campaign",
     about: str = "",
+    secret: Sequence[str] = (),
     checked: ValidateResult | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CampaignResult:
@@ -140,6 +147,7 @@ def campaign(
         seed: For the random reference run, and for what is drawn.
         title: What the overview is called.
         about: What its readers should know of it.
+        secret: Attributes whose slices a blind phase hides.
         checked: What is wrong with all runs that were handed in, where some were left out.
         progress: Called with how many pairs of runs are compared, of how many.
     """
@@ -153,9 +161,11 @@ def campaign(
     level = check_level(level)
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
+    for attribute in secret:
+        check_name("attribute in the gold", attribute, _texts(questions))
     table = read_info(runs_info)
     evaluation = repaired(evaluation, table)
-    notes = table.notes(evaluation.runs) if table.name else []
+    notes = table.notes(evaluation.runs) if table.name else [*table.remarks]
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
     info_of = _info_of(evaluation, table)
     if checked is not None:
@@ -197,6 +207,7 @@ def campaign(
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
         about=about,
+        secret=tuple(secret),
         measure=name,
         pass_mark=pass_mark,
         seed=seed,

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, Showing, command, option, working
-from abstain.cli.options import Input, reads
+from abstain.cli.options import Input, is_typed, reads
 from abstain.errors import UsageError, plural, shown
 from abstain.report.view import FORMATS, Format
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
 )
 @option("--blind", "Write nothing that gives the gold away.")
+@option("--secret ATTR", "Hide its slices where --blind hides the gold. Repeatable.", multiple=True)
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",
@@ -84,7 +85,8 @@ def campaign(
 ) -> None:
     """Write what an overview paper needs to a folder: tables, a summary, results, a page.
 
-    A folder or a zip archive stands for the runs in it. Exit code 1 where runs were left out.
+    A folder or a zip archive stands for the runs in it, the folder of a season for its gold, its
+    runs and what its ledger knows of them. Exit code 1 where runs were left out.
 
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
@@ -93,6 +95,7 @@ def campaign(
     from abstain.features.campaign.analysis import opened_campaign
     from abstain.features.campaign.blind import blinded, held_back
     from abstain.features.campaign.view import TEAMS, whole_folder_free, write_teams
+    from abstain.runs.season import STATUS
 
     if blind and reveal:
         raise UsageError("--blind and --reveal exclude each other")
@@ -109,9 +112,13 @@ def campaign(
             raise UsageError(f"{one} and {other} name the same path, expected two")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
-        runs, reading = inputs.runs, inputs.reading
+        runs, season = inputs.runs, inputs.season
+        if season is not None:
+            how |= {name: value for name, value in season.options.items() if not is_typed(name)}
+            how["runs_info"] = season.info(how["runs_info"])
+            runs, skip_invalid = season.runs(*STATUS), True
         evaluation, checked = opened_campaign(
-            inputs.gold, runs, reading, how["runs_info"], skip_invalid, max_runs
+            inputs.gold, runs, inputs.reading, how["runs_info"], skip_invalid, max_runs
         )
         result = evaluation.campaign(by=by or None, checked=checked, progress=progress, **how)
     held = held_back(evaluation, result) if blind or (teams and not reveal) else {}

@@ -149,6 +149,8 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     title: str = "Campaign"
     about: str = ""
+    secret: tuple[str, ...] = ()
+    """Attributes whose slices a blind phase hides."""
     measure: str
     pass_mark: float
     seed: int = 0

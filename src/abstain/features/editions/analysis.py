@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
+from abstain.features.campaign.analysis import campaign_of_files
 from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.result import CampaignResult
 from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
@@ -28,6 +29,7 @@ from abstain.outcomes import COUNTED, CountsArray
 from abstain.report.result import load, number
 from abstain.runs.gold import cluster_numbers, natural_key
 from abstain.runs.run_names import parse_run_name
+from abstain.runs.season import is_season
 from abstain.stats.delta_method import THREE, influence, one_run
 from abstain.stats.hypotheses import Mean
 from abstain.stats.intervals import check_level
@@ -57,8 +59,8 @@ def editions(
     """Put editions of a campaign, or its tasks, side by side, in their order.
 
     Args:
-        campaigns: A name for each: a result of `campaign` or `score`, its file, or the folder that
-            a campaign wrote.
+        campaigns: A name for each: a result of `campaign` or `score`, its file, the folder that
+            a campaign wrote, or that of a season.
         measure: A measure of counts; default: that of the first edition.
         on: The questions that count, such as `{"role": "main"}`; editions without that attribute
             count all of theirs.
@@ -294,6 +296,8 @@ def campaign_of(name: str, source: Any) -> Campaign:
     """An edition from a result, a saved one, or the folder that a campaign wrote."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
+        if is_season(path):
+            return _of_campaign(name, campaign_of_files(path))
         source = load(path / "results.json" if path.is_dir() else path)
     if isinstance(source, CampaignResult):
         return _of_campaign(name, source)

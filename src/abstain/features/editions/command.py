@@ -15,7 +15,8 @@ from abstain.cli.options import pairs
     nargs=-1,
     required=True,
     metavar="NAME=RESULT",
-    help="An edition (or a task) and its folder, or a result that `campaign` or `score` saved.",
+    help="An edition (or a task) and its folder, a season, or a result that `campaign` or `score` "
+    "saved.",
 )
 @options.measure("A measure of counts (default: that of the first edition).")
 @option("--on ATTR=VALUE", "Count these questions only: role=main.")

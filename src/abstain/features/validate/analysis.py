@@ -38,6 +38,7 @@ from abstain.runs.responses import (
     opened_run,
 )
 from abstain.runs.run_names import WITHDRAWN, RunsInfo, read_info, runs_of, team_of, team_spellings
+from abstain.runs.season import HANDED_IN, read_season
 from abstain.runs.sources import GoldRuns
 from abstain.runs.usual_names import refuse_pooled
 
@@ -86,7 +87,7 @@ class Examined(Struct):
 
 def validate_files(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     max_runs: int | None = None,
     runs_info: Any = None,
@@ -96,7 +97,7 @@ def validate_files(
 
     The gold may lack `correct`: participants check against the test set. `max_runs` is how many
     runs a team may send; teams are known by `runs_info`, by folders, or by ids such as
-    jucs1302enen.
+    jucs1302enen. The folder of a season stands for a gold, runs and what is known of them.
 
     >>> import polars as pl
     >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
@@ -104,7 +105,12 @@ def validate_files(
     >>> [problem.kind for problem in validate_files(gold, run).problems]
     ['unknown question', 'missing question']
     """
-    seen = examine(gold, runs, Reading.of(**reading), runs_info, answers=False)
+    how = Reading.of(**reading)
+    if runs is None:
+        season = read_season(gold)
+        gold, runs, how = season.gold, season.runs(*HANDED_IN), season.reading_with(how)
+        runs_info = season.info(runs_info)
+    seen = examine(gold, runs, how, runs_info, answers=False)
     return result_of(seen, max_runs)
 
 
@@ -126,7 +132,7 @@ def examine(
         try:
             opened.append(opened_run(submission, reading))
         except InputError as error:
-            problems.append(_unreadable(error, submission.place))
+            problems.append(_unreadable(error, submission.place, submission.name or None))
     sources: list[Responses] = []
     standard = with_ids(standard, gold, opened, reading, answers=answers)
     standard, named_runs = with_shared_ids(standard, joined_and_named(opened))

@@ -33,7 +33,7 @@ def validate(
     Exit code 1 if there is a problem.
 
     The gold may be the test set without answers. A folder or a zip archive stands for the runs in
-    it.
+    it, the folder of a season for its gold and its runs.
 
     \b
     abstain validate gold.csv runs/*.csv
@@ -42,11 +42,16 @@ def validate(
     """
     from abstain.features.validate.analysis import examine, result_of
     from abstain.io.files import STDIN
+    from abstain.runs.run_names import read_info
+    from abstain.runs.season import HANDED_IN
 
-    if not any(run == STDIN or os.path.exists(run) for run in inputs.runs):
-        raise InputError("there is no such file", inputs.runs[0])
+    runs, info = inputs.runs, read_info(runs_info)
+    if inputs.season is not None:
+        runs, info = inputs.season.runs(*HANDED_IN), inputs.season.info(runs_info)
+    elif not any(run == STDIN or os.path.exists(run) for run in runs):
+        raise InputError("there is no such file", runs[0])
     with working("checking…"):
-        seen = examine(inputs.gold, inputs.runs, inputs.reading, runs_info, answers=False)
+        seen = examine(inputs.gold, runs, inputs.reading, info, answers=False)
         result = result_of(seen, max_runs)
     out.show(result, most=most)
     if not result.valid:

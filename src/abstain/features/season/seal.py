@@ -1,0 +1,35 @@
+"""`seal`: commit to a file that is secret as yet, so that nobody can say it was changed later."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from pathlib import Path
+
+from abstain.errors import InputError
+from abstain.io.files import open_file, write_errors
+
+NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+
+
+def seal(
+    path: str | os.PathLike[str],
+    *,
+    salt: str | os.PathLike[str] | None = None,
+    draw: bool = True,
+) -> str:
+    """The SHA-256 of a salt and a file, to publish while the file is secret.
+
+    Without the salt nobody can try out which gold gives it; with it any tool can verify it. The
+    salt (default: a file beside, with `.salt` after its name) is drawn where there is none, and
+    the same file and salt give the same text.
+    """
+    opened, beside = open_file(path), Path(f"{os.fspath(path)}.salt" if salt is None else salt)
+    if draw and not beside.exists():
+        with write_errors(str(beside)), open(os.open(beside, NEW, 0o600), "w") as out:
+            out.write(f"{secrets.token_hex(32)}\n")
+    text = open_file(beside).read()
+    if not re.fullmatch(rb"[0-9a-f]{64}\n", text):
+        raise InputError("is no salt of `abstain seal`", str(beside))
+    return opened.sha256(text)
