@@ -108,7 +108,6 @@ FEATURES = (
         package="abstain.features.season",
         command="command:receive",
         functions={"receive": "intake:receive"},
-        results={"receive": ("result:ReceiveResult", "result:View")},
     ),
     Feature(
         name="seal",

@@ -271,7 +271,12 @@ def reads(
         if typed := [name for name in lists if is_typed(name)]:
             raise UsageError(f"{option_name(typed[0])} needs rankings (--rankings)")
         refuse_meaningless(reading, kind)
-        if kind == "gold" and (season := _season(files)):
+        if kind == "gold" and os.path.isfile(os.path.join(files[0], "season.toml")):
+            from abstain.runs.season import read_season
+
+            if len(files) > 1:
+                raise UsageError(f"{files[0]} is a season, which has its runs: name no others")
+            season = read_season(files[0])
             typed = [field for field in OPTIONS if is_typed(f"reading_{field}")]
             return Input(files, kind, season.reading_with(reading, typed), season=season)
         if kind == "gold" and len(files) < 2 and not values.get(alone):
@@ -295,17 +300,6 @@ def reads(
         return argument("gold", metavar="GOLD", help=first)(made)
 
     return decorate
-
-
-def _season(files: Sequence[str]) -> Season | None:
-    """The season that the first file is the folder of, if it is."""
-    if not os.path.isdir(files[0]):
-        return None
-    from abstain.runs.season import is_season, read_season
-
-    if is_season(files[0]) and len(files) > 1:
-        raise UsageError(f"{files[0]} is a season, which has its runs: name no others")
-    return read_season(files[0]) if is_season(files[0]) else None
 
 
 def _is_trec(file: str) -> bool:

@@ -150,11 +150,9 @@ class Opened:
         """The SHA-256 of a salt and its bytes as they are."""
         import hashlib
 
-        digest = hashlib.sha256(salt)
         with read_errors(self.name), self.raw() as file:
-            for block in iter(partial(file.read, CHUNK), b""):
-                digest.update(block)
-        return digest.hexdigest()
+            whole: Any = file
+            return hashlib.file_digest(whole, lambda: hashlib.sha256(salt)).hexdigest()
 
     @cached_property
     def head(self) -> bytes:

@@ -198,7 +198,6 @@ class RunsInfo(Struct, frozen=True):
     name: str
     frame: pl.DataFrame
     remarks: tuple[str, ...] = ()
-    """What else a reader should know of the runs."""
 
     def of(self, column: str) -> dict[str, str]:
         """The value of a column for each run that has one."""

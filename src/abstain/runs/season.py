@@ -1,7 +1,4 @@
-"""A season: a folder with a `season.toml`, what teams sent in, and the ledger of it.
-
-It stands for a gold, runs and what is known of the runs, wherever those are read.
-"""
+"""A season: the folder of a `season.toml` stands for a gold, runs and what is known of them."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,14 +35,6 @@ STATUS = {
 }
 """The status in a campaign of the versions that stand."""
 HANDED_IN = tuple(state for state in STATUS if state != WITHDRAWN)
-Count = Annotated[int, Meta(ge=1)]
-
-
-class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    team: Count | None = None
-    """The most runs of a team."""
-    day: Count | None = None
-    """The most valid receipts of a team per day (UTC)."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -59,11 +49,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     secret: tuple[str, ...] = ()
     corrections: str = ""
     runs_info: str = ""
-    limits: Limits = Limits()
+    limits: dict[str, Annotated[int, Meta(ge=1)]] = {}
+    """The most runs of a team, and the most valid receipts of a team per day (UTC)."""
     reading: dict[str, Any] = {}
 
 
-class Season(Struct, frozen=True):
+class Season(Struct, frozen=True, dict=True):
     """A season that was opened: paths are from where the caller is."""
 
     folder: Path
@@ -83,13 +74,15 @@ class Season(Struct, frozen=True):
             names = [n for n in asked.__struct_fields__ if getattr(asked, n) != getattr(PLAIN, n)]
         return replace(self.reading, **{name: getattr(asked, name) for name in names})
 
+    @cached_property
     def receipts(self) -> list[Receipt]:
-        """All that was received, by time, each with its state."""
+        """All that was received so far, by time, each with its state."""
         return ledger.read_receipts(self.folder, self.settings)
 
+    @cached_property
     def named(self) -> dict[str, Receipt]:
         """The versions of runs that stand, by unique names: with the team, if need be."""
-        every = [r for r in self.receipts() if r.state in STATUS]
+        every = [r for r in self.receipts if r.state in STATUS]
         last = {(r.team, r.run, r.state): r for r in every}
         newest = {(r.team, r.run): r for r in every}
         states, named = [*STATUS], dict[str, Receipt]()
@@ -104,7 +97,7 @@ class Season(Struct, frozen=True):
     def runs(self, *states: str) -> list[RunInput]:
         """The runs of these states (default: those that count), their bytes as received."""
         runs = []
-        for name, r in self.named().items():
+        for name, r in self.named.items():
             if r.state in (states or (COUNTS,)):
                 path = self.folder / SUBMISSIONS / r.sha256
                 if Opened(str(path), path).sha256() != r.sha256:
@@ -122,18 +115,15 @@ class Season(Struct, frozen=True):
         listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
         rows: dict[str, dict[str, str]] = {
             name: {"run": name, "team": r.team, "status": STATUS[r.state]}
-            for name, r in self.named().items()
+            for name, r in self.named.items()
         }
-        unknown = []
-        for row in read_info(source or listed or None).frame.iter_rows(named=True):
-            unknown += [] if row["run"] in rows else [row["run"]]
+        table = read_info(source or listed or None).frame
+        for row in table.iter_rows(named=True):
             rows.get(row["run"], {}).update((k, v) for k, v in row.items() if v and v.strip())
-        receipts = self.receipts()
-        over = [f"{r.team}/{r.run}" for r in receipts if r.state == OVER]
-        lists = {"over the limit, not scored": over, "listed, but not received": unknown}
-        remarks = [f"{what}: {some_of(names)}" for what, names in lists.items() if names]
-        frame = pl.DataFrame([*rows.values()], infer_schema_length=None)
-        return RunsInfo("", frame, (*remarks, *ledger.lost(receipts)))
+        over = [f"{r.team}/{r.run}" for r in self.receipts if r.state == OVER]
+        lists = {OVER: over, "in the table of runs, but not received": {*table["run"]} - {*rows}}
+        remarks = [f"{what}: {some_of(sorted(names))}" for what, names in lists.items() if names]
+        return RunsInfo("", pl.DataFrame([*rows.values()], infer_schema_length=None), (*remarks,))
 
 
 def is_season(data: Any) -> bool:
@@ -148,20 +138,16 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
     path = Path(folder, SETTINGS)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        known = [field.encode_name for field in msgspec.structs.fields(Settings)]
-        for key in table:
-            check_name("key", key, known)
-        for key, words in WORDS.items():
-            check_name(f"value of {key}", str(table.get(key, words[0])), words)
         s = msgspec.convert(table, Settings)
+        known = [field.encode_name for field in msgspec.structs.fields(Settings)]
+        for key in (*table, *(f"limits.{name}" for name in s.limits)):
+            check_name("key", key, [*known, "limits.team", "limits.day"])
+        for key, words in WORDS.items():
+            check_name(f"value of {key}", getattr(s, key), words)
         options = {name.replace("-", "_"): value for name, value in s.reading.items()}
         if s.corrections:
             options.setdefault("corrections", [os.path.join(folder, s.corrections)])
         return Season(Path(folder), s, os.path.join(folder, s.gold), Reading.of(**options))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is not TOML: {error}", str(path)) from None
-    except msgspec.ValidationError as error:
-        message, _, key = str(error).partition(" - at `$.")
-        raise InputError(f"{key.rstrip('`') or 'gold'}: {message}", str(path)) from None
-    except UsageError as error:
-        raise InputError(error.quoted(), str(path)) from None
+    except (ValueError, msgspec.ValidationError, UsageError) as error:
+        message = error.quoted() if isinstance(error, UsageError) else str(error).replace("$.", "")
+        raise InputError(message, str(path)) from None

@@ -44,6 +44,7 @@ from abstain.runs.run_names import (
     parse_run_name,
     read_info,
     repaired,
+    runs_of,
     team_spellings,
     teams_of,
 )
@@ -208,6 +209,7 @@ def campaign(
         title=title,
         about=about,
         secret=tuple(secret),
+        sha256=_hashes(source) if isinstance(source, GoldRuns) else {},
         measure=name,
         pass_mark=pass_mark,
         seed=seed,
@@ -239,6 +241,13 @@ def campaign(
         stability=stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
     )
+
+
+def _hashes(source: GoldRuns) -> dict[str, str]:
+    """The SHA-256 of the file of each run, and of the gold."""
+    tables = {run: item.table for item in source.responses for run in runs_of(item)}
+    tables["gold"] = source.gold.table
+    return {name: t.opened.sha256() for name, t in tables.items() if t.opened is not None}
 
 
 def _attributes(

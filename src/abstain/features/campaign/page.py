@@ -48,6 +48,7 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
         lines[1],
         _sections(c, known, campaign_figures(c), lines),
         ("ranked by", result.measure),
+        ("SHA-256 of the gold", result.sha256.get("gold")),
         ("pass mark", result.test_by and f"{result.pass_mark:g}"),
         *_tested(c),
         about=result.about,

@@ -151,6 +151,8 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     about: str = ""
     secret: tuple[str, ...] = ()
     """Attributes whose slices a blind phase hides."""
+    sha256: dict[str, str] = {}
+    """Of the file of each run, and of the gold."""
     measure: str
     pass_mark: float
     seed: int = 0

@@ -8,26 +8,21 @@ import secrets
 from pathlib import Path
 
 from abstain.errors import InputError
-from abstain.io.files import open_file, write_errors
+from abstain.io.files import open_file
 
 NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY
 
 
-def seal(
-    path: str | os.PathLike[str],
-    *,
-    salt: str | os.PathLike[str] | None = None,
-    draw: bool = True,
-) -> str:
+def seal(path: str | os.PathLike[str], *, draw: bool = True) -> str:
     """The SHA-256 of a salt and a file, to publish while the file is secret.
 
     Without the salt nobody can try out which gold gives it; with it any tool can verify it. The
-    salt (default: a file beside, with `.salt` after its name) is drawn where there is none, and
-    the same file and salt give the same text.
+    salt stands in a file beside, with `.salt` after its name, drawn (unless not `draw`) where there
+    is none: the same file and salt give the same text.
     """
-    opened, beside = open_file(path), Path(f"{os.fspath(path)}.salt" if salt is None else salt)
+    opened, beside = open_file(path), Path(f"{os.fspath(path)}.salt")
     if draw and not beside.exists():
-        with write_errors(str(beside)), open(os.open(beside, NEW, 0o600), "w") as out:
+        with open(os.open(beside, NEW, 0o600), "w") as out:
             out.write(f"{secrets.token_hex(32)}\n")
     text = open_file(beside).read()
     if not re.fullmatch(rb"[0-9a-f]{64}\n", text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -25,9 +26,7 @@ from abstain.errors import InputError
 @option("--runs-info FILE", "A table of run, team, align.")
 @options.most("How many problems a table shows (0: all, with details).")
 @shows(digits=False)
-def validate(
-    inputs: Input, max_runs: int | None, runs_info: str | None, most: int, out: Showing
-) -> None:
+def validate(inputs: Input, max_runs: int | None, runs_info: Any, most: int, out: Showing) -> None:
     """Check runs against the gold and list every problem with its place.
 
     Exit code 1 if there is a problem.
@@ -42,16 +41,15 @@ def validate(
     """
     from abstain.features.validate.analysis import examine, result_of
     from abstain.io.files import STDIN
-    from abstain.runs.run_names import read_info
     from abstain.runs.season import HANDED_IN
 
-    runs, info = inputs.runs, read_info(runs_info)
+    runs = inputs.runs
     if inputs.season is not None:
-        runs, info = inputs.season.runs(*HANDED_IN), inputs.season.info(runs_info)
+        runs, runs_info = inputs.season.runs(*HANDED_IN), inputs.season.info(runs_info)
     elif not any(run == STDIN or os.path.exists(run) for run in runs):
         raise InputError("there is no such file", runs[0])
     with working("checking…"):
-        seen = examine(inputs.gold, runs, inputs.reading, info, answers=False)
+        seen = examine(inputs.gold, runs, inputs.reading, runs_info, answers=False)
         result = result_of(seen, max_runs)
     out.show(result, most=most)
     if not result.valid:
