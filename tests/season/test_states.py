@@ -96,8 +96,8 @@ def test_states_follow_from_the_rules(
     settings = Settings(gold="", limits=limits, counts=counts, deadline=deadline)
     number = count(1)
     receipts = [
-        receipt(next(number), hour, *names, valid=dice > 0)
-        for hour, names, dice in sorted(sent, key=lambda one: one[0])
+        receipt(next(number), hour, team, run, valid=dice > 0)
+        for hour, (team, run), dice in sorted(sent, key=lambda one: one[0])
     ]
     asked = {(what, *names): receipt(0, hour, *names).time for what, names, hour in requests}
     found = with_states(receipts, asked, settings)
