@@ -8,17 +8,12 @@ SYSTEMS = (
     *("llm", "llms", "model", "models", "system", "engine"),
     *("checkpoint", "assistant", "agent", "bot"),
 )
-"""Words for systems in the names of columns."""
 NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
 """Words that may accompany them: a `model_output` names no system."""
 
 
 def words_of(column: str) -> set[str]:
-    """The words of a column's name.
-
-    >>> sorted(words_of("questionId")), sorted(words_of("LLM-name"))
-    (['id', 'question'], ['llm', 'name'])
-    """
+    """The words of a column's name."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
     return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
 

@@ -42,7 +42,6 @@ def by_group(slopes: Callable[..., Slopes]) -> Influence:
 
 
 def _scattered(a: Resamples, where: BoolArray, values: Array) -> Array:
-    """The values of some answers, 0 for the others."""
     if where.all():
         return values
     every = np.zeros(a.numbers.shape)

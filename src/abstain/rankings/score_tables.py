@@ -101,7 +101,6 @@ def _refuse_shared(measures: Sequence[str], what: str) -> None:
 
 
 def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
-    """The measures of all tables, for the runs and topics that all of them have."""
     first = tables[0]
     measures = [measure for table in tables for measure in table.measures]
     _refuse_shared(measures, "two tables have a measure")
@@ -139,13 +138,11 @@ def _common(names: Sequence[Sequence[str]], what: str, notes: list[str]) -> list
 
 
 def _places(names: Iterable[str], among: Iterable[str]) -> Ints:
-    """Where each of some names stands among others."""
     place = {name: at for at, name in enumerate(among)}
     return np.array([place[name] for name in names], np.int64)
 
 
 def _open(data: Any, name: str, format: str | None) -> Table:
-    """A table, or a result that `rank --per-query` saved as JSON."""
     if format is None and isinstance(data, (str, os.PathLike)):
         opened = open_file(data)
         if RANK_RESULT.match(opened.head.removeprefix(BOM)):
@@ -156,7 +153,6 @@ def _open(data: Any, name: str, format: str | None) -> Table:
 
 
 def _table_of_result(text: bytes, name: str) -> Table:
-    """The scores by query of a saved result of `rank`."""
     try:
         saved = msgspec.json.decode(text.removeprefix(BOM), type=part(RESULTS["rank"][0]))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -170,7 +166,6 @@ def _table_of_result(text: bytes, name: str) -> Table:
 def _read_table(
     table: Table, name: str, mapped: Collection[str], cluster: str | None
 ) -> ScoreMatrix:
-    """The scores of a table, in whichever of its two shapes they are."""
     frame = collect(into_lazy(table.frame), table.name)
     for column, dtype in frame.schema.items():
         if dtype.is_nested():
@@ -249,19 +244,17 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
     words = _is_word(frame[first])
     if len(words) and words.all():
         return [first]
-    ids = [c for c in frame.columns if _like_ids(cells(frame, c))]
+    ids = []
+    for name in frame.columns:
+        values = cells(frame, name).cast(pl.Float64, strict=False)
+        whole = (values == values.round()).fill_null(value=False).all()
+        if whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values):
+            ids.append(name)
     if ids == [first]:
         what = f"column {shown(first)} may hold scores or topic numbers"
         how = f"if numbers, use {option('columns', {'question': first})}; if scores, add a column"
         raise InputError(f"{what}: {how} called topic", table.name)
     return []
-
-
-def _like_ids(column: pl.Series) -> bool:
-    """Whether all cells are whole numbers, and different ones."""
-    values = column.cast(pl.Float64, strict=False)
-    whole = (values == values.round()).fill_null(value=False).all()
-    return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
@@ -303,7 +296,6 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
 
 
 def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
-    """The frame with a column of names as text, none of them empty."""
     texts = frame[column].alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
     if empty.any():
@@ -313,7 +305,6 @@ def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
 
 
 def _refuse_twice(frame: pl.DataFrame, names: Sequence[str], table: Table) -> None:
-    """Refuse a topic, or a topic of a run, that has two rows."""
     twice = frame.filter(~pl.struct(*map(col, names)).is_first_distinct())
     if twice.height:
         of_run = "".join(f" for {shown(twice[name][0])}" for name in names[1:])

@@ -109,7 +109,6 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
 def _check_columns(
     responses: Sequence[Responses], golds: Sequence[Table], reading: Reading, *, judged: bool
 ) -> None:
-    """Raise for mapped columns that no table has, and for rows of several systems as one run."""
     check_mapping(reading.columns, [*golds, *(item.table for item in responses)])
     for item in responses:
         if judged and not {"outcome", "grade"} & {*item.table.columns}:
@@ -193,7 +192,6 @@ def evaluate_counts(
 
 
 def merged(evaluations: Mapping[str, Evaluation]) -> Evaluation:
-    """Merge evaluations of one run each, named by their keys, without reading again."""
     first = next(iter(evaluations.values()))
     responses = [
         replace(item, run=name)

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from abstain.runs.season import Settings
 
 LEDGER, VERSION = "ledger.sqlite", 1
-PATIENCE = 120.0
-"""Seconds to wait for other receivers."""
+PATIENCE = 120.0  # seconds to wait for other receivers
 COUNTS, SUPERSEDED, LATE, INVALID = "counts", "superseded", "late", "invalid"
 OVER, WITHDRAWN, NOT_PRIMARY = "over the limit", "withdrawn", "not primary"
 

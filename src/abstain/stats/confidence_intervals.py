@@ -40,7 +40,6 @@ TOO_FEW = "a run has answers in fewer than two questions or clusters"
 
 
 def method_of(measure: Measure, method: str) -> str:
-    """The bootstrap method; the default method of counts stands for BCa."""
     if method in (DEFAULT, OF_INFLUENCE):
         return "bca"
     if method not in METHODS:
@@ -64,7 +63,6 @@ class Sample:
         return len(self.asked)
 
     def resamples(self, times: IntArray) -> Resamples:
-        """The resamples with these multiplicities of units (units, resamples)."""
         a, asked = self.answers, self.asked @ times
         return Resamples(a.right, a.confidence, asked, a.submitted, numbers=times[self.unit])
 
@@ -90,7 +88,6 @@ def sample_of(
 
 
 def blocks_of(trials: int, width: int) -> Iterator[slice]:
-    """Blocks of trials with `width` numbers each."""
     size = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + size, trials)) for start in range(0, trials, size))
 
@@ -148,7 +145,6 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
 def resampled_interval(
     observed: float, values: Array, left: Array | None = None, *, method: str, level: float
 ) -> Interval:
-    """An interval from resamples, and for BCa from jackknife values."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -163,14 +159,7 @@ def resampled_interval(
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The logit between two bounds; with a single one, the logarithm of the distance to it.
-
-    >>> scale = Scale(0.0, 1.0)
-    >>> float(scale.to(np.array(0.5))), float(scale.back(np.array(0.0))), float(scale.slope(0.5))
-    (0.0, 0.5, 4.0)
-    >>> float(Scale(-math.inf, 1.0).back(Scale(-math.inf, 1.0).to(np.array(-3.0))))
-    -3.0
-    """
+    """The logit between two bounds; with a single one, the logarithm of the distance to it."""
 
     low: float
     high: float

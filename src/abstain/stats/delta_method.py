@@ -79,7 +79,6 @@ OF_DECISIONS = Cells(FIVE.of_count, FIVE.columns, DecisionsArray)
 
 
 def cells_of(measure: Measure) -> Cells:
-    """The cells that a measure distinguishes."""
     if measure.definition.takes == "decisions":
         return OF_DECISIONS
     return FIVE if measure.definition.needs_candidates else THREE
@@ -193,11 +192,7 @@ def _ratio(above: Array, below: Array, otherwise: float) -> Array:
 
 
 def effective_clusters(sizes: Array) -> Array:
-    """The effective number of clusters, by their sizes: (Σn)² / Σn².
-
-    >>> float(effective_clusters(np.array([30.0, 1.0, 1.0, 1.0])))
-    1.2059800664451827
-    """
+    """The effective number of clusters, by their sizes: (Σn)² / Σn²."""
     return np.asarray(sizes.sum(axis=-1) ** 2 / (sizes**2).sum(axis=-1))
 
 
@@ -265,10 +260,6 @@ def beta_limits(
     """Limits of a proportion of x in n, which need not be whole: beta quantiles.
 
     Of Beta(x + a, n − x + b) below and Beta(x + b, n − x + a) above, with (a, b) `added`.
-
-    >>> low, high = beta_limits(np.array(0.0), np.array(10.0), level=0.95)
-    >>> float(low), round(float(high), 3)
-    (0.0, 0.261)
     """
     from scipy.special import betaincinv
 

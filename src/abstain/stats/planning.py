@@ -68,9 +68,6 @@ def plan(
     """A plan from the standard error of a paired difference; None where it is 0 or undefined.
 
     With fewer than `least_units` questions or clusters nothing is detectable.
-
-    >>> round(plan(0.02, 300).visible, 3)
-    0.056
     """
     from scipy.special import chdtri
 

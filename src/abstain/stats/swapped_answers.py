@@ -39,7 +39,6 @@ class SortedAnswers:
         self.has_influence = measure.definition.influence is not None
 
     def moved(self, run: int) -> Array:
-        """The influence of each unit on the measure of a run."""
         sample = self.samples[run]
         there = sample.resamples(np.ones((sample.size, 1), np.int64))
         score: Any = self.measure
@@ -47,7 +46,6 @@ class SortedAnswers:
         return _by_unit(by_answer, sample.unit, sample.size)[:, 0] + sample.asked * by_question
 
     def resampled(self, times: IntArray) -> Array:
-        """The measure of each run (resamples, runs)."""
         return np.stack([sample.values(self.measure, times) for sample in self.samples], axis=1)
 
     def pair(self, run: int, other: int) -> TwoRuns:
@@ -195,7 +193,6 @@ def _squares(sums: Array, value: Array) -> Array:
 
 
 def used_by(measure: Measure, answers: Answers) -> BoolArray:
-    """The answers that a measure uses."""
     if measure.definition.uses == "stated":
         return answers.stated
     if measure.definition.uses == "submitted" and answers.submitted is not None:

@@ -93,7 +93,6 @@ class Options:
         check_level(self.level)
 
     def check_held(self, runs: int) -> None:
-        """Refuse more resamples of all runs than fit in memory."""
         if self.resamples * runs > MOST_DRAWN:
             fewer = f"use {option('resamples', MOST_DRAWN // runs)} or fewer"
             what = f"{self.resamples:,} resamples of {runs:,} runs"
@@ -174,11 +173,9 @@ class Comparison(ABC):
         """Further fields of the result."""
 
     def row(self, run: int) -> dict[str, Any]:
-        """Further fields of a run."""
         return {}
 
     def effect(self, i: int, j: int) -> Effect | None:
-        """The effect size of a pair of runs with scores by topic."""
         return None
 
     def errors_to_plan_with(self, errors: Array) -> Array:
@@ -239,7 +236,6 @@ class Comparison(ABC):
     def pairs(
         self, spans: Sequence[Interval], errors: Array, adjusted: Array, plain: Array
     ) -> tuple[Pair, ...]:
-        """The difference, interval and verdict of each pair; without a difference there is no p."""
         tested, gaps, alpha = self.p_values, self.differences, self.options.alpha + CLOSE
 
         def verdict(p: float) -> bool | None:
@@ -268,7 +264,6 @@ class Comparison(ABC):
         )
 
     def _groups(self, pairs: Sequence[Pair]) -> dict[str, str] | None:
-        """The letters of runs that have a score; None: none to show."""
         ordered = [self.runs[i] for i in self.order if not math.isnan(self.scores[i])]
         if self.options.against is not None or len(ordered) < 3:
             return None
@@ -291,7 +286,6 @@ class Comparison(ABC):
         )
 
     def _plan(self, errors: Array) -> Plan | None:
-        """A plan from the median standard error of all pairs."""
         options = self.options
         known = errors[~np.isnan(errors) & (errors > 0)]
         error = float(np.median(known)) if len(known) else math.nan
@@ -351,7 +345,6 @@ def common_questions(
     attributes: Sequence[str] = (),
     confident: bool = False,
 ) -> Common:
-    """Pair runs under a policy, in the order in which they were read."""
     data = evaluation.data
     if data.kind == "judged":
         for responses in data.source.responses:

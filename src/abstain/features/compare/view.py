@@ -54,7 +54,6 @@ class View(view.View[CompareResult]):
         return self._pairs(list(self.result.pairs), full=True)
 
     def _runs(self, *, bars: bool = False) -> Grid:
-        """The runs with their intervals and groups; a page has bars of outcomes."""
         c, rows = self.result, self.result.rows
         if c.more:
             return systems(c, whole=bars)
@@ -101,7 +100,6 @@ class View(view.View[CompareResult]):
         return Grid(columns, [*rows, ["the same", origin.same, 0.0]], title=title)
 
     def _slices(self, origin: Origin, most: int | None = None, title: str = "") -> Grid:
-        """The slices by what they contribute; of each attribute the largest."""
         pair, shown = self.result.pairs[0], []
         for attribute in dict.fromkeys(s.attribute for s in origin.slices):
             slices = [s for s in origin.slices if s.attribute == attribute]
@@ -166,7 +164,6 @@ class View(view.View[CompareResult]):
 
 
 def differences_figure(c: CompareResult, name: str) -> Iterator[Figure]:
-    """Every pair with its interval, unless there are too many to read."""
     names = ("pair", "difference", "low", "high", "p")
     known = [p for p in c.pairs if p.difference is not None]
     rows = [(f"{p.run} − {p.against}", p.difference, *p.interval, p.p_adjusted) for p in known]
@@ -239,7 +236,6 @@ def marked(c: CompareResult) -> Grid:
 
 
 def caption(c: CompareResult) -> str:
-    """What the marks stand for: test, correction, level."""
     if c.against is None:
         what = "Superscripts name the runs that a run is significantly better than"
     else:

@@ -44,7 +44,6 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def thresholds(self) -> list[float | None]:
-        """Thresholds to hold a confidence against: ∞ answers nothing."""
         return [math.inf, *self.threshold[1:]]
 
 
@@ -89,21 +88,8 @@ class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the best point answers even what has no confidence."""
     points: Points | None = None
 
-    def check(self) -> None:
-        """Refuse points without all their numbers, and right answers beyond all answers."""
-        if (points := self.points) is None:
-            return
-        columns = (points.threshold, points.answered, points.right, points.score)
-        if (
-            {len(column) for column in columns} != {len(points.right) or 1}
-            or not self.counts.n > 0
-            or not all(0 <= r <= n for r, n in zip(points.right, points.answered, strict=True))
-        ):
-            raise ValueError(f"the curve of run {self.run!r} lacks points or numbers")
-
     @property
     def counts(self) -> Counts:
-        """The run as submitted, as measures take it."""
         return Counts.from_dict(self.numbers)
 
     @property
@@ -186,22 +172,12 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
 
     TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts")
 
-    def check(self) -> None:
-        """Every point has all its numbers, every run all scores."""
-        for run in self.runs:
-            run.check()
-            if [*run.scores] != [*self.measures]:
-                raise ValueError(f"the scores of run {run.run!r} are others than the measures")
-
     @property
     def by_name(self) -> list[RunCurve]:
         return sorted(self.runs, key=lambda run: run.run)
 
-    def _frame(self, table: str) -> pl.DataFrame:
-        return self.thinned(table)
-
-    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
-        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+    def _frame(self, table: str, points: int = 0) -> pl.DataFrame:
+        """With at most so many points of each curve; 0: all that are held."""
         if table == "main":
             names = (f"best {self.along}", "threshold", "coverage", f"{self.along} as submitted")
             rows: list[tuple[Any, ...]] = [
@@ -289,17 +265,8 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
     TABLES = ("main", "points")
 
-    def check(self) -> None:
-        """Bins have exact edges, and every point has all its numbers."""
-        check_bins(self.bins)
-        for run in self.runs:
-            run.check()
-
-    def _frame(self, table: str) -> pl.DataFrame:
-        return self.thinned(table)
-
-    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
-        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+    def _frame(self, table: str, points: int = 0) -> pl.DataFrame:
+        """With at most so many points of each curve; 0: all that are held."""
         if table != "main":
             names = {"risk": ("risk",), "measure": (self.along,)}
             return curve_frame(self.runs, points, *names.get(table, ("risk", self.along)))

@@ -24,18 +24,9 @@ POLICIES = {
     "top 10": "keeping the first 10 documents of every list",
     "k": "keeping the first k documents of every list",
 }
-KINDS = {
-    "relevant": "relevant",
-    "others": "others",
-    "fitted_relevant": "fitted, normal",
-    "fitted_others": "fitted, exponential",
-}
-"""What the documents of a bin are called in the chart."""
 
 
 class View(view.View[CutResult]):
-    """Each rule and reference, what it gained, what it keeps."""
-
     def tables(self, **options: Any) -> list[Grid]:
         result, rows = self.result, self.result.rows
         head = ("run", "rule") if len(result.runs) > 1 else ("rule",)
@@ -103,12 +94,11 @@ class View(view.View[CutResult]):
             what = f"the rule '{result.asked}'" if result.asked in RULES[1:] else "choosing a rule"
             best_is = f"{policy}{depth} is as good: {result.measure} {scored(best)}"
             return f"Do not cut: {best_is}; {what} scores {scored(row)}, {gains} that; {gain}."
-        seen = ", ".join(run.useful_by) or "no other measure"
         nothing, every = score_text(best.score), score_text(rows["everything"].score)
         return (
             f"Answer nothing: the retrieval finds too little for {result.measure}, by which empty "
             f"lists score {nothing} and whole ones {every}; choosing a rule scores {scored(row)}, "
-            f"{gains} empty lists; {gain}. In these lists {seen} would see a use."
+            f"{gains} empty lists; {gain}. Another measure may see a use in these lists."
         )
 
     def charts(self) -> view.Charts:
@@ -118,8 +108,6 @@ class View(view.View[CutResult]):
             name = f", {run.run}" if len(self.result.runs) > 1 else ""
             if run.points:
                 specs[f"depths{ending}"] = self._depths(run, name)
-            if run.bins:
-                specs[f"scores{ending}"] = _scores(run, name)
             specs[f"kept{ending}"] = self._kept(run, name)
         return specs
 
@@ -163,17 +151,6 @@ class View(view.View[CutResult]):
         path["transform"] = [{"filter": "datum.rule === 'one depth'"}]
         title, rows = f"Documents kept and relevant documents kept{name}", [*curve, *dots]
         return chart(title, rows, [path, marks], subtitle="line: all lists cut at one depth")
-
-
-def _scores(run: CutRun, name: str) -> dict[str, Any]:
-    rows = []
-    for kind, what in KINDS.items():
-        counts = [getattr(b, kind) or 0.0 for b in run.bins]
-        total = sum(counts) or 1.0
-        for b, count in zip(run.bins, counts, strict=True):
-            rows.append({"score": (b.low + b.high) / 2, "share": count / total, "what": what})
-    layer = lines("score", "share", colour="what", y_title="share of the documents of each kind")
-    return chart(f"Scores{name}", rows, [layer])
 
 
 def _promise(promise: Promise) -> str:

@@ -145,7 +145,6 @@ def meta(
 
 
 def _check_source(source: Source, parts: Sequence[Part], size: int, sizes: Sequence[int]) -> None:
-    """Refuse too few runs, measures or questions, and subsets that leave no room for another."""
     if len(source.runs) < 2:
         raise UsageError(f"expected at least 2 runs, to compare (got {len(source.runs)})")
     if parts == ("agreement",):
@@ -176,7 +175,6 @@ def _compared(
     sizes: Sequence[int],
     difference: float | None,
 ) -> dict[str, Any]:
-    """What comparisons on random subsets show: stability and sensitivity."""
     stable, swapping = (part in parts for part in ("stability", "sensitivity"))
     names = comparing.source.measures
     wins, swaps = comparing.drawn(plan, path=0, stable=stable, swapping=swapping)
@@ -234,7 +232,6 @@ def _source(
 def _of_counts(
     evaluation: Evaluation, measures: Sequence[Measure]
 ) -> tuple[Source, tuple[str, ...]]:
-    """Counts per question: a question may have been asked several times."""
     counts = evaluation.data.source
     assert isinstance(counts, CountsTable)
     if counts.table is None:

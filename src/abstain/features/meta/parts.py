@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations, takewhile
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import convert
@@ -24,19 +23,18 @@ from abstain.measures import count_measure
 from abstain.measures.definition import Array
 from abstain.report.result import finite, number
 from abstain.stats.orderings import COEFFICIENTS, rounded
-from abstain.stats.proportions import all_pairs as all_pairs_p
 from abstain.stats.resampling.draws import SAME, Plan, all_pairs
 from abstain.stats.resampling.power import (
     LEAST_TOPICS,
+    all_pairs_p,
     exceeding,
     honest_difference,
     honest_ranges,
     significance,
     thinned,
 )
-from abstain.stats.resampling.power import all_pairs_p as of_means
 from abstain.stats.resampling.reversals import EDGE, TIED, StabilityCounts, SwapCounts, edge
-from abstain.stats.resampling.samplers import Outcomes, Scores, Source
+from abstain.stats.resampling.samplers import Scores, Source
 
 DEFAULT_BINS = 5
 """Bins that make the default difference to advise on."""
@@ -134,9 +132,8 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
     few = f"at least {enough:,} resamples are needed for a level of {100 * alpha:.3g} %"
     tests = _tukey_tests(source, plan, gaps, alpha, enough)
     rows = []
-    for name, tukey, gap, asl, defined in zip(
-        source.measures, tests, gaps, levels, resampled, strict=True
-    ):
+    every = zip(source.measures, tests, gaps, levels, resampled, strict=True)
+    for name, (p, honest, lost, reason), gap, asl, defined in every:
         exists = ~np.isnan(gap)
         tested = exists & (defined >= min(enough, plan.trials))
         pairs, sorted_asl = int(tested.sum()), np.sort(asl[tested])
@@ -148,63 +145,52 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[Pow
                 alpha=alpha,
                 discriminative_power=below / pairs if pairs and shows else None,
                 bootstrap=below if shows else None,
-                tukey=None if tukey.p is None else int(np.count_nonzero(tukey.p[tested] < alpha)),
-                honest_difference=tukey.honest,
+                tukey=None if p is None else int(np.count_nonzero(p[tested] < alpha)),
+                honest_difference=honest,
                 undefined=len(gap) - pairs,
                 resamples=int(exists.sum()) * plan.trials,
                 undefined_resamples=int((plan.trials - defined[exists]).sum()),
-                undefined_permutations=tukey.undefined,
+                undefined_permutations=lost,
                 asl=tuple(thinned(sorted_asl).tolist()),
-                reason=tukey.reason if shows else few,
+                reason=reason if shows else few,
             )
         )
     return rows
 
 
-class _Tukey(NamedTuple):
-    """Tukey's test by one measure: p of all pairs, or None with a reason."""
-
-    p: Array | None = None
-    honest: float | None = None
-    undefined: int = 0
-    reason: str = ""
-
-
 def _tukey_tests(
     source: Source, plan: Plan, gaps: Array, alpha: float, enough: int
-) -> list[_Tukey]:
-    """Of means by t, of proportions by standard errors, of other measures by their ranges."""
+) -> list[tuple[Array | None, float | None, int, str]]:
+    """p of all pairs, the honest difference, undefined permutations, why there is no p; by measure.
+
+    Of means by t, of measures of counts by their ranges.
+    """
     pairs = all_pairs(len(source.runs))
     if isinstance(source, Scores):
         topics = source.known.sum(axis=0).tolist()
         why = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more (there are {{:,}})"
         reasons = [why.format(n) if n < LEAST_TOPICS else "" for n in topics]
         if all(reasons) or plan.trials < enough:
-            return [_Tukey(reason=reason) for reason in reasons]
-        both = zip(of_means(source, plan, pairs), reasons, strict=True)
-        return [_Tukey(None if reason else p, reason=reason) for p, reason in both]
+            return [(None, None, 0, reason) for reason in reasons]
+        both = zip(all_pairs_p(source, plan, pairs), reasons, strict=True)
+        return [(None if reason else p, None, 0, reason) for p, reason in both]
     tests = []
     ranges, undefined = honest_ranges(source, plan)
     for m, (largest, lost) in enumerate(zip(ranges, undefined.tolist(), strict=True)):
         formula, p, honest, reason = count_measure(source.measures[m]), None, None, ""
         shows = np.count_nonzero(~np.isnan(largest)) >= enough
-        if not formula.definition.studentised:
-            if shows:
-                p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
-                honest = honest_difference(largest, alpha)
-        elif not isinstance(source, Outcomes) or formula.definition.proportion is None:
-            reason = f"Tukey's test of {formula} takes a proportion and each question's outcome"
+        if formula.definition.studentised:
+            reason = f"there is no Tukey's test of ratios such as {formula}"
         elif shows:
-            tables = source.trials(pairs, formula)
-            p = all_pairs_p(tables, pairs, trials=plan.trials, seed=plan.seed)
-        tests.append(_Tukey(p, honest, lost, reason))
+            p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
+            honest = honest_difference(largest, alpha)
+        tests.append((p, honest, lost, reason))
     return tests
 
 
 def agreements(
     measures: Sequence[str], scores: Array, directions: Sequence[int]
 ) -> list[Agreement]:
-    """All pairs of measures; scores are measures × runs."""
     rows = []
     for i, j in combinations(range(len(measures)), 2):
         both = ~np.isnan(scores[i]) & ~np.isnan(scores[j])

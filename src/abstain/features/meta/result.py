@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, 
 import msgspec
 from msgspec import structs
 
-from abstain.errors import shown
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Result
 from abstain.stats.resampling.draws import Draws
@@ -189,20 +188,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
 
     TABLES: ClassVar[tuple[str, ...]] = ("main", *AT)
 
-    def check(self) -> None:
-        """Every measure has what the tables set beside one another."""
-        levels = {tuple(point.fuzziness for point in item.curve) for item in self.stability}
-        required = {(row.questions, row.measure) for row in self.required_by_questions}
-        complete = {row.measure for row in self.sensitivity} & set(self.spans)
-        for name in self.measures:
-            lacking = any((size, name) not in required for size, _ in required)
-            if list(self.scores.get(name, ())) != list(self.runs) or (
-                self.sensitivity and (lacking or name not in complete)
-            ):
-                raise ValueError(f"the scores or the sensitivity of {shown(name)} are incomplete")
-        if len(levels) > 1 or any(not row.width > 0 for row in self.sensitivity):
-            raise ValueError("levels of fuzziness differ by measure, or bins have no width")
-
     def _frame(self, table: str) -> pl.DataFrame:
         import polars as pl
 
@@ -241,7 +226,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
 
 
 def _flat(item: Facts) -> dict[str, Any]:
-    """The texts and numbers of a row, after the measure or the two measures it is of."""
     plain = structs.asdict(item)
     if isinstance(item, Agreement):
         plain = dict(zip(("measure", "other"), item.measures, strict=True)) | plain

@@ -100,7 +100,6 @@ def score(
 def _without_sets(
     values: Sequence[str | Measure] | str | Measure, evaluation: Evaluation
 ) -> list[str | Measure]:
-    """The measures, with those of a set in place of its name."""
     names: list[str | Measure] = []
     for value in [values] if isinstance(values, (str, Measure)) else values:
         of_set = set_named(value) if isinstance(value, str) else None
@@ -182,7 +181,6 @@ def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequ
 
 
 def _columns(evaluation: Evaluation) -> set[str]:
-    """The columns that gold and runs have besides ours."""
     gold = evaluation.data.source.gold
     named = {name for item in evaluation.data.source.responses for name in item.table.columns}
     return named.union(() if gold is None else gold.attributes)
@@ -320,7 +318,6 @@ def interval_rows(
 
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
-    """The questions of a row of scores: those of its slice that the policy does not exclude."""
 
     from abstain.stats.confidence_intervals import sample_of
 

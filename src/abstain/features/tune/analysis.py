@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from abstain.errors import UnknownNameError, UsageError, option
@@ -31,20 +32,15 @@ from abstain.outcomes import EXCLUDED, UNSPLIT
 from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
+from abstain.runs.evaluation import Evaluation, RunData
 from abstain.runs.gold import GOLD
 from abstain.runs.sources import answers_of, count_stated, has_answer
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, check_repeats, error_of
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.runs.evaluation import Evaluation, RunData
-
-    Halves = Sequence[tuple[BoolArray, BoolArray]]
-
 Chooser = Maximise | KeepRisk
+Halves: TypeAlias = Sequence[tuple[BoolArray, BoolArray]]
 GAIN_LEVEL = 0.95
 
 
@@ -252,7 +248,6 @@ class Run:
         return Curve.of(answers, int(np.count_nonzero(self.codes[where] == UNSPLIT)))
 
     def clustered(self, where: BoolArray) -> Clustered:
-        """Those that have a confidence, each with its cluster."""
         assert self.clusters is not None
         some = where & has_answer(self.codes) & ~np.isnan(self.confidence)
         wrong = (self.codes[some] & 1) == 1
@@ -282,7 +277,6 @@ class Run:
 
 
 def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
-    """A run, tuned and judged part by part."""
     codes, measure, chooser = run.codes, run.measure, run.chooser
     some, have = count_stated(codes, run.confidence)
     if not some:
@@ -397,5 +391,4 @@ def kept(parts: Sequence[Part], aim: KeepRisk, against: Sequence[bool] = ()) -> 
 
 
 def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
-    """By how much one number is above another; none where one does not exist."""
     return None if one is None or other is None else number(sign * (one - other))

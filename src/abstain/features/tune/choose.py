@@ -60,7 +60,6 @@ class Threshold:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As results hold it; null answers nothing."""
         values = {name: finite(value) for name, value in self.values.items()}
         return {"threshold": finite(self.value), "thresholds": values}
 
@@ -194,12 +193,10 @@ class KeepRisk:
 
     @staticmethod
     def _point(curve: Curve, units: IntArray | None, begin: int) -> int:
-        """The first point that answers so many, or answers worth so many independent ones."""
         answered = curve.answered if units is None else units
         return len(answered) - 1 if begin == answered[-1] else int(answered.searchsorted(begin))
 
     def hindsight(self, curve: Curve) -> float:
-        """The threshold that answers most with a share wrong of at most α, verdicts known."""
         reached = curve.reached()
         within = reached.wrong <= self.alpha * reached.answered + 1e-9
         return float(reached.thresholds[np.flatnonzero(within)[-1]])
@@ -273,7 +270,6 @@ def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: flo
 
 
 def _largest(allowed: Any, highest: IntArray) -> IntArray:
-    """The largest whole number that is allowed, from −1 to the highest, each by halving."""
     low, high = np.full(len(highest), -1), np.array(highest)
     while (low < high).any():
         middle = (low + high + 1) // 2
@@ -283,7 +279,6 @@ def _largest(allowed: Any, highest: IntArray) -> IntArray:
 
 
 def chance_of_at_most(wrong: Array | IntArray, answered: Array | IntArray, risk: Array) -> Array:
-    """The chance of at most so many wrong answers: the binomial distribution."""
     from scipy.special import betainc
 
     inside = betainc(np.maximum(answered - wrong, 1), np.maximum(wrong, 0) + 1.0, 1 - risk)
@@ -377,7 +372,6 @@ class KeepClusters(KeepRisk):
         return np.asarray(chance <= self.delta)
 
     def spoken_against(self, answers: Clustered, threshold: float) -> bool:
-        """Whether judged clusters show a risk above α (5 %)."""
         answered = np.array([np.count_nonzero(answers.confidence >= threshold)])
         worth = answers.worth(answered, SIGNIFICANT)
         wrong, number = answers.wrong[answered] * worth, answered * worth

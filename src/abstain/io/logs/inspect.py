@@ -38,8 +38,6 @@ class Output(Struct):
 
 
 class Sample(Struct):
-    """What is read of a sample; its messages and events are skipped."""
-
     id: str | int
     epoch: int = 1
     target: Any = None
@@ -135,7 +133,6 @@ class _Reader:
         self.plan: Plan = "samples"
 
     def table(self, samples: Iterator[tuple[Place, Sample]]) -> Table:
-        """Every sample, then those that the log lacks: a run that fails cancels others."""
         spec, finished = self.header.eval, self.header.status == "success"
         for place, sample in samples:
             if finished or sample.error is None or not _message(sample.error).startswith(CANCELLED):
@@ -154,7 +151,6 @@ class _Reader:
         )
 
     def _score(self, sample: Sample) -> Score | None:
-        """The score that counts of a sample; the scorer is chosen by the first that has some."""
         scores = sample.scores or ({"score": sample.score} if sample.score is not None else {})
         if scores and self.scorer is None:
             name = self.picked
@@ -223,7 +219,6 @@ class _Reader:
         return readers.verdict_of(number, self.threshold, place=place)
 
     def _attributes(self, sample: str, epoch: int) -> dict[str, Any]:
-        """What is known of every sample: its id, its epoch where there are several, its task."""
         task = {"task": self.header.eval.task} if self.header.eval.task else {}
         return {"sample": sample, **({"epoch": epoch} if self.several else {}), **task}
 

@@ -52,7 +52,6 @@ class Plan:
 
 
 def all_pairs(runs: int) -> tuple[IntArray, IntArray]:
-    """Every pair of runs once: the positions of the first and of the second."""
     first, second = np.triu_indices(runs, 1)
     return first.astype(np.int64), second.astype(np.int64)
 
@@ -95,11 +94,7 @@ def subsets(
 
 
 def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
-    """The batch of each trial: as many as there is `room` for, from twenty to a hundred.
-
-    >>> batches(3).tolist(), batches(40, 20)[:6].tolist()
-    ([0, 1, 2], [0, 0, 1, 1, 2, 2])
-    """
+    """The batch of each trial: as many as there is `room` for, from twenty to a hundred."""
     count = max(FEWEST_BATCHES, min(BATCHES, room))
     return (np.arange(trials) * min(count, trials) // trials).astype(np.int32)
 
@@ -113,7 +108,6 @@ def in_blocks(
     *,
     share: Share = (0.0, 1.0),
 ) -> Iterator[Result]:
-    """The result of `work` for each block of items, in order."""
     blocks = list(enumerate(cut(length, max(1, step))))
     threads = plan.threads or os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
@@ -149,7 +143,6 @@ class Ratio:
         self._chunk = both if self._chunk is None else self._chunk + both
 
     def close(self) -> None:
-        """All pairs of the chunk are in."""
         if self._chunk is None:
             return
         a, b = self._chunk
@@ -165,7 +158,6 @@ class Ratio:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def errors(self) -> Array:
-        """Their Monte Carlo errors; NaN for a single batch."""
         r, (aa, ab, bb) = self.values(), self.squares
         spread = np.maximum(aa - 2 * r * ab + r * r * bb, 0)
         scale = self.batches / (self.batches - 1) if self.batches > 1 else np.nan

@@ -29,7 +29,6 @@ CLOSE = 1e-9
 
 
 def thinned(levels: Array) -> Array:
-    """Sorted levels, evenly thinned to those that are kept."""
     if len(levels) <= POINTS:
         return levels
     return np.asarray(levels[np.linspace(0, len(levels) - 1, POINTS).round().astype(int)])
@@ -97,7 +96,6 @@ def _resampled(
 def student(
     features: Array, known: BoolArray, pairs: Pairs, weights: npt.NDArray[Any]
 ) -> tuple[Array, Array]:
-    """Student's t of the resampled, recentred differences, and of the observed ones."""
     z = _scaled(features[pairs[0]] - features[pairs[1]])
     n = known.sum(axis=0)
     centre = z.sum(axis=1, keepdims=True) / n
@@ -154,11 +152,7 @@ def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:
 
 
 def honest_difference(largest: Array, alpha: float) -> float | None:
-    """The largest difference that at least alpha of the permutations reach.
-
-    >>> honest_difference(np.arange(1.0, 11.0), 0.2)
-    9.0
-    """
+    """The largest difference that at least alpha of the permutations reach."""
     ranges = np.sort(largest[~np.isnan(largest)])[::-1]
     if not len(ranges):
         return None
@@ -195,10 +189,6 @@ def largest_t(scores: Array) -> Array:
     """The largest |t| of any two runs: trials × topics × runs to trials.
 
     The variance of a pair's differences is s_ii + s_jj − 2 s_ij of the runs' covariance matrix.
-
-    >>> three = np.array([[[1.0, 0.0, 0.5], [2.0, 1.5, 0.5], [3.0, 1.0, 2.0]]])
-    >>> round(float(largest_t(three)[0]), 4)
-    3.4641
     """
     n = scores.shape[1]
     scores = scores - scores.mean(axis=2, keepdims=True)  # topic effects cancel in differences
@@ -239,7 +229,6 @@ def _corrected_t(gaps: Array) -> Array:
 
 
 def _t_and_skewness(gaps: Array, inside: BoolArray) -> tuple[Array, Array]:
-    """Student's t of the mean of some topics (∞ without spread), and the skewness of the mean."""
     n = np.maximum(inside.sum(axis=1), 1)
     mean = np.where(inside, gaps, 0.0).sum(axis=1) / n
     off = np.where(inside, gaps - mean[:, None], 0.0)

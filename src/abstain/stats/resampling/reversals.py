@@ -55,7 +55,6 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, y: Array, same: float) -> Gap:
-        """x − y, with a sign of 0 for differences up to `same`."""
         size = x - y
         sign = (size > same).view(np.int8) - (size < -same).view(np.int8)
         np.abs(size, out=size)
@@ -138,7 +137,6 @@ class Comparing:
     def compared(
         self, pairs: slice, scores: tuple[Array, ...], *, stable: bool, swapping: bool
     ) -> list[Compared]:
-        """Compare some pairs by each measure."""
         results: list[Compared] = []
         for m, same in enumerate(self.same):
             x, y, *disjoint = (part[m] for part in scores)
@@ -216,7 +214,6 @@ class StabilityCounts:
         self.undefined = 0
 
     def add(self, wins: Wins) -> None:
-        """Some pairs of the current chunk of trials."""
         defined = wins.defined[:, None]
         self.by_pair[wins.pairs] += wins.by_pair
         self.upsets.add(wins.by_batch[:, 1], defined)
@@ -246,7 +243,6 @@ class SwapCounts:
         self.undefined = 0
 
     def add(self, swaps: Swaps) -> None:
-        """Some pairs of the current chunk of trials."""
         counts, swapped = swaps.by_batch.sum(axis=1), swaps.by_batch[:, SWAPPED]
         self.table += swaps.by_batch.sum(axis=0)
         self.rate.add(swapped, counts)
@@ -265,7 +261,6 @@ class SwapCounts:
         return self._open(counts, _cumulated(counts)), rates, errors
 
     def _open(self, closed: Any, cumulated: Any) -> Any:
-        """Values of the listed bins, of which the last is open."""
         return np.append(closed[: self.listed - 1], cumulated[self.listed - 1])
 
     @property
@@ -318,7 +313,6 @@ class SwapCounts:
         return required_bin(self._open(rates, tails), tails[: self.listed], conclusive, self.limit)
 
     def reaching(self, at: int) -> tuple[int, int]:
-        """Comparisons that differ by a bin or more, and those of them that tie on the other."""
         above = self.table[:, at:].sum(axis=1)
         return int(above[:TIED].sum()), int(above[TIED_ON_OTHER])
 
@@ -336,11 +330,7 @@ def _cumulated(counts: IntArray) -> IntArray:
 
 
 def natural_width(span: float) -> float:
-    """The papers' 0.01 for scores on their scale; else a round hundredth of what scores span.
-
-    >>> natural_width(1), natural_width(100), natural_width(4)
-    (0.01, 1.0, 0.05)
-    """
+    """The papers' 0.01 for scores on their scale; else a round hundredth of what scores span."""
     low, high = ORDINARY
     if not span or low <= span <= high or not math.isfinite(span):
         return WIDTH
@@ -361,11 +351,7 @@ def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> li
 
 
 def edge(at: int, width: float) -> float:
-    """The lower edge of a bin, without rounding error.
-
-    >>> edge(3, 0.1), 3 * 0.1
-    (0.3, 0.30000000000000004)
-    """
+    """The lower edge of a bin, without rounding error."""
     return float(f"{at * width:.12g}")
 
 
