@@ -8,7 +8,7 @@ import click
 
 from abstain.cli import EXIT_NO
 from abstain.cli.command import FILE, Showing, argument, command, option, shows
-from abstain.errors import UsageError
+from abstain.errors import UsageError, plural
 
 
 @command
@@ -41,6 +41,7 @@ def receive(files: tuple[str, ...], every: bool, out: Showing, **how: Any) -> No
     brief = ("number", "time", "team", "run", "state", "left")
     columns = Receipt.__struct_fields__ if out.look == "csv" else brief
     grid = Grid.of_rows(Receipt, receipts, *columns)
+    grid.notes = [f"{plural(len(receipts), 'receipt')}."]
     for r in receipts:
         grid.notes += [f"Receipt {r.number}: SHA-256 {r.sha256}"] if files else []
         grid.notes += [f"Receipt {r.number}: {line}." for line in r.found.splitlines()]
