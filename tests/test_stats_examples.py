@@ -1,4 +1,4 @@
-"""A small example of each function of `stats`, worked by hand."""
+"""Small examples of statistics, worked by hand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from abstain.features.curve.analysis import decompose
+from abstain.features.meta.view import in_bins
 from abstain.measures import measure
 from abstain.measures.answers import Answers
 from abstain.outcomes import Counts
@@ -93,3 +95,17 @@ def test_resampling_by_hand() -> None:
     assert samplers.packed(np.array([[True, False, True]])).tolist() == [[0b10100000]]
     sets = samplers.packed(np.array([[True, True, False], [False, True, True]]))
     assert samplers.in_common(sets, sets).tolist() == [[2, 1], [1, 2]]
+
+
+def test_scores_are_as_exact_as_their_bins() -> None:
+    rounded = [in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)]
+    assert rounded == ["0.30", "41.00", "0.0035", "4e-09"]
+
+
+def test_a_score_is_knowing_and_silence_and_choosing() -> None:
+    """c@1: 0.84 of 3 right and 2 blanks, 0.8 of all answered, 0.672 of 2 left blank blindly."""
+    counts = Counts(right=3, unanswered_right=1, unanswered_wrong=1)
+    parts = decompose("as submitted", counts, measure("c@1"))
+    assert parts.knowing == pytest.approx(0.8)
+    assert parts.silence == pytest.approx(0.672 - 0.8)
+    assert parts.choosing == pytest.approx(0.84 - 0.672)

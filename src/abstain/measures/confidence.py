@@ -58,7 +58,7 @@ def aurc(a: Answers) -> Numeric:
     aliases=("excess-aurc",),
     convention="AURC*, the best order: every right answer first, summed exactly; otherwise as AURC",
     higher_is_better=False,
-    influence=influence.excess_aurc,
+    influence=influence.jackknifed(lambda area, least, _: area - least),
     note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
 def excess_aurc(a: Answers) -> Numeric:
@@ -93,7 +93,9 @@ def augrc(a: Answers) -> Numeric:
     convention="AURC*: every right answer first; a random order has an AURC of W/N",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     bounds=(float("-inf"), 1.0),
-    influence=influence.rejection_ratio,
+    influence=influence.jackknifed(
+        lambda area, least, wrong: (wrong - area) / (wrong - least),
+    ),
     note="It does not measure accuracy, only the order of the answers.",
 )
 def rejection_ratio(a: Answers) -> Numeric:

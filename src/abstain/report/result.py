@@ -232,7 +232,9 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
     def check(self) -> None:
         """Raise if facts do not fit together (for `load`): where no page can be made of them."""
-        view_of(self).page()
+        view = view_of(self)
+        view.tables()
+        view.page()
 
 
 def _also_written(text: str, path: str | os.PathLike[str] | None) -> str:

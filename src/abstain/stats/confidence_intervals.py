@@ -24,7 +24,6 @@ from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jack
 
 METHODS = ("percentile", "bca")
 OF_INFLUENCE = "logit"
-"""The default method for intervals of differences."""
 TRIALS = 1_000
 CLOSE = 1e-12
 ONE_SIDED = "the score is biased: nearly all resamples lie on one side of it"
@@ -74,7 +73,6 @@ class Sample:
 def sample_of(
     outcomes: npt.NDArray[np.integer[Any]], confidence: Array, clusters: IntArray | None = None
 ) -> Sample:
-    """A run's answers by its outcomes; other codes are excluded."""
     usable = (outcomes >= 0) & (outcomes < EXCLUDED)
     outcomes, confidence = outcomes[usable], confidence[usable]
     units = np.arange(len(outcomes))
@@ -93,7 +91,6 @@ def blocks_of(trials: int, width: int) -> Iterator[slice]:
 
 
 def draws(units: int, *, trials: int, seed: int) -> Iterator[tuple[slice, IntArray]]:
-    """Resamples with replacement, in blocks: the multiplicities of units (units, trials)."""
     generator = np.random.default_rng([seed, 11])
     even = np.full(units, 1 / units)
     for some in blocks_of(trials, units):
@@ -236,7 +233,6 @@ def difference_interval(
 
 
 def _both(one: float, other: float, together: float, shared: float) -> float:
-    """The distance from a difference to one limit, from those of its two values."""
     if together < 0:
         return math.sqrt(one**2 + other**2 - 2 * together * one * other)
     return math.sqrt((1 - together) * (one**2 + other**2) + together * shared)

@@ -27,7 +27,6 @@ class Curve:
     beyond: tuple[int, int] = (0, 0)
     """Right and wrong answers that no threshold reaches: they count as blanks."""
     unknown: int = 0
-    """Blanks whose candidate is unknown."""
 
     @classmethod
     def of(cls, answers: Answers, unknown: int = 0) -> Curve:
@@ -62,7 +61,6 @@ class Curve:
         return CountsArray(table)
 
     def points_at(self, levels: Array) -> IntArray:
-        """The point that each threshold, of this curve or not, leads to."""
         return np.searchsorted(-self.thresholds, -levels, side="right") - 1
 
     def reached(self) -> Curve:

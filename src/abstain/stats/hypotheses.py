@@ -24,11 +24,9 @@ EXACT_UNITS = 16
 CLOSE_SCORES = 1e-9
 """Sums nearer than this share of the largest difference are equal."""
 MOST_KEPT = 1 << 24
-"""Numbers of flipped tables kept for all runs."""
 DECIMALS = 9
 MOST_EXACT = 50
 ROUNDS = 24
-"""Steps of the bisection for a level."""
 LEAST_DIFFERING = 30
 """Topics, or clusters of equal size, that a test of a mean difference needs (benchmarks/errors.py):
 with fewer, skewness cannot be estimated."""
@@ -225,9 +223,7 @@ class Paired(Struct, frozen=True):
     whole: Mean
     part: Mean
     share: float
-    """Of topics that differ."""
     differing: float
-    """The (effective) number of topics or clusters that differ."""
 
     @classmethod
     def of(cls, totals: Array, sizes: Array, differs: BoolArray) -> Paired:
@@ -280,7 +276,6 @@ def difference_of_groups(
 
 
 def bootstrap_p(values: Array) -> float:
-    """Twice the smaller share of resamples on either side of no difference."""
     low = int(np.count_nonzero(~(values > 0)))
     high = int(np.count_nonzero(~(values < 0)))
     return min(1.0, 2 * (min(low, high) + 1) / (len(values) + 1))

@@ -40,7 +40,6 @@ RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
 BLOCK = 1 << 22
-"""Numbers held at once."""
 ONE_CLUSTER = "there is only one cluster"
 NO_WIDTH = "almost all resamples are the same, so a bootstrap interval has no width"
 
@@ -134,7 +133,6 @@ def cell_interval(
     trials: int = 10_000,
     seed: int = 0,
 ) -> Interval:
-    """An interval for a function of cells: one run's measure or a difference of two."""
     if clusters is not None and len(clusters) < 2:
         return Interval.none(method, ONE_CLUSTER)
     if cells.sum() < 2:
@@ -175,7 +173,6 @@ def posterior(
     level: float,
     generator: np.random.Generator,
 ) -> Array:
-    """Draws from the posterior under a Dirichlet prior with ½ for each outcome."""
     worth = delta_method.effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))

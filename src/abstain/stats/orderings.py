@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import string
 import warnings
-from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations_with_replacement, groupby
+from itertools import groupby
 
 import numpy as np
 from msgspec import Struct
@@ -106,20 +105,7 @@ def letter_groups(size: int, different: Sequence[tuple[int, int]]) -> list[list[
         if len(columns) > MOST_COLUMNS:
             return None
     members = [[i for i in range(size) if column >> i & 1] for column in columns]
-    return sorted(_swept(members))
-
-
-def _swept(groups: list[list[int]]) -> list[list[int]]:
-    """Without the columns of which every pair is in another one too."""
-    pairs = [list(combinations_with_replacement(group, 2)) for group in groups]
-    times = Counter(pair for of_group in pairs for pair in of_group)
-    kept = []
-    for group, of_group in sorted(zip(groups, pairs, strict=True), key=lambda item: len(item[0])):
-        if all(times[pair] > 1 for pair in of_group):
-            times.subtract(of_group)
-        else:
-            kept.append(group)
-    return kept
+    return sorted(members)
 
 
 def letters(size: int, groups: Sequence[Sequence[int]]) -> list[str]:

@@ -72,7 +72,6 @@ class TwoRuns:
             self.middle, self.pooled = self._pooled()
 
     def swapped(self, signs: Array) -> Array:
-        """The difference, perhaps studentised, after swapping the units with sign −1."""
         parts = blocks_of(len(signs), len(self.unit))
         return np.concatenate([self._block((signs[some] > 0).T) for some in parts])
 
@@ -98,7 +97,6 @@ class TwoRuns:
         return Resamples(self.right, self.confidence, asked, self.submitted, numbers=numbers)
 
     def _pooled(self) -> tuple[float, float]:
-        """The value of the pooled runs, and what half a unit adds to the squared standard error."""
         units = len(self.asked)
         ones = np.ones((len(self.unit), 1), np.int64)
         pool = self._side(ones, np.array([2 * int(self.asked.sum())]))
@@ -181,7 +179,6 @@ class MeansOfTwo:
             return over_error(one - two, spread, len(self.x), self._pooled())
 
     def _pooled(self) -> float:
-        """What half a unit of both runs adds to the squared standard error."""
         above, below = np.stack([self.x, self.u]), np.stack([self.y, self.v])
         off = (above - above.sum() / below.sum() * below) / (below.sum() / 2)
         return JEFFREYS * float((off**2).sum()) / len(self.x)

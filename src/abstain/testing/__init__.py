@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Real
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from abstain.errors import AbstainError, UsageError, plural, shown, some_of
 from abstain.features.compare.words import signed
@@ -274,27 +274,6 @@ def assert_at_least(
     return _Asked("at least", measure, threshold, confidence, options).hold(run, gold, baseline)
 
 
-@overload
-def assert_at_most(
-    run: Any,
-    gold: Any,
-    measure: Mapping[str, float],
-    *,
-    confidence: float = 0.95,
-    baseline: Any = None,
-    **options: Unpack[GateOptions],
-) -> Gates: ...
-@overload
-def assert_at_most(
-    run: Any,
-    gold: Any,
-    measure: str | Measure,
-    threshold: float,
-    *,
-    confidence: float = 0.95,
-    baseline: Any = None,
-    **options: Unpack[GateOptions],
-) -> Gate: ...
 def assert_at_most(
     run: Any,
     gold: Any,
@@ -304,13 +283,13 @@ def assert_at_most(
     confidence: float = 0.95,
     baseline: Any = None,
     **options: Unpack[GateOptions],
-) -> Gate | Gates:
+) -> Any:
     """Fail unless a run's score is at most the threshold, with that confidence.
 
     For risks and errors: it passes where the one-sided upper bound does not exceed the threshold.
     A gate on over-refusal alone is passed by answering everything, one on under-refusal alone by
-    refusing everything: `{"over-refusal": 0.05, "under-refusal": 0.1}` asks for both. The rest is
-    as for `assert_at_least`.
+    refusing everything: `{"over-refusal": 0.05, "under-refusal": 0.1}` asks for both, and returns a
+    list of gates. The rest is as for `assert_at_least`.
     """
     __tracebackhide__ = True
     if isinstance(measure, Mapping):

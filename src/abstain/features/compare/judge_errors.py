@@ -99,7 +99,10 @@ def read_confusion(source: Any) -> Array:
             here = true, _verdict(judged, place)
             if not np.isnan(confusion[here]):
                 raise InputError(f"{shown(str(judged))} appears twice, expected once", place)
-            confusion[here] = _number(cell, place)
+            text = str(cell or 0).strip()
+            if not re.fullmatch(r"\d{1,15}(\.0*)?", text):
+                raise InputError(f"{shown(text)} is not a count, expected a whole number", place)
+            confusion[here] = float(text)
     if not np.nansum(confusion):
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return np.asarray(np.nan_to_num(confusion))
@@ -136,13 +139,6 @@ def _verdict(cell: Any, place: Place) -> int:
         known = ", ".join(VERDICTS)
         raise InputError(f"{shown(str(cell))} is not a verdict; there are {known}", place)
     return VERDICTS.index(word)
-
-
-def _number(cell: Any, place: Place) -> float:
-    text = str(cell or 0).strip()
-    if not re.fullmatch(r"\d{1,15}(\.0*)?", text):
-        raise InputError(f"{shown(text)} is not a count, expected a whole number", place)
-    return float(text)
 
 
 def correct_for_judge(

@@ -38,12 +38,10 @@ from abstain.stats.intervals import DEFAULT, OF_ONE_PROPORTION, SMOOTH, Interval
 from abstain.stats.randomisation import PValue, randomise
 
 AT_ONCE = 1 << 16
-"""Questions whose joint counts are taken at once."""
 BLOCK = 1 << 21
 LEAST_RARER = 10
 """Responses with the rarer outcome that a bootstrap of a proportion needs of a run."""
 MOST_CORRECTED = 100
-"""Pairs whose differences are corrected for a judge's errors."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
 TIE = 1e-8

@@ -33,7 +33,6 @@ HALL = "hall"
 """The default interval: Student's t, widened where scores are skewed, as the test is."""
 RESAMPLED = ("percentile", "bca")
 METHODS = (HALL, "delta", *RESAMPLED)
-"""The intervals that scores have; delta is Student's t alone."""
 DIGITS = 44
 """Binary digits that count, of the largest score; further ones are rounding."""
 CLOSE = 1e-9
@@ -44,7 +43,6 @@ RARER = 0.25
 ALIKE = 0.9
 """Of the answers of the run that has most: so many make biased measures comparable."""
 MOST_SORTED = 1 << 22
-"""Answers of pairs sorted at once."""
 
 
 def settled(scores: Array) -> Array:
@@ -107,8 +105,8 @@ class ScoreComparison(Comparison):
         )
 
     def intervals(self) -> tuple[list[Interval], Array]:
-        pairs = [self._interval(i, j) for i, j in self.wanted]
-        return [span for span, _ in pairs], np.array([error for _, error in pairs])
+        spans, errors = zip(*(self._interval(i, j) for i, j in self.wanted), strict=True)
+        return list(spans), np.array(errors)
 
     def interval(self, run: int) -> Interval:
         return self._interval(run, None)[0]
@@ -225,7 +223,6 @@ class ScoreComparison(Comparison):
 
 
 def _bounds(name: str, scores: Array) -> tuple[float, float]:
-    """The range of a measure that we know by its name, if the scores lie in it."""
     try:
         low, high = measure(name).bounds
     except UsageError:
@@ -273,7 +270,6 @@ class ConfidenceComparison(OfQuestions):
 
     @cached_property
     def values(self) -> Array | None:
-        """Scores of all runs in the same resamples (resamples, runs); None: they show nothing."""
         if not self.can_resample:
             return None
         total, seed = self.options.resamples, self.options.seed

@@ -43,7 +43,6 @@ VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
 
 
 def units_text(count: int, unit: str) -> str:
-    """So many questions, topics, queries or clusters."""
     return plural(count, unit, "queries" if unit == "query" else None)
 
 
@@ -205,7 +204,6 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def moves(self) -> dict[str, Move]:
-        """The transitions that change the outcome of some question, the largest worth first."""
         changed = {k: m for k, m in self.transitions.items() if len({*k.split(" → ")}) > 1}
         made = {k: m for k, m in changed.items() if m.questions}
         return dict(sorted(made.items(), key=lambda item: -abs(item[1].worth or 0)))

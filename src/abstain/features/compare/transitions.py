@@ -27,7 +27,6 @@ FINEST = 30
 """Panels shorten by halves towards both ends, to 2⁻³⁰ of the way: where few are answered at one
 end, a ratio changes fastest there."""
 DECIMALS = 9
-"""What numerical derivatives are good for: equal gradients come out equal."""
 NOISE = 1e-8
 NO_DIFFERENCE = 1e-12
 RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
@@ -113,7 +112,6 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
 
 
 def _of_five(measure: Measure) -> Functional:
-    """Of five outcomes: with candidates, or decisions."""
     return one_run(measure, OF_DECISIONS if measure.definition.takes == "decisions" else FIVE)
 
 

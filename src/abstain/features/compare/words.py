@@ -32,9 +32,7 @@ TESTS = {
 }
 MOST_QUESTIONS = 5
 SAME = 1e-12
-"""Contributions nearer than this are equal."""
 FEW_PAIRS = 3
-"""Corrected differences that are put in words."""
 SEEN = 60
 """What one topic in 20 decides is seen in 95 % of samples of 60."""
 OF_SCORES = METHODS | {
@@ -46,7 +44,6 @@ OF_DECISIONS = {
     "answering": "from answering or declining what can be answered",
     "refusing": "from what was done where no answer was due",
 }
-"""The parts of a difference, where the data mark what can be answered."""
 
 
 def sentences(c: CompareResult) -> list[str]:
@@ -56,7 +53,6 @@ def sentences(c: CompareResult) -> list[str]:
 
 
 def heading(c: CompareResult, part: CompareResult) -> str:
-    """A measure, with the number of questions where that is not the same for all of them."""
     differ = len({each.questions for each in c.parts}) > 1
     return part.measure.removeprefix("mean ") + (f" ({part.questions:,})" if differ else "")
 
@@ -163,7 +159,6 @@ def _is_random(c: CompareResult) -> bool:
 
 
 def distinct_from(c: CompareResult, run: str) -> str:
-    """From how many other runs a run differs; empty where it was compared with none."""
     verdicts = [p.differs for p in c.pairs if run in (p.run, p.against) and p.differs is not None]
     if not verdicts:
         return ""

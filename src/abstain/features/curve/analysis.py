@@ -180,11 +180,6 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     as the run did, but blindly, changes; choosing: what choosing them as the run did adds; left:
     what answering exactly what it gets right would add. Questions without answer or candidate are
     blank in every part.
-
-    >>> counts = Counts(right=3, unanswered_right=1, unanswered_wrong=1)
-    >>> parts = decompose("as submitted", counts, measure("c@1"))
-    >>> parts.knowing, round(parts.silence, 3), round(parts.choosing, 3)
-    (0.8, -0.128, 0.168)
     """
     right, wrong = k.right + k.unanswered_right, k.wrong + k.unanswered_wrong
     forced = measure(

@@ -31,7 +31,6 @@ DRAWS = 2000
 ADDED = 3.0
 """Answers of each kind that are added before a variance is estimated."""
 SAME = 1e-12
-"""Differences up to this are rounding."""
 
 
 class _Banded(NamedTuple):

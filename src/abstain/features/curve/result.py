@@ -25,7 +25,6 @@ Where: TypeAlias = Literal["as submitted", "best in hindsight"]
 Column: TypeAlias = "tuple[float | None, ...]"
 
 PENALISED_AT = tuple(i / 50 for i in range(41))
-"""The t at which a run's `penalised` scores are."""
 MOST_BINS = 1 << 20
 
 
@@ -222,9 +221,7 @@ def numbers_of_runs(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
 
 FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts}
 HEADINGS = {"low": "from", "high": "to"}
-"""Where a column of facts is not called as its field."""
 POINT = ("run", "threshold", "coverage", "answered", "right", "wrong")
-"""What is known of a point whatever is followed along a curve."""
 
 
 def curve_frame(runs: Iterable[Followed], most: int, *names: str) -> pl.DataFrame:

@@ -68,7 +68,6 @@ TABLES = {
     "roc": ("roc_points", "ROC of the decision to give an answer: the points"),
     "parts": ("parts", "Knowing and choosing"),
 }
-"""The key and title of each table of a page."""
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 ANSWERED = "share of questions answered"
@@ -76,9 +75,7 @@ PENALISED = "S = c − t/(1−t)·w"
 ON_PAGE, IN_FILE = 101, 500
 """Points of a curve that are drawn."""
 SQUARE = 400
-"""Pixels of a side where both axes are the same kind of share."""
 STEP = 0.01
-"""Between two t of a decision curve."""
 
 Rows = list[dict[str, Any]]
 Layer = dict[str, Any]
@@ -94,7 +91,6 @@ class Curves(view.View[C]):
         return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
-        """One table: a line for each run, or a block of so many points for each."""
         frame = self.result._frame("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())
@@ -131,7 +127,7 @@ class View(Curves[CurveResult]):
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
         notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
         if show == "summary":
-            notes += self._undefined()
+            notes += view.undefined_sentences((r.run, r.undefined) for r in self.result.runs)
         if show == "parts":
             notes += [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
         if show != "decision" or decision is None:
@@ -142,17 +138,14 @@ class View(Curves[CurveResult]):
             *map(decision_words, decision.comparisons),
         ]
 
-    def _undefined(self) -> list[str]:
-        return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
-
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
-        """The chart of what is shown first; risk and coverage where that has none."""
         charts = self.charts()
         return {show: charts[show], **charts} if show in charts else charts
 
     def page(self) -> Page:
         result, main = self.result, [self.table("main")]
-        summary = Section("leaderboard", "Summary", sentences=self._undefined(), tables=main)
+        undefined = view.undefined_sentences((run.run, run.undefined) for run in result.runs)
+        summary = Section("leaderboard", "Summary", sentences=undefined, tables=main)
         blanks = Section("abstaining", "Abstaining", tables=[self.table("parts")])
         return page_of(
             result,
@@ -164,7 +157,6 @@ class View(Curves[CurveResult]):
         )
 
     def confidence(self, names: Sequence[str] = CURVES) -> Section:
-        """Risk, coverage and calibration: the charts, and their points folded away."""
         figures = drawn(self.result, ON_PAGE, MOST_RUNS)
         there = [name for name in names if name in figures]
         return Section(
@@ -367,7 +359,6 @@ def acts(way: str) -> str:
 
 
 def decision_words(c: Comparison) -> str:
-    """Who is better where, and where the data cannot tell."""
     if c.leader is None:
         return f"{c.first} and {c.second} score the same at every t."
     if c.undecided == ((0.0, 1.0),):

@@ -86,7 +86,10 @@ def cut(
     used = 0
     for at, name in enumerate(chosen.runs):
         lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
-        used = _folds(folds, lists.size)
+        if folds is not None and not 2 <= folds <= lists.size:
+            known = f"from 2 to the number of queries, {lists.size:,}"
+            raise UsageError(f"{option('folds')} is {known} (got {folds})")
+        used = min(folds or FOLDS, lists.size)
         task = Task(name, lists, measure, rule, keep, next, budget, used, repeats, level, seed)
         judged, summary = task.result()
         rows += judged
@@ -149,13 +152,6 @@ def _lists_of(
         raise UsageError(f"{what} (run {shown(rankings.runs[at])} has {len(some)})")
     by_name = np.argsort(np.array(rankings.queries)[some], kind="stable")
     return lists.only(some[by_name]), remarks  # the order of rows in files decides nothing
-
-
-def _folds(asked: int | None, queries: int) -> int:
-    if asked is not None and not 2 <= asked <= queries:
-        known = f"from 2 to the number of queries, {queries:,}"
-        raise UsageError(f"{option('folds')} is {known} (got {asked})")
-    return min(asked or FOLDS, queries)
 
 
 @dataclass

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
+MANY = 10**15
+TWO_MEASURES = "agreement needs at least two measures"
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 
 
@@ -123,7 +125,6 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def curve(self) -> list[dict[str, float]]:
-        """The ASL curve: the place of a pair, from 1 on, and its level."""
         step = (self.pairs - 1) / max(1, len(self.asl) - 1)
         return [{"pair": round(k * step) + 1, "asl": level} for k, level in enumerate(self.asl)]
 
@@ -204,7 +205,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:
-        """Every number, one a row: part, measure, other, at, quantity, value."""
         records: list[tuple[str, str, str, float | None, str, float | None]] = []
         for table, row in self._rows():
             place = table.replace("_", " "), row.pop("measure"), row.pop("other", "")

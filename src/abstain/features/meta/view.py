@@ -12,8 +12,14 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.meta.parts import MANY, TWO_MEASURES
-from abstain.features.meta.result import COEFFICIENT, Agreement, MetaResult, Power
+from abstain.features.meta.result import (
+    COEFFICIENT,
+    MANY,
+    TWO_MEASURES,
+    Agreement,
+    MetaResult,
+    Power,
+)
 from abstain.report import view
 from abstain.report.charts import (
     CONFIG,
@@ -56,7 +62,6 @@ class View(view.View[MetaResult]):
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """The papers' figures, and heat maps of the agreement."""
         result = self.result
         made = {
             "stability": (_stability_chart, result.stability),
@@ -177,11 +182,7 @@ def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
 
 
 def in_bins(value: float | None, width: float) -> str | None:
-    """A score as exact as bins of this width make it, and to two decimals at least.
-
-    >>> in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)
-    ('0.30', '41.00', '0.0035', '4e-09')
-    """
+    """A score as exact as bins of this width make it, and to two decimals at least."""
     if value is None:
         return None
     digits = -math.floor(math.log10(width) + 1e-9)
@@ -338,7 +339,6 @@ def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, without rounding error: 1 − 0.95 is 5 %."""
     return f"{100 * share:g}"
 
 

@@ -166,7 +166,6 @@ def exclude(name: str, **others: Any) -> None:
 
 
 def divide(data: RunData, tune_on: dict[str, str], folds: int | None, repeats: int) -> Split:
-    """How questions are parted; there are no more folds than clusters, unless asked for."""
     gold, clusters = data.source.gold, data.clusters()
     golds = () if gold is None else gold.golds
     judged_on = None
@@ -187,7 +186,17 @@ def halves_of(
 ) -> Iterator[list[tuple[BoolArray, BoolArray]]]:
     """For each repeat the pairs of masks: tune on, judge on. Folds keep clusters whole."""
     if split.tuned_on:
-        yield [_named(split.tuned_on, questions)]
+        tune = np.ones(questions.height, bool)
+        for attribute, value in split.tuned_on.items():
+            values = cells(questions, attribute).cast(str)
+            if value not in (known := values.drop_nulls().unique().to_list()):
+                raise UnknownNameError(f"question with {attribute}", value, known)
+            tune &= (values == value).fill_null(value=False).to_numpy()
+        for half, purpose in ((tune, "tune on"), (~tune, "judge on")):
+            if not half.any():
+                label = ", ".join(f"{name}={value}" for name, value in split.tuned_on.items())
+                raise UsageError(f"the split {label} leaves no question to {purpose}")
+        yield [(tune, ~tune)]
         return
     folds, unit = split.folds or FOLDS, units_by_id(questions, clusters)
     size = int(unit.max(initial=-1)) + 1
@@ -198,20 +207,6 @@ def halves_of(
         draw = np.random.default_rng([seed, repeat]).permutation(size)
         fold = draw[unit] % folds
         yield [(fold != f, fold == f) for f in range(folds)]
-
-
-def _named(tuned_on: Mapping[str, str], questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
-    tune = np.ones(questions.height, bool)
-    for attribute, value in tuned_on.items():
-        values = cells(questions, attribute).cast(str)
-        if value not in (known := values.drop_nulls().unique().to_list()):
-            raise UnknownNameError(f"question with {attribute}", value, known)
-        tune &= (values == value).fill_null(value=False).to_numpy()
-    for half, purpose in ((tune, "tune on"), (~tune, "judge on")):
-        if not half.any():
-            label = ", ".join(f"{name}={value}" for name, value in tuned_on.items())
-            raise UsageError(f"the split {label} leaves no question to {purpose}")
-    return tune, ~tune
 
 
 def units_by_id(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
@@ -238,10 +233,8 @@ class Run:
     measure: Measure
     by: str | None = None
     slices: npt.NDArray[np.str_] | None = None
-    """The slice of every question, where slices have separate thresholds."""
     shrink: float = SHRINK
     clusters: IntArray | None = None
-    """The cluster of every question, where they are clustered."""
 
     def curve(self, where: BoolArray) -> Curve:
         answers = answers_of(self.codes, self.confidence, where)
@@ -364,7 +357,6 @@ def gain_interval(
 
 
 def thresholded(codes: Codes, answered: BoolArray) -> Codes:
-    """The codes of a run that answers exactly these of the questions it has answers to."""
     decided = (codes & 1) + np.where(answered, 0, 2).astype(np.uint8)
     return np.where(has_answer(codes), decided, codes).astype(np.uint8)
 

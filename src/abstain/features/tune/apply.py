@@ -146,7 +146,6 @@ def _without_refusals(
 def _slices(
     rows: pl.DataFrame, per: str | None, questions: pl.DataFrame | None, align: str, table: Table
 ) -> pl.Series:
-    """The slice of each response; a question that the gold does not have is refused."""
     if questions is None:
         if per is None:
             return pl.repeat("", rows.height, eager=True)
@@ -219,7 +218,6 @@ def _decided(rows: pl.DataFrame, answered: pl.Series) -> tuple[pl.DataFrame, lis
 
 
 def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame:
-    """The judged rows of the tuned runs as they would be with their thresholds."""
     by, data = result.by, evaluation.data
     questions = data.with_attributes([] if by is None else [by])
     slices = None if by is None else questions[by].cast(pl.String).fill_null("").to_list()

@@ -67,7 +67,6 @@ class Threshold:
     def of(
         cls, value: float | None, per: str | None, values: Mapping[str, float | None]
     ) -> Threshold:
-        """A threshold of what `facts` gave."""
         levels = {name: SILENCE if level is None else level for name, level in values.items()}
         return cls(SILENCE if value is None else value, per, levels)
 
@@ -181,7 +180,6 @@ class KeepRisk:
         ]
 
     def _begins(self, total: int) -> list[tuple[float, int]]:
-        """Shares of δ, and with how many answers their sequences begin."""
         shares = 1 - EARLY - 2 * LATE, EARLY, LATE
         main, early, late = (replace(self, delta=s * self.delta).least for s in shares)
         start = min(max(FEWEST * self.least, total // 10), max(main, total // 2), total)
@@ -202,11 +200,9 @@ class KeepRisk:
         return float(reached.thresholds[np.flatnonzero(within)[-1]])
 
     def refuted(self, wrong: float, answered: float) -> bool:
-        """Whether so many wrong answers speak against a risk of α (exact binomial test, 5 %)."""
         return self.chance(wrong, answered) <= SIGNIFICANT
 
     def chance(self, wrong: float, answered: float) -> float:
-        """The chance of so many wrong answers or more where the risk is α."""
         alpha, fewer = np.asarray(self.alpha), np.array([wrong - 1])
         return 1 - float(chance_of_at_most(fewer, np.array([answered]), alpha)[0])
 
@@ -298,9 +294,7 @@ class Clustered:
     wrong_squares: Array
     """Σ w², w the wrong answers of a cluster."""
     products: Array
-    """Σ a·w."""
     with_wrong: Array
-    """Clusters that have a wrong answer."""
 
     @classmethod
     def of(cls, confidence: Array, wrong: BoolArray, cluster: IntArray) -> Clustered:
@@ -335,7 +329,6 @@ class Clustered:
         return np.asarray((seen_wrong * careful + UNSEEN) / (seen_wrong + UNSEEN))
 
     def groups(self, answered: IntArray) -> Array:
-        """As many clusters of equal size: (Σa)² / Σa²."""
         return np.asarray(answered**2 / np.maximum(self.squares[answered], 1))  # 0 of none
 
     def worth(self, answered: IntArray, tail: float) -> Array:

@@ -232,7 +232,6 @@ class View(view.View[TuneResult]):
         return f"The threshold to abstain at: {plural(len(self.result.runs), 'run')}"
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table: what each run would score, judged where its threshold had no say."""
         columns = [
             *(Column("run"), Column("what"), Column("threshold")),
             *(Column(name, "score") for name in (self.result.measure, "risk", "coverage")),
@@ -261,7 +260,6 @@ class View(view.View[TuneResult]):
         return [grid]
 
     def _notes(self) -> list[str]:
-        """How it was tuned and judged, what was gained or kept, what is promised."""
         result, aim, risk = self.result, self.result.aim, self.result.aim.risk
         on = result.runs[0].parts[0].tuned_on
         how = result.split.words(result.questions, on, result.cluster, result.seed, "a threshold")
@@ -293,7 +291,6 @@ class View(view.View[TuneResult]):
         return notes + view.policy_words(result.policy, result.touched)
 
     def _gained(self, tuned: Tuned) -> str:
-        """What a threshold gains, with its interval, and the optimism that was avoided."""
         if tuned.gain is None or tuned.optimism_avoided is None:
             return ""
         (low, high), within = tuned.gain_interval, ""
@@ -308,7 +305,6 @@ class View(view.View[TuneResult]):
         )
 
     def _kept(self, tuned: Tuned, risk: float) -> str:
-        """What became of a bound, on questions that had no say; nothing where all is silence."""
         kept, next_questions = tuned.kept, self.result.aim.next_questions
         if tuned.judged.risk is None or kept is None:
             return ""

@@ -18,7 +18,6 @@ from abstain.stats.resampling.samplers import Source, random_parts, stream
 
 Draws: TypeAlias = Literal["paired", "shared"]
 ResamplingProgress: TypeAlias = Callable[[str, float], None]
-"""Called with the current task and the share that is done."""
 Share: TypeAlias = tuple[float, float]
 
 SAME = 1e-12
@@ -26,7 +25,6 @@ SAME = 1e-12
 BLOCK = 1 << 15
 """Comparisons in a block, which should fit the processor's cache."""
 HELD = 1 << 22
-"""Numbers in the weights of a block."""
 CHUNK = 1000
 BATCHES, FEWEST_BATCHES = 100, 20
 
@@ -45,7 +43,6 @@ class Plan:
     progress: ResamplingProgress | None = None
 
     def chunks(self, held: int) -> Iterator[tuple[int, int, Share]]:
-        """Chunks of trials with `held` numbers each: place, size, share before it and its share."""
         sizes = list(cut(self.trials, min(self.trials, CHUNK, max(1, HELD // held))))
         for place, trials in enumerate(sizes):
             yield place, trials.stop - trials.start, (place / len(sizes), 1 / len(sizes))
@@ -64,7 +61,6 @@ on a subset, then of both on a disjoint subset."""
 def subsets(
     source: Source, plan: Plan, use: Use[Result], *, part: int, disjoint: bool
 ) -> Iterator[Iterator[Result]]:
-    """The results of `use`, block by block within each chunk of trials."""
     pairs = all_pairs(len(source.runs))
     is_shared = plan.draws == "shared"
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from abstain.measures import count_measure
 from abstain.measures.definition import Array, BoolArray, IntArray
 from abstain.stats.hypotheses import without_skewness
 from abstain.stats.resampling.draws import BLOCK, HELD, SAME, Plan, all_pairs, cut, in_blocks
@@ -25,13 +26,6 @@ POINTS = 1000
 LEAST_TOPICS = 40
 """Topics that Tukey's test of means needs (benchmarks/errors.py): fewer do not show skewness."""
 CLOSE = 1e-9
-"""Relative differences below this are ties."""
-
-
-def thinned(levels: Array) -> Array:
-    if len(levels) <= POINTS:
-        return levels
-    return np.asarray(levels[np.linspace(0, len(levels) - 1, POINTS).round().astype(int)])
 
 
 def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
@@ -111,7 +105,6 @@ def student(
 
 
 def _scaled(differences: Array) -> Array:
-    """Differences (pairs, topics, …) with a largest of 1, whose squares do not overflow."""
     largest = np.abs(differences).max(axis=1, keepdims=True)
     return np.asarray(differences / np.where(largest > 0, largest, 1))
 
@@ -123,6 +116,36 @@ def _t(mean: Array, variance: Array, n: Array | IntArray) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
+
+
+def tukey_tests(
+    source: Source, plan: Plan, gaps: Array, alpha: float, enough: int
+) -> list[tuple[Array | None, float | None, int, str]]:
+    """p of all pairs, the honest difference, undefined permutations, why there is no p; by measure.
+
+    Of means by t, of measures of counts by their ranges.
+    """
+    pairs = all_pairs(len(source.runs))
+    if isinstance(source, Scores):
+        topics = source.known.sum(axis=0).tolist()
+        why = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more (there are {{:,}})"
+        reasons = [why.format(n) if n < LEAST_TOPICS else "" for n in topics]
+        if all(reasons) or plan.trials < enough:
+            return [(None, None, 0, reason) for reason in reasons]
+        both = zip(all_pairs_p(source, plan, pairs), reasons, strict=True)
+        return [(None if reason else p, None, 0, reason) for p, reason in both]
+    tests = []
+    ranges, undefined = honest_ranges(source, plan)
+    for m, (largest, lost) in enumerate(zip(ranges, undefined.tolist(), strict=True)):
+        formula, p, honest, reason = count_measure(source.measures[m]), None, None, ""
+        shows = np.count_nonzero(~np.isnan(largest)) >= enough
+        if formula.definition.studentised:
+            reason = f"there is no Tukey's test of ratios such as {formula}"
+        elif shows:
+            p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
+            honest = honest_difference(largest, alpha)
+        tests.append((p, honest, lost, reason))
+    return tests
 
 
 def permutations(source: Source, plan: Plan) -> Iterator[Array]:
@@ -160,7 +183,6 @@ def honest_difference(largest: Array, alpha: float) -> float | None:
 
 
 def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
-    """p of each gap: the share of the permutations that reach it, or miss it by `slack`."""
     ranges = np.sort(largest[~np.isnan(largest)])
     if not len(ranges):
         return np.full(len(gaps), np.nan)
@@ -168,7 +190,6 @@ def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
 
 
 def all_pairs_p(source: Scores, plan: Plan, pairs: Pairs) -> Array:
-    """p of every pair by the largest |t| of the permutations: measures × pairs."""
     runs = len(source.runs)
 
     def work(place: int, trials: slice) -> Array:

@@ -28,7 +28,6 @@ KEPT, TIED_ON_OTHER, SWAPPED, TIED = range(4)
 """The order on the other subset: the same, a tie, the opposite; or a tie in the first place."""
 STATES = 4
 ROOM = 1 << 12
-"""Counts in the batches of a measure, by state."""
 WIDTH = 0.01
 BINS = 21
 EDGE = 1e-9
@@ -41,7 +40,6 @@ ORDINARY = (0.1, 2.0)
 
 Batch: TypeAlias = "npt.NDArray[np.int32]"
 Compared: TypeAlias = "tuple[Wins | None, Swaps | None]"
-"""Wins and swaps in a block of comparisons by one measure."""
 Counted: TypeAlias = "tuple[list[StabilityCounts], list[SwapCounts]]"
 
 
@@ -72,9 +70,7 @@ class Wins(NamedTuple):
     by_pair: IntArray
     """Pairs × directions × fuzziness; second an upset, a win of the run behind on all questions."""
     by_batch: IntArray
-    """Batches × directions × fuzziness."""
     defined: IntArray
-    """Comparisons of each batch in which both runs have a score."""
     undefined: int
 
 
@@ -82,7 +78,6 @@ class Swaps(NamedTuple):
     """What becomes of the order of some pairs on a disjoint subset."""
 
     by_batch: IntArray
-    """Batches × states × bins of the first difference."""
     undefined: int
     highest: float
 
@@ -111,12 +106,10 @@ class Comparing:
         self.levels = np.array(fuzziness)
 
     def drawn(self, plan: Plan, *, path: int, stable: bool, swapping: bool) -> Counted:
-        """Counts of all trials of all pairs by measure; `path` names the random stream."""
         use = partial(self.compared, stable=stable, swapping=swapping)
         return self.counted(subsets(self.source, plan, use, part=path, disjoint=swapping))
 
     def counted(self, chunks: Iterable[Iterable[list[Compared]]]) -> Counted:
-        """Counts by measure of chunks of trials, each in blocks of pairs."""
         wins = [StabilityCounts(self.pairs, self.levels.tolist()) for _ in self.widths]
         swaps = [
             SwapCounts(width=width, bins=bins, listed=self.listed, limit=self.limit)
@@ -265,7 +258,6 @@ class SwapCounts:
 
     @property
     def differing(self) -> IntArray:
-        """Comparisons by bin that differ in the first place: a tie cannot swap."""
         return np.asarray(self.table[:TIED].sum(axis=0))
 
     @property
@@ -320,7 +312,6 @@ class SwapCounts:
         return None if at is None else edge(at, self.width)
 
     def _rates(self) -> tuple[Array, Array]:
-        """Swap rates by bin, ties aside, and from each bin on."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.table[SWAPPED] / self.differing, self.tail.values()
 
@@ -340,7 +331,6 @@ def natural_width(span: float) -> float:
 
 
 def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> list[int]:
-    """The number of bins of each measure, so that none of them is open."""
     bins = []
     for span, width in zip(spans, widths, strict=True):
         if not span / width < MOST_BINS:

@@ -56,7 +56,6 @@ class Weighed(Scored):
     """Numbers that are summed over questions and then scored."""
 
     features: Array
-    """Runs × questions × numbers."""
     finish: Callable[[Array], Array]
     """Sums of the numbers, followed by what `sizes` gives, to scores (measures, …)."""
 
@@ -66,7 +65,6 @@ class Weighed(Scored):
 
     @property
     def cost(self) -> int:
-        """Numbers held for a trial of a pair."""
         return self.questions
 
     def sizes(self, weights: Weights) -> Array:
@@ -74,7 +72,6 @@ class Weighed(Scored):
         return np.asarray(weights.sum(axis=-1)[..., None])
 
     def weighed(self, weights: Weights) -> Array:
-        """Scores on weighted questions: trials × questions to measures × runs × trials."""
         trials, size = len(weights), self.sizes(weights)[:, None]
         flat = self.features.transpose(1, 0, 2).reshape(self.questions, -1)
         sums = (weights.astype(np.float64) @ flat).reshape(trials, len(self.runs), -1)
@@ -82,12 +79,10 @@ class Weighed(Scored):
         return self.finish(np.concatenate([sums, size], axis=-1)).swapaxes(1, 2)
 
     on = weighed
-    """Scores on subsets that all runs share."""
 
     def subsets(
         self, rng: Rng, pairs: Pairs, *, trials: int, size: int, disjoint: bool
     ) -> tuple[Array, ...]:
-        """`Drawn` on random subsets for each pair, then on disjoint ones of the same size."""
         rows = len(pairs[0]) * trials
         parts = random_parts(rng, rows, self.questions, size, disjoint=disjoint)
         return tuple(scores for part in parts for scores in self._of_pairs(part, pairs))
@@ -203,7 +198,6 @@ def random_parts(
 
 
 def random_multiplicities(rng: Rng, rows: int, questions: int) -> npt.NDArray[np.float32]:
-    """For each row how often each question comes up in as many draws with replacement."""
     drawn = rng.integers(questions, size=(rows, questions))
     drawn += (np.arange(rows) * questions)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=rows * questions)
@@ -215,7 +209,6 @@ class Outcomes(Scored):
     """Runs × questions of outcomes: counted, and scored by the counts."""
 
     codes: Codes
-    """Runs × questions: the class of each outcome."""
     places: tuple[int, ...]
     """The position of each class among the counts; `EXCLUDED` for those that do not count."""
     formulas: tuple[Measure, ...]
@@ -240,7 +233,6 @@ class Outcomes(Scored):
 
     @cached_property
     def one_hot(self) -> Weights:
-        """Questions × (classes × runs), to be multiplied by weights."""
         kind = np.float32 if self.questions < EXACT else np.float64
         return np.ascontiguousarray(self.hot.T, dtype=kind)
 
@@ -298,7 +290,6 @@ class Outcomes(Scored):
 
 
 Source: TypeAlias = Weighed | Outcomes
-"""Runs × questions that can be scored on any draw of the questions."""
 
 
 def of_outcomes(runs: Sequence[str], outcomes: Codes, measures: Sequence[Measure]) -> Outcomes:
