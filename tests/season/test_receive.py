@@ -344,8 +344,8 @@ def test_a_full_disk_is_refused_in_a_line(organiser: Organiser, bytes: int) -> N
 
 @pytest.mark.slow
 def test_receivers_at_once_some_killed_lose_nothing() -> None:
-    """Smaller than `benchmarks/receivers.py` by itself: 200 receivers, 50 of them killed."""
-    script = ROOT / "benchmarks" / "receivers.py"
+    """Smaller than `tools/receivers.py` by itself: 200 receivers, 50 of them killed."""
+    script = ROOT / "tools" / "receivers.py"
     done = subprocess.run(
         [sys.executable, str(script), "24", "12", "3"],
         capture_output=True,

@@ -47,7 +47,10 @@ def receive(
         raise UsageError(f"say whose it is: {option('team', 'NAME')}")
     numbers: list[int] = []
     for request, run in (("withdraw", withdraw), ("primary", primary)):
-        numbers += _entered(season, row | {"run": run, "request": request}) if run else []
+        if run:
+            known = [r.run for r in season.receipts if r.team == team]
+            check_name(f"run of team {shown(team)}", run, known)
+            numbers += _entered(season, row | {"run": run, "request": request})
     if paths:
         end = season.settings.deadline and as_time(season.settings.deadline)
         if end and row["time"] > end and season.settings.late == "refused":
@@ -125,17 +128,14 @@ def _kept(season: Season, opened: Opened, name: str) -> dict[str, Any]:
 
 def _entered(season: Season, row: dict[str, Any], *, again: bool = False) -> list[int]:
     """Enter a file or a request; the receipts it is about: what was sent before has one already."""
+    table = "requests" if (request := "request" in row) else "receipts"
+    alike = ("team", "run") if request else ("team", "run", "sha256", "valid")
+    same = " AND ".join(f"{name} = :{name}" for name in alike)
+    values = ", ".join(f":{name}" for name in row)
     with open_ledger(season.folder) as ledger:
-        every = "SELECT run, sha256, valid, number FROM receipts WHERE team = :team"
-        sent = ledger.execute(every, row).fetchall()
-        numbers = [number for run, *_, number in sent if run == row["run"]]
-        if request := "request" in row:
-            check_name(f"run of team {shown(row['team'])}", row["run"], [run for run, *_ in sent])
-        elif not again:
-            alike = (row["run"], row["sha256"], row["valid"])
-            if same := [number for *facts, number in sent if (*facts,) == alike]:
-                return same
-        values = ", ".join(f":{name}" for name in row)
-        table = "requests" if request else "receipts"
+        sent = ledger.execute(f"SELECT number FROM receipts WHERE {same} ORDER BY number", row)
+        numbers = [number for (number,) in sent]
+        if numbers and not (request or again):
+            return numbers[-1:]
         done = ledger.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})", row)
         return numbers if request else [done.lastrowid or 0]

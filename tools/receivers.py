@@ -1,6 +1,6 @@
 """Receivers at once, some of them killed: is any receipt lost, given twice, or untrue?
 
-    python benchmarks/receivers.py [RECEIVERS] [KILLED] [SEED]
+    python tools/receivers.py [RECEIVERS] [KILLED] [SEED]
 
 Every file is sent by two receivers, so that each must be recognised. Half of those that are killed
 die at a random line of what keeps a file and enters its receipt, the others whenever it comes.
