@@ -24,6 +24,17 @@ def test_table_1_is_the_published_one() -> None:
     assert "40 of 40 scores and 10 of 10 r_t" in grid.notes[0]
 
 
+def test_where_lists_end() -> None:
+    """A NIL at rank i ends a list after i − 1 documents, its system a short one, else the limit."""
+    for listed, scored, ended in rankings.table2().rows:
+        documents = str(listed).split() if listed != "(empty)" else []
+        kept = documents[: documents.index("NIL")] if "NIL" in documents else documents
+        by_limit = len(kept) == 5
+        assert str(scored).split() == kept + ([] if by_limit else ["t"])
+        how = "the limit" if by_limit else "NIL" if "NIL" in documents else "its system"
+        assert ended == how
+
+
 def test_the_synthetic_collection_has_the_shape_of_trec_2001() -> None:
     made = rankings.synthetic()
     assert (len(made.runs), len(made.queries), len(made.nil_queries)) == (47, 492, 49)

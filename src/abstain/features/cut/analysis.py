@@ -11,8 +11,8 @@ import numpy as np
 
 from abstain.errors import UsageError, check_name, option, plural, shown
 from abstain.features.cut import RULES, RuleName
-from abstain.features.cut.result import CutResult, CutRow, CutRun, Point, Promise
-from abstain.features.cut.rules import REFERENCES
+from abstain.features.cut.result import Bin, CutResult, CutRow, CutRun, Point, Promise
+from abstain.features.cut.rules import REFERENCES, fit_mixture
 from abstain.features.cut.scores import Lists, finite, of_run, origin_of, score_tables
 from abstain.features.cut.tuning import (
     PLAIN,
@@ -225,6 +225,7 @@ class Task:
                 queries=self.with_hits,
             ),
             points=points_of(lists),
+            bins=bins_of(lists),
         )
 
     def _trials(self) -> dict[str, Trial]:
@@ -323,6 +324,8 @@ class Task:
             yield "no query has a relevant document: the best list is empty"
 
 
+BINS = 40
+POOLED = 4000  # scores that a mixture is fitted to at most
 DEPTHS = 120  # depths that a chart shows at most: all of the first, ever fewer then
 
 
@@ -344,3 +347,29 @@ def points_of(lists: Lists) -> tuple[Point, ...]:
         )
         for depth, count in zip(depths, np.diff(reached, prepend=0), strict=True)
     )
+
+
+def bins_of(lists: Lists) -> tuple[Bin, ...]:
+    """How many documents have which score, relevant or not, and what a mixture makes of them."""
+    from scipy.special import ndtr
+
+    scores = lists.scores.table[lists.scores.inside]
+    relevant = lists.relevant[lists.scores.inside]
+    if not len(scores) or scores.min() == scores.max():
+        return ()
+    edges = np.linspace(scores.min(), scores.max(), BINS + 1)
+    some = np.sort(scores)[:: max(1, len(scores) // POOLED)] - edges[0]
+    share, mean, deviation, scale = (float(part[0]) for part in fit_mixture(some[None]))
+    at = (edges[:-1] + edges[1:]) / 2 - edges[0]
+    normal = np.exp(-0.5 * ((at - mean) / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
+    every = len(scores) * (edges[1] - edges[0])
+    columns = {
+        "low": edges[:-1],
+        "high": edges[1:],
+        "relevant": np.histogram(scores[relevant], edges)[0],
+        "others": np.histogram(scores[~relevant], edges)[0],
+        "fitted_relevant": every * share * normal / ndtr(mean / deviation),
+        "fitted_others": every * (1 - share) * np.exp(-at / scale) / scale,
+    }
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return tuple(Bin(**dict(zip(columns, row, strict=True))) for row in rows)

@@ -97,6 +97,19 @@ class Point(Facts, frozen=True, kw_only=True):
     """Queries whose best depth it is, or one since the point before."""
 
 
+class Bin(Facts, frozen=True, kw_only=True):
+    """Documents whose score is in one range, by the share of each kind, and what was fitted."""
+
+    low: float
+    high: float
+    relevant: int
+    others: int
+    fitted_relevant: float | None
+    """Documents that the fitted mixture expects: its normal part."""
+    fitted_others: float | None
+    """Its exponential part."""
+
+
 class Promise(Facts, frozen=True, kw_only=True):
     """What was promised."""
 
@@ -128,6 +141,7 @@ class CutRun(Facts, frozen=True, kw_only=True):
     """In a list, on average."""
     promise: Promise | None = None
     points: tuple[Point, ...] = ()
+    bins: tuple[Bin, ...] = ()
 
 
 class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"):

@@ -26,6 +26,15 @@ POLICIES = {
 }
 
 
+KINDS = {
+    "relevant": "relevant",
+    "others": "others",
+    "fitted_relevant": "fitted, normal",
+    "fitted_others": "fitted, exponential",
+}
+"""What the documents of a bin are called in the chart."""
+
+
 class View(view.View[CutResult]):
     def tables(self, **options: Any) -> list[Grid]:
         result, rows = self.result, self.result.rows
@@ -108,6 +117,8 @@ class View(view.View[CutResult]):
             name = f", {run.run}" if len(self.result.runs) > 1 else ""
             if run.points:
                 specs[f"depths{ending}"] = self._depths(run, name)
+            if run.bins:
+                specs[f"scores{ending}"] = _scores(run, name)
             specs[f"kept{ending}"] = self._kept(run, name)
         return specs
 
@@ -172,3 +183,14 @@ def _rule(rule: Rule) -> str:
 
 def _signed(value: float | None) -> str:
     return "–" if value is None else f"{value:+z.4f}".replace("-", "−")
+
+
+def _scores(run: CutRun, name: str) -> dict[str, Any]:
+    rows = []
+    for kind, what in KINDS.items():
+        counts = [getattr(b, kind) or 0.0 for b in run.bins]
+        total = sum(counts) or 1.0
+        for b, count in zip(run.bins, counts, strict=True):
+            rows.append({"score": (b.low + b.high) / 2, "share": count / total, "what": what})
+    layer = lines("score", "share", colour="what", y_title="share of the documents of each kind")
+    return chart(f"Scores{name}", rows, [layer])
