@@ -245,9 +245,10 @@ def campaign(
 
 def _hashes(source: GoldRuns) -> dict[str, str]:
     """The SHA-256 of the file of each run, and of the gold."""
-    tables = {run: item.table for item in source.responses for run in runs_of(item)}
-    tables["gold"] = source.gold.table
-    return {name: t.opened.sha256() for name, t in tables.items() if t.opened is not None}
+    tables = [(["gold"], source.gold.table)]
+    tables += [(runs_of(item), item.table) for item in source.responses]
+    hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
+    return {name: sha256 for names, sha256 in hashed for name in names}
 
 
 def _attributes(

@@ -39,8 +39,9 @@ def receive(files: tuple[str, ...], every: bool, out: Showing, **how: Any) -> No
         raise UsageError("name files, --withdraw RUN or --primary RUN, or else --list")
     receipts = received(files, **how)
     brief = ("number", "time", "team", "run", "state", "left")
-    columns = Receipt.__struct_fields__ if out.look == "csv" else brief
-    grid = Grid.of_rows(Receipt, receipts, *columns)
+    grid = Grid.of_rows(
+        Receipt, receipts, *(Receipt.__struct_fields__ if out.look == "csv" else brief)
+    )
     grid.notes = [f"{plural(len(receipts), 'receipt')}."]
     for r in receipts:
         grid.notes += [f"Receipt {r.number}: SHA-256 {r.sha256}"] if files else []
