@@ -88,8 +88,7 @@ def _sent(path: str | os.PathLike[str], season: Season) -> Iterator[tuple[Opened
         opened = file if isinstance(file, Opened) else open_file(file)
         sent = opened.name.removeprefix(os.path.join(os.path.dirname(name), ""))
         if opened.broken:
-            places = (Path(opened.name), *Path(opened.name).parents)
-            whole = next(place for place in places if place.is_file())
+            whole = next(place for place in Path(opened.name, "_").parents if place.is_file())
             opened = Opened(opened.name, whole, broken=opened.broken)
         yield opened, sent.encode(errors="replace").decode()
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from abstain.errors import InputError
 from abstain.io.files import open_file
 
-NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-
 
 def seal(path: str | os.PathLike[str], *, draw: bool = True) -> str:
     """The SHA-256 of a salt and a file, to publish while the file is secret.
@@ -22,7 +20,7 @@ def seal(path: str | os.PathLike[str], *, draw: bool = True) -> str:
     """
     opened, beside = open_file(path), Path(f"{os.fspath(path)}.salt")
     if draw and not beside.exists():
-        with open(os.open(beside, NEW, 0o600), "w") as out:
+        with open(beside, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
             out.write(f"{secrets.token_hex(32)}\n")
     text = open_file(beside).read()
     if not re.fullmatch(rb"[0-9a-f]{64}\n", text):
