@@ -55,7 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 class Season(Struct, frozen=True, dict=True):
-    """A season that was opened: paths are from where the caller is."""
+    """A season that was opened."""
 
     folder: Path
     settings: Settings
@@ -72,7 +72,11 @@ class Season(Struct, frozen=True, dict=True):
         """How it is read, but for the fields that a caller set (by `names`, or to no default)."""
         if names is None:
             names = [n for n in asked.__struct_fields__ if getattr(asked, n) != getattr(PLAIN, n)]
-        return replace(self.reading, **{name: getattr(asked, name) for name in names})
+        listed: dict[str, Any] = {}  # submissions are checked without corrections
+        if self.settings.corrections:
+            listed["corrections"] = [os.path.join(self.folder, self.settings.corrections)]
+        of_season, typed = Reading.of(**listed), {name: getattr(asked, name) for name in names}
+        return replace(self.reading, **{name: getattr(of_season, name) for name in listed} | typed)
 
     @cached_property
     def receipts(self) -> list[Receipt]:
@@ -145,8 +149,6 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
         for key, words in WORDS.items():
             check_name(f"value of {key}", getattr(s, key), words)
         options = {name.replace("-", "_"): value for name, value in s.reading.items()}
-        if s.corrections:
-            options.setdefault("corrections", [os.path.join(folder, s.corrections)])
         return Season(Path(folder), s, os.path.join(folder, s.gold), Reading.of(**options))
     except (ValueError, msgspec.ValidationError, UsageError) as error:
         message = error.quoted() if isinstance(error, UsageError) else str(error).replace("$.", "")
