@@ -66,7 +66,7 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         ("limits = { teams = 3 }", "nearest: limits.team"),
         ('secret = "topic"', "secret"),
         ('reading = { math = "id" }', "nearest: match"),
-        ('reading = { match = "idd" }', "match"),
+        ('reading = { align = "idd" }', "align"),
         ("title = ", "line 2"),
     ],
 )

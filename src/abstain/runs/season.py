@@ -26,14 +26,13 @@ from abstain.runs.run_names import RunsInfo, read_info
 
 SETTINGS, SUBMISSIONS = "season.toml", "submissions"
 WORDS = {"late": ("listed", "refused"), "counts": ("latest", "primary")}
-STATUS = {
+STATUS = {  # in a campaign, of the versions that stand
     COUNTS: run_names.OFFICIAL,
     NOT_PRIMARY: run_names.UNOFFICIAL,
     ledger.LATE: run_names.LATE,
     INVALID: run_names.UNOFFICIAL,  # if it is valid now, because the gold was mended
     WITHDRAWN: run_names.WITHDRAWN,
 }
-"""The status in a campaign of the versions that stand."""
 HANDED_IN = tuple(state for state in STATUS if state != WITHDRAWN)
 
 
@@ -116,11 +115,11 @@ class Season(Struct, frozen=True, dict=True):
 
         Where both say something, the table does: it is the word of the organiser.
         """
-        listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
         rows: dict[str, dict[str, str]] = {
             name: {"run": name, "team": r.team, "status": STATUS[r.state]}
             for name, r in self.named.items()
         }
+        listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
         table = read_info(source or listed or None).frame
         for row in table.iter_rows(named=True):
             rows.get(row["run"], {}).update((k, v) for k, v in row.items() if v and v.strip())
