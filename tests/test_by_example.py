@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from abstain.errors import nearest, plural, shown, some_of
-from abstain.io.column_names import words_of
 from abstain.io.files import bare_name
+from abstain.io.frames import words_of
 from abstain.io.logs.benchmarks import exact_match, f1_of_words, grade_of
 from abstain.io.normalise import plain, squad
 from abstain.io.output import json_of

@@ -93,7 +93,6 @@ def quoted(name: str) -> str:
 
 
 def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
-    """A small table as a relation in the connection of another."""
     # A relation does not tell its connection, but a query on it runs there and sees Python's
     # variables; tables of the caller come before those, so nothing of theirs may have the name.
     small_table_of_abstain_6b1d0f52 = small.to_arrow()  # noqa: F841

@@ -334,7 +334,6 @@ def ending_of(name: str) -> str:
 
 
 def bare_name(path: str | os.PathLike[str]) -> str:
-    """A file's name without its endings of format and compression."""
     if os.fspath(path) == STDIN:
         return STDIN_NAME
     name = Path(path).name

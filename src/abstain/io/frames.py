@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -193,6 +194,26 @@ KNOWN = {
     *("grade", "reason", "response", "refusal", "correct", "options", "cluster"),
 }
 """Our columns: others are attributes, or have a usual name."""
+
+SYSTEMS = (
+    *("llm", "llms", "model", "models", "system", "engine"),
+    *("checkpoint", "assistant", "agent", "bot"),
+)
+NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
+"""Words that may accompany those for systems: a `model_output` names no system."""
+
+
+def words_of(column: str) -> set[str]:
+    """The words of a column's name, in lower case: of `questionId`, `question` and `id`."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
+
+
+def names_systems(column: str) -> bool:
+    """Whether a column's name is one for systems: `llm`, `model_id`, `ai-model`."""
+    words = words_of(column)
+    return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))
+
 
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))

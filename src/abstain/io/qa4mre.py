@@ -55,7 +55,6 @@ def id_levels(question: str) -> tuple[str | None, str | None, str]:
 
 
 def is_none_of_the_above(text: str) -> bool:
-    """Whether an option says that none of the others is right."""
     return plain(text) == NONE_OF_THE_ABOVE
 
 

@@ -106,7 +106,6 @@ class Table(Struct, frozen=True):
 
     @property
     def header(self) -> Place:
-        """Where its columns are named."""
         return Place(self.name, 1 if self.format in ("csv", "tsv") else None)
 
     def place(self, row: int | None) -> Place:

@@ -85,8 +85,6 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True)
 class Collected:
-    """All that is kept of a run."""
-
     hits: Hits
     """Its judged documents (and NILs), batch by batch."""
     lengths: Ints

@@ -103,20 +103,9 @@ def read_rankings(
     {'RR': 0.5}
     """
     over, queries = queries_asked(queries)
-    settings = ListSettings(
-        nil=nil,
-        nil_as_answer=nil_as_answer,
-        limit=limit,
-        missing=missing or ("skip" if trec_eval else "empty"),
-        ties=ties,
-        queries=over,
-        trec_eval=trec_eval,
-        top=top,
-        all_queries=all_queries,
-        relevance_level=relevance_level,
-        judged_only=judged_only,
-        item=item,
-    ).checked()
+    asked = {n: value for n, value in locals().items() if n in ListSettings.__struct_fields__}
+    asked |= {"queries": over, "missing": missing or ("skip" if trec_eval else "empty")}
+    settings = ListSettings(**asked).checked()
     columns, qrels = columns or {}, qrels.to_dict() if _is_ranx(qrels) else qrels
     table: Table | None = None
     also = [str(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []

@@ -201,7 +201,6 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
 
 
 def place_in(table: Table, rows: pl.DataFrame, index: int) -> Place:
-    """The place of a row of a table that was read; other engines number no rows."""
     return table.place(rows[ROW][index] if ROW in rows.columns else None)
 
 

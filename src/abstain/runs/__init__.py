@@ -25,6 +25,8 @@ from abstain.runs.gold import Gold, joined_gold, read_gold
 from abstain.runs.responses import OUTCOME, Responses, in_its_engine, opened_runs
 from abstain.runs.sources import GoldRuns, JudgedRows
 
+OPTIONS = Reading.__struct_fields__
+
 
 def read(
     gold: Any,
@@ -66,22 +68,8 @@ def read(
         engine: What reads and counts files: polars (the default), duckdb or spark.
         master: The URL of the Spark master.
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        unanswerable=unanswerable,
-        match=match,
-        align=align,
-        detect_refusals=detect_refusals,
-        refusal_pattern=refusal_pattern,
-        cluster=cluster,
-        engine=engine,
-        master=master,
-        names=names,
-    )
-    return evaluate(gold, runs, reading)
+    options: Any = {name: value for name, value in locals().items() if name in OPTIONS}
+    return evaluate(gold, runs, Reading.of(**options))
 
 
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
@@ -150,7 +138,6 @@ def read_judged(runs: Any, **options: Unpack[ReadingOptions]) -> Evaluation:
 
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
-    """As `read_judged`, with the options as a `Reading`."""
     refuse_meaningless(reading, "judged")
     responses = opened_runs(runs, reading, judged=True)
     if any(item.is_log for item in responses):
@@ -183,7 +170,6 @@ def read_counts(
 def evaluate_counts(
     counts: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> Evaluation:
-    """As `read_counts`, with the options as a `Reading`."""
     from abstain.runs.counts_table import read_counts_table
 
     refuse_meaningless(reading, "counts")

@@ -40,8 +40,6 @@ class TooManyError(InputError):
 
 
 class Matrix(NamedTuple):
-    """Runs × questions: the kind of every response."""
-
     runs: list[str]
     kinds: Codes
     confidence: Array | None
@@ -249,7 +247,6 @@ def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -
 def counts_by_run(
     judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
 ) -> CountsByRun:
-    """Pivot an engine's counts to an array; `distinct` has each run's number of questions."""
     refuse_faults(judged, int(rows.filter(pl.col(KIND) >= CODES)["n"].sum()))
     names = sorted(rows["run"].unique())
     refuse_counts(len(names), slices, judged.label)

@@ -109,31 +109,23 @@ def read_counts_table(
     frame = _texts(table)
     others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
     rows: list[Row] = []
-    errors: list[InputError] = []
     notes = []
     for record in frame.iter_rows(named=True):
         place = table.place(record[ROW])
         run = record.get("run") or f"row {record[ROW] + 1}"
-        try:
-            cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
-        except InputError as error:
-            errors.append(error)
-            continue
+        cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
         numbers = {column: n for column, n in cells.items() if n is not None}
         if not {*SIZES} & {*numbers}:
-            errors.append(InputError("nothing says how many questions were unanswered", place))
-            continue
+            raise InputError("nothing says how many questions were unanswered", place)
         counts = _counts(numbers)
         if not (wrong := _inconsistency(numbers, counts)):
             rows.append(Row(run, counts, {c: record[c] for c in others}, place))
         elif skip_inconsistent:
-            notes.append(f"run {run} is left out: its counts do not add up ({place}: {wrong})")
+            note = f"run {run} is left out, because its counts do not add up ({place}: {wrong})"
+            notes.append(note)
         else:
             how = f"{option('skip_inconsistent', value=True)} scores the others"
-            errors.append(InputError(f"{shown(run)}: {wrong}; {how}", place))
-    if errors:
-        more = f" (and {len(errors) - 1:,} more)" if errors[1:] else ""
-        raise InputError(errors[0].quoted() + more, errors[0].place)
+            raise InputError(f"{shown(run)}: {wrong}; {how}", place)
     if not rows:
         raise UsageError("there are no counts to score")
     return CountsTable(rows, notes, table)

@@ -89,8 +89,6 @@ STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 
 class Counted(Struct, frozen=True):
-    """Counts of runs in slices under a policy."""
-
     runs: list[str]
     slices: list[tuple[str | None, ...]]
     counts: CountsArray

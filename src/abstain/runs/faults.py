@@ -117,7 +117,6 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hi
 
 
 def _column(name: str, known: Sequence[str]) -> str:
-    """The column of a file that a message speaks of by another name."""
     return "" if name in known else f" (column '{name}')"
 
 
@@ -141,7 +140,6 @@ def _alike(question: str, gold: Gold) -> list[str]:
 
 
 def first_fault(judged: Judged, count: int) -> Exception:
-    """The error for the first faulty row; it says how many of the `count` follow."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= CODES).sort(order).head(1)
@@ -153,6 +151,8 @@ def first_fault(judged: Judged, count: int) -> Exception:
 SEAT = "__seat"
 """The order of a row among all: its file and its row number, packed into one integer."""
 FILE_SEATS = 1 << 40
+WINDOWS = (1 << 16, 1 << 20, 1 << 62)
+"""Windows of rows that are searched for repeats, one after another, which saves memory."""
 
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
@@ -195,7 +195,11 @@ def _again(
         order = [FILE, ROW]
         seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
         frame = frame.with_columns(seat.alias(SEAT))
-        seats = _seats_again(frame, label, most)
+        begins = collect(frame.select(nw.col(FILE).min()), label).item() * FILE_SEATS
+        for window in WINDOWS:
+            seats = _seats_again(frame.filter(nw.col(SEAT) < begins + window), label, most)
+            if seats.height == most:
+                break
         frame = frame.filter(nw.col(SEAT).is_in(pl.concat([seats[SEAT], seats["first"]]).to_list()))
     rows = collect(frame, label).sort(order, maintain_order=True).with_row_index("__at")
     every = rows.with_columns(__first=pl.col("__at").min().over(key)).to_dicts()

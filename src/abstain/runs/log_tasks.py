@@ -26,8 +26,6 @@ TASK, EPOCH = "task", "epoch"
 
 
 class _Log(Struct):
-    """A log of one task, by its place among the sources."""
-
     at: int
     source: Responses
     task: str

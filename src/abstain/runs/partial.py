@@ -61,7 +61,7 @@ OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
 
 def check_interval(method: str) -> None:
     if method in OF_WHOLE:
-        how = f"with {option('partial')} use beta, logit, delta, percentile or bca"
+        how = f"with partial credit ({option('partial')}) use beta, logit, delta, percentile or bca"
         raise UsageError(f"{method} takes every answer as right or wrong; {how}")
 
 

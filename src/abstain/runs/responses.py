@@ -117,7 +117,6 @@ def _moved(table: Table, reading: Reading) -> Table:
 
 
 def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
-    """What a reader should know of a gold and its runs before reading scores."""
     notes = notes_of_tables([gold.table, *(item.table for item in responses)])
     logs = sum(item.table.verdicts is not None for item in responses)
     if gold.verdicts and logs:
@@ -162,7 +161,6 @@ def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
 
 
 def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
-    """The tables as runs: tasks of one model are joined, and duplicate names are made unique."""
     from abstain.runs.log_tasks import join_tasks
     from abstain.runs.run_names import name_runs
 

@@ -207,7 +207,6 @@ class RunsInfo(Struct, frozen=True):
 
 
 def read_info(source: Any) -> RunsInfo:
-    """Read the table of runs; without a source it is empty."""
     if source is None:
         return RunsInfo("", pl.DataFrame(schema={"run": pl.String}))
     if isinstance(source, RunsInfo):

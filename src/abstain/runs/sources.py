@@ -83,7 +83,6 @@ class Source:
         return self._held
 
     def count_kinds(self, by: Sequence[str]) -> KindCounts:
-        """Counts of each kind by run and slice (cached)."""
         key = tuple(by)
         if key not in self._counts:
             self._counts[key] = self._count(by) if self._held is None else self._count_held(by)
@@ -125,8 +124,6 @@ class Source:
 
 
 class _LazySource(Source):
-    """Responses that are judged once and counted in their engine."""
-
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__()
         self.responses = tuple(responses)

@@ -12,16 +12,17 @@ import narwhals as nw
 from msgspec.structs import replace
 
 from abstain.errors import InputError, option
-from abstain.io.column_names import names_systems, words_of
 from abstain.io.frames import (
     ALIASES,
     KNOWN,
     PREDICTED,
     collect,
     into_lazy,
+    names_systems,
     read_numbers,
     rename,
     text_column,
+    words_of,
 )
 from abstain.io.tables import Table, column_of
 from abstain.runs.responses import SAMPLE

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io import readers
-from abstain.io.column_names import names_systems
 from abstain.io.files import Opened, open_file
-from abstain.io.frames import ALIASES
+from abstain.io.frames import ALIASES, names_systems
 from abstain.io.json_files import document, records
 from abstain.io.normalise import squad
 from abstain.io.tables import ROW, Table, col, read_table
