@@ -34,6 +34,15 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True):
     """Its valid receipts per day (UTC)."""
 
 
+class Hosting(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a platform is told that hosts the task."""
+
+    opens: Annotated[datetime, Meta(tz=True)] | None = None
+    """When teams may begin to send runs."""
+    image: str = "python:3.12"
+    """The container image that scores: with abstain in it, or with pip and a network."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     """What `season.toml` says."""
 
@@ -50,6 +59,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     corrections: str | None = None
     runs_info: str | None = None
     limits: Limits = Limits()
+    hosting: Hosting = Hosting()
     reading: dict[str, Any] = {}
 
 
@@ -114,8 +124,9 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
 
 def _settings(table: Mapping[str, Any]) -> Settings:
     _check_keys("key", table, Settings)
-    if isinstance(table.get("limits"), dict):
-        _check_keys("key in [limits]", table["limits"], Limits)
+    for name, kind in (("limits", Limits), ("hosting", Hosting)):
+        if isinstance(table.get(name), dict):
+            _check_keys(f"key in [{name}]", table[name], kind)
     for key, words in WORDS.items():
         if isinstance(table.get(key), str):
             check_name(f"value of {key}", table[key], words)
