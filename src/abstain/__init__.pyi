@@ -9,6 +9,7 @@ from abstain.errors import UsageError as UsageError
 from abstain.features.audit.analysis import audit as audit
 from abstain.features.audit.result import AuditResult as AuditResult
 from abstain.features.baseline.analysis import baseline as baseline
+from abstain.features.bundle.analysis import bundle as bundle
 from abstain.features.campaign.analysis import campaign_of_files as campaign_of_files
 from abstain.features.campaign.result import CampaignResult as CampaignResult
 from abstain.features.cascade.analysis import cascade as cascade

@@ -276,6 +276,13 @@ FEATURES = (
         functions={"demo": "analysis:demo"},
     ),
     Feature(
+        name="bundle",
+        help="Make what Codabench, EvalAI or TIRA needs to host a season.",
+        guide="coming-from/codabench.md",
+        command="command:bundle",
+        functions={"bundle": "analysis:bundle"},
+    ),
+    Feature(
         name="editions",
         help="Compare this year's campaign with earlier ones.",
         guide="campaign.md",

@@ -36,6 +36,15 @@ STATUS = {  # in a campaign, of the versions that stand
 HANDED_IN = tuple(state for state in STATUS if state != WITHDRAWN)
 
 
+class Hosting(Struct, frozen=True):
+    """What a platform is told that hosts the task."""
+
+    opens: Annotated[datetime, Meta(tz=True)] | None = None
+    """When teams may begin to send runs."""
+    image: str = "python:3.12"
+    """The container image that scores: with abstain in it, or with pip and a network."""
+
+
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     """What `season.toml` says."""
 
@@ -50,6 +59,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     runs_info: str = ""
     limits: dict[str, Annotated[int, Meta(ge=1)]] = {}
     """The most runs of a team, and the most valid receipts of a team per day (UTC)."""
+    hosting: Hosting = Hosting()
     reading: dict[str, Any] = {}
 
 
@@ -143,8 +153,10 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         s = msgspec.convert(table, Settings)
         known = [field.encode_name for field in msgspec.structs.fields(Settings)]
-        for key in (*table, *(f"limits.{name}" for name in s.limits)):
-            check_name("key", key, [*known, "limits.team", "limits.day"])
+        parts = [f"{part}.{name}" for part in ("limits", "hosting") for name in table.get(part, ())]
+        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image"]
+        for key in (*table, *parts):
+            check_name("key", key, [*known, *within])
         for key, words in WORDS.items():
             check_name(f"value of {key}", getattr(s, key), words)
         options = {name.replace("-", "_"): value for name, value in s.reading.items()}
