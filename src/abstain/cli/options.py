@@ -152,10 +152,16 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "--name NAME",
         "The name of a run. Repeat it once for each RUN, in order. NAME=PATH names one RUN.",
     ),
+    "corrections": (
+        "--void --corrections CHANGE",
+        "A question to correct after submission: 1/1/4=none (it counts for nobody), 1/1/4=everyone "
+        "(all have it right) or 1/1/4=3 (its new key); or a table of question, correction, reason. "
+        "Repeatable.",
+    ),
 }
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
-REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names")
+REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names", "corrections")
 """Fields whose option is repeatable."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
+from abstain.features.campaign.corrections import Corrected, Moved
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
@@ -164,6 +165,10 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     """Late and unofficial runs, which are scored but stand outside of ranks and averages."""
     withdrawn: tuple[str, ...] = ()
     """Runs that were taken back: they are not scored."""
+    corrections: tuple[Corrected, ...] = ()
+    """Questions that were corrected after submission."""
+    moved: tuple[Moved, ...] = ()
+    """The ranked runs with and without these corrections."""
     first_runs: tuple[FirstRun, ...] = ()
     """Each team's run 01 against its best other run, on main questions."""
     problems: tuple[Problem, ...] = ()

@@ -23,9 +23,10 @@ from abstain.io.submissions import without_runs
 from abstain.reading import Reading, ReadingOptions, refuse_meaningless
 from abstain.report.result import without_clusters
 from abstain.runs import read_golds, with_ids
+from abstain.runs.corrections import corrected
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.faults import Problem, problem_at
-from abstain.runs.gold import natural_key
+from abstain.runs.gold import Gold, natural_key
 from abstain.runs.judge import judge
 from abstain.runs.log_tasks import with_shared_ids, with_unasked
 from abstain.runs.responses import (
@@ -61,8 +62,8 @@ def validate(
             "validate needs a gold and whole runs: not judged rows, counts or a selection"
         )
     info = read_info(runs_info)
-    fixed = info.repaired(source.responses, source.gold)
-    source = GoldRuns(source.gold, fixed, evaluation.reading)
+    whole = source.gold.before or source.gold
+    source = GoldRuns(whole, info.repaired(source.responses, whole), evaluation.reading)
     problems = problems_of(source, evaluation.reading)
     return result_of(Examined(source, evaluation.reading, problems, info), max_runs)
 
@@ -78,6 +79,8 @@ class Examined(Struct):
     """Every run as it was submitted, where they were opened here."""
     silent: list[str] = []
     """Folders with files of which none is a run."""
+    gold: Gold | None = None
+    """The gold with its corrections, by which runs are scored: they are checked without."""
 
     @property
     def unread(self) -> list[Problem]:
@@ -141,11 +144,13 @@ def examine(
     if sources:
         check_mapping(reading.columns, [*standard.tables, *(source.table for source in sources)])
     sources = [in_its_engine(submission, reading) for submission in with_unasked(sources, standard)]
-    source = GoldRuns(standard, sources, reading)
+    source, now = GoldRuns(standard, sources, reading), standard
+    if reading.corrections:
+        now, reading = corrected(standard, reading)
     if sources:
         problems += problems_of(source, reading)
     silent = without_runs(runs, [submission.place for submission in files])
-    return Examined(source, reading, problems, info, files, silent)
+    return Examined(source, reading, problems, info, files, silent, now)
 
 
 def valid_runs(
@@ -170,7 +175,8 @@ def valid_runs(
     left = {run for submission in kept for run in runs_of(submission)}
     notes = tuple(note for note in result.notes if note != NO_POLICY)
     result = replace(result, notes=notes, skipped=tuple(sorted(everything - left)))
-    return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
+    assert seen.gold is not None
+    return Evaluation(GoldRuns(seen.gold, kept, seen.reading), seen.reading), result
 
 
 def _without(submission: Responses, problems: Sequence[Problem]) -> list[Responses]:
