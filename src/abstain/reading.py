@@ -16,7 +16,7 @@ import msgspec
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
 from abstain.outcomes import Policy, Unanswerable, policy_texts, stated_effects
 
-Match: TypeAlias = Literal["id", "text", "squad"]
+Match: TypeAlias = Literal["id", "text", "squad", "letters"]
 Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"

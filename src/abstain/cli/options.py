@@ -115,8 +115,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     ),
     "match": (
         "--match WAY",
-        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation) or "
-        "squad (ignoring English articles too).",
+        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation), "
+        "squad (ignoring English articles too) or letters (A is option 1, B option 2, …).",
     ),
     "align": ("--align HOW", "Pair responses with questions by id, or by position."),
     "detect_refusals": (
@@ -242,12 +242,17 @@ class Input(Struct, frozen=True):
 
 
 def reads(
-    *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
+    *kinds: Kind,
+    runs: str = "The runs.",
+    alone: str = "",
+    gold_alone: bool = False,
+    without: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """A decorator: give a command GOLD, RUN… and the options of reading; it gets `inputs`.
 
     `kinds` are the other kinds of input that it takes. `without` says of fields why they mean
-    nothing for this command. `alone` is a parameter that makes one file enough.
+    nothing for this command. `alone` is a parameter that makes one file enough; with `gold_alone`
+    it always is.
     """
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
 
@@ -273,7 +278,7 @@ def reads(
         if typed := [name for name in lists if is_typed(name)]:
             raise UsageError(f"{option_name(typed[0])} needs rankings (--rankings)")
         refuse_meaningless(reading, kind)
-        if kind == "gold" and len(files) < 2 and not values.get(alone):
+        if kind == "gold" and len(files) < 2 and not (gold_alone or values.get(alone)):
             hint = f", or say {flags}" if flags else ""
             graded = _graded(files[0], reading, "judged" in kinds)
             raise UsageError(f"name the gold and at least one run{graded or hint}")

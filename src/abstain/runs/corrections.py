@@ -23,35 +23,34 @@ KEY, WHAT, NCA = "__key", "__what", "__nca"
 
 
 class Correction(Struct, frozen=True, omit_defaults=True):
-    """What became of a question."""
+    """A question, and everyone (all have it right), none (it counts for nobody) or its new key."""
 
     question: str
     correction: str
-    """everyone (all have it right), none (it counts for nobody) or the new key."""
     before: str = ""
     """The key before."""
     reason: str = ""
 
-    @property
-    def keys(self) -> list[str]:
-        """The new key; empty where that is not what was corrected."""
-        changed = self.correction not in (ALL, NOBODY)
-        return [text.strip() for text in self.correction.split(SPLIT)] if changed else []
-
 
 def corrected(gold: Gold, reading: Reading) -> tuple[Gold, Reading]:
     """The gold as it is now, and the settings with what tables of corrections say."""
-    ids = gold.frame["question"].to_list()
-    rows = gold.frame.select("question", pl.col("accepted").list.join(f" {SPLIT} "))
-    key_of, made = dict(rows.iter_rows()), dict[str, Correction]()
+    if not reading.corrections:
+        return gold, reading
+    keys = gold.frame.select("question", pl.col("accepted").list.join(f" {SPLIT} "))
+    key_of, made = dict(keys.iter_rows()), dict[str, Correction]()
     for each in _listed(reading):
-        check_name("question to correct in the gold", each.question, ids)
-        if each.question in made:
-            twice = f"{option('corrections')}: question {shown(each.question)} is corrected twice"
-            raise UsageError(twice)
-        word = each.correction.strip().casefold()
-        change = word if word in (ALL, NOBODY) else each.correction.strip()
-        made[each.question] = replace(each, correction=change, before=key_of[each.question])
+        question, change = each.question.strip(), each.correction.strip()
+        check_name("question to correct in the gold", question, list(key_of))
+        if question in made or not change:
+            what = "once" if change else f"with {ALL}, {NOBODY} or its new key"
+            raise UsageError(f"{option('corrections')}: name question {shown(question)} {what}")
+        word = change.casefold()
+        made[question] = Correction(
+            question,
+            word if word in (ALL, NOBODY) else change,
+            key_of[question],
+            each.reason.strip(),
+        )
     after = replace(gold, frame=_applied(gold.frame, made), corrections=(*made.values(),))
     if not len(after):
         raise UsageError(f"{option('corrections')}: no question is left")
@@ -65,58 +64,48 @@ def _listed(reading: Reading) -> Iterator[Correction]:
             yield Correction(name, change)
             continue
         table = open_table(name, name="the corrections")
-        require(
-            table,
-            {
-                "question": "which names each question",
-                "correction": f"which is {ALL}, {NOBODY} or the new key",
-            },
-        )
+        what = f"which is {ALL}, {NOBODY} or the new key"
+        require(table, {"question": "which names each question", "correction": what})
         names = [n for n in ("question", "correction", "reason") if n in table.columns]
         frame = collect(into_lazy(table.frame).select(*names), table.name)
         for row in frame.cast(pl.String).fill_null("").iter_rows(named=True):
-            if not row["correction"].strip():
-                where = f"{table.name}: question {shown(row['question'])}"
-                raise UsageError(f"{where} has no correction: {ALL}, {NOBODY} or its new key")
-            yield Correction(**{n: text.strip() for n, text in row.items()})
+            yield Correction(**row)
 
 
 def _applied(frame: pl.DataFrame, made: Mapping[str, Correction]) -> pl.DataFrame:
     """The questions with their new keys, without those that count no more."""
     changes = []
     for row in frame.filter(pl.col("question").is_in(list(made))).iter_rows(named=True):
-        change, options = made[row["question"]], row.get("options") or []
-        for key in change.keys if options else ():
-            check_name(f"key of question {shown(change.question)}", key, [*options, ALL, NOBODY])
-        keys, none = change.keys or (options if change.correction == ALL else []), None
-        if change.keys and len(texts := row.get("option_texts") or []) == len(options):
-            pairs = zip(options, texts, strict=True)
-            right = any(o in keys and is_none_of_the_above(text) for o, text in pairs)
-            none = "yes" if right else "no"
-        changes.append((change.question, keys or None, change.correction, none))
-    schema = {"question": pl.String, KEY: pl.List(pl.String), WHAT: pl.String, NCA: pl.String}
-    known = pl.DataFrame(changes, schema=schema, orient="row")
+        what, options = made[row["question"]].correction, row.get("options") or []
+        keys = [] if what in (ALL, NOBODY) else [key.strip() for key in what.split(SPLIT)]
+        for key in keys if options else ():
+            check_name(f"key of question {shown(row['question'])}", key, [*options, ALL, NOBODY])
+        texts = zip(options, row.get("option_texts") or [], strict=False)
+        none = any(o in keys and is_none_of_the_above(text) for o, text in texts)
+        nca = ("yes" if none else "no") if keys and row.get("option_texts") else None
+        changes.append((row["question"], keys or (options if what == ALL else None), what, nca))
+    known = pl.DataFrame(changes, schema=["question", KEY, WHAT, NCA], orient="row")
+    known = known.cast({KEY: pl.List(pl.String), NCA: pl.String})
     joined = frame.join(known, on="question", how="left", maintain_order="left")
-    same, everyone = pl.col(WHAT).is_null(), pl.col(WHAT).eq_missing(ALL)
-    marks = [name for name in ("nothing_right", UNANSWERABLE) if name in frame.columns]
-    after = joined.with_columns(
-        pl.coalesce(KEY, "accepted").alias("accepted"), *(pl.col(name) & same for name in marks)
-    ).filter(pl.col(WHAT).ne_missing(NOBODY))
-    if "nca" in frame.columns:
-        after = after.with_columns(pl.coalesce(NCA, "nca").alias("nca"))
-    if ALL in (change.correction for change in made.values()):
-        after = after.with_columns(everyone.alias(EVERYONE))
-    return after.drop(KEY, WHAT, NCA)
+    same, marks = pl.col(WHAT).is_null(), {"nothing_right", UNANSWERABLE} & {*frame.columns}
+    return (
+        joined.with_columns(
+            pl.coalesce(KEY, "accepted").alias("accepted"),
+            pl.col(WHAT).eq_missing(ALL).alias(EVERYONE),
+            *(pl.col(name) & same for name in marks),
+            *(pl.coalesce(NCA, name) for name in ["nca"] if name in frame.columns),
+        )
+        .filter(pl.col(WHAT).ne_missing(NOBODY))
+        .drop(KEY, WHAT, NCA)
+    )
 
 
-def note_of(gold: Gold) -> list[str]:
+def note_of(gold: Gold) -> str:
     """Which questions were corrected; new keys stay out, because a blind phase shows notes."""
     words = {ALL: "right for everyone", NOBODY: "void, for nobody"}
     whose: dict[str, list[str]] = {}
     for each in gold.corrections:
         whose.setdefault(words.get(each.correction, "with a new key"), []).append(each.question)
-    if not whose:
-        return []
     parts = "; ".join(f"{what}: {some_of(ids)}" for what, ids in whose.items())
     many = plural(len(gold.corrections), "question was", "questions were")
-    return [f"{many} corrected after submission ({parts})"]
+    return f"{many} corrected after submission ({parts})"

@@ -234,9 +234,10 @@ def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     number = pl.int_range(pl.len(), dtype=pl.Int32)
     places = numbered_slices(questions, by)[1].astype(np.int32) if by else 0
     slice_of = pl.lit(places, dtype=pl.Int32).alias(SLICE)
-    everyone = [EVERYONE] if EVERYONE in questions.columns else []
-    columns = (number.alias(INDEX), slice_of, *_sides(questions), *everyone)
-    keys = questions.select("question", *columns)
+    everyone = [pl.col(EVERYONE)] if EVERYONE in questions.columns else []
+    keys = questions.select(
+        "question", number.alias(INDEX), slice_of, *_sides(questions), *everyone
+    )
     return keys.with_columns(number.over(SLICE).alias(SPOT))
 
 

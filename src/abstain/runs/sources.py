@@ -188,7 +188,7 @@ class GoldRuns(_LazySource):
         if self.gold.corrections:
             from abstain.runs.corrections import note_of
 
-            notes += note_of(self.gold)
+            notes.append(note_of(self.gold))
         return tuple(notes)
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:

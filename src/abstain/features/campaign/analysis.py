@@ -11,7 +11,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
-from abstain.features.campaign.corrections import corrections_of
+from abstain.features.campaign.corrections import moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
@@ -191,7 +191,6 @@ def campaign(
     fourfold = fourfold_of(questions, codes)
     counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
-    corrections, moved = corrections_of(everything, rows, chosen)
     odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
     return CampaignResult(
         **read_as(everything, *notes),
@@ -222,8 +221,8 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(withdrawn),
-        corrections=corrections,
-        moved=moved,
+        corrections=source.gold.corrections if source.gold else (),
+        moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(odd) if checked is None else checked.warnings,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import plural, some_of
-from abstain.features.campaign.corrections import correction_sentences
+from abstain.features.campaign.corrections import correction_sentence
 from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.result import Stability
 from abstain.features.campaign.tables import tests_passed
@@ -37,7 +37,7 @@ def sentences(c: Overview) -> Iterator[str]:
     yield _what_was_run(c)
     yield _best(c)
     yield from _set_apart(c)
-    yield from correction_sentences(c)
+    yield from correction_sentence(c)
     if c.result.comparison is not None:
         yield from verdict(c.result.comparison)
     elif len(c.runs) > 1 and not c.result.blind:

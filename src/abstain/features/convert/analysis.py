@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import narwhals as nw
 import polars as pl
 from msgspec import structs
@@ -123,10 +122,6 @@ def converted(
     if table.cluster in frame.columns:
         frame, note = _with_cluster(frame, str(table.cluster), str(target))
         notes.append(note)
-    if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
-        # JSON, since free text may hold any separator
-        cells = [msgspec.json.encode(item).decode() for item in frame["option_texts"].to_list()]
-        frame = frame.with_columns(pl.Series("option_texts", cells))
     write_table(frame, Path(target), format=to_format)
     return Converted(frame.height, tuple(notes))
 

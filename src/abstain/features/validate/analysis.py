@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
-from abstain.features.validate.problems import misspelt, odd_things, problems_of
+from abstain.features.validate.problems import REFUSALS, misspelt, odd_things, problems_of
 from abstain.features.validate.result import ValidateResult
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping
@@ -144,9 +144,8 @@ def examine(
     if sources:
         check_mapping(reading.columns, [*standard.tables, *(source.table for source in sources)])
     sources = [in_its_engine(submission, reading) for submission in with_unasked(sources, standard)]
-    source, now = GoldRuns(standard, sources, reading), standard
-    if reading.corrections:
-        now, reading = corrected(standard, reading)
+    source = GoldRuns(standard, sources, reading)
+    now, reading = corrected(standard, reading)
     if sources:
         problems += problems_of(source, reading)
     silent = without_runs(runs, [submission.place for submission in files])
@@ -174,7 +173,9 @@ def valid_runs(
     everything |= {problem.run or problem.file for problem in seen.unread}
     left = {run for submission in kept for run in runs_of(submission)}
     notes = tuple(note for note in result.notes if note != NO_POLICY)
-    result = replace(result, notes=notes, skipped=tuple(sorted(everything - left)))
+    odd = tuple(w for w in result.warnings if w.kind != REFUSALS or w.run in left)
+    skipped = tuple(sorted(everything - left))
+    result = replace(result, notes=notes, warnings=odd, skipped=skipped)
     assert seen.gold is not None
     return Evaluation(GoldRuns(seen.gold, kept, seen.reading), seen.reading), result
 

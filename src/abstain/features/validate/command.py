@@ -14,7 +14,8 @@ from abstain.errors import InputError
 
 @command
 @reads(
-    runs="The runs to check.",
+    runs="The runs to check; without any, the gold itself is checked.",
+    gold_alone=True,
     without={"grades": "--grade is for judged rows; validate reads a gold and runs"},
 )
 @option(
@@ -33,21 +34,27 @@ def validate(
     Exit code 1 if there is a problem.
 
     The gold may be the test set without answers. A folder or a zip archive stands for the runs in
-    it.
+    it. Without runs the gold is checked: its keys, its options, and where right answers stand.
 
     \b
+    abstain validate gold.xml
     abstain validate gold.csv runs/*.csv
     abstain validate test-set.xml submissions --max-runs 10
     abstain validate gold.csv run.csv --format json
     """
     from abstain.features.validate.analysis import examine, result_of
-    from abstain.io.files import STDIN
+    from abstain.features.validate.gold import validate_gold
+    from abstain.io.files import STDIN, split_name
 
-    if not any(run == STDIN or os.path.exists(run) for run in inputs.runs):
-        raise InputError("there is no such file", inputs.runs[0])
+    paths = [split_name(run)[1] for run in inputs.runs]
+    if paths and not any(path == STDIN or os.path.exists(path) for path in paths):
+        raise InputError("there is no such file", paths[0])
     with working("checking…"):
-        seen = examine(inputs.gold, inputs.runs, inputs.reading, runs_info, answers=False)
-        result = result_of(seen, max_runs)
+        if paths:
+            seen = examine(inputs.gold, inputs.runs, inputs.reading, runs_info, answers=False)
+            result = result_of(seen, max_runs)
+        else:
+            result = validate_gold(inputs.gold, inputs.reading)
     out.show(result, most=most)
     if not result.valid:
         raise click.exceptions.Exit(EXIT_NO)
