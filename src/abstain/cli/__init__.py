@@ -22,6 +22,9 @@ from abstain.registry import COMMANDS, commands_added, feature_named, part
 
 EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED, EXIT_ENDED = 1, 2, 3, 130, 143
 
+PLAIN = ("score", "rank", "trec_eval", "validate", "convert")
+"""Commands that multiply no large matrices: numpy's threads for that take as long to start as they
+take to run."""
 COLLECT_AFTER = 100_000
 """Objects that are made before any are looked over for garbage: imports make many, none of it."""
 
@@ -134,6 +137,8 @@ class Program(click.Group):
         feature = feature_named(cmd_name)
         if feature is None:
             return None
+        if cmd_name in PLAIN:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command: click.Command = part(feature.at(feature.command))
         return command
 

@@ -217,15 +217,21 @@ def _narrowed(strips: Sequence[Strip], width: int, *, wraps: bool, cut: bool) ->
     return [replace(strip, width=size) for strip, size in zip(strips, widths, strict=True)]
 
 
+ONE_COLUMN = dict.fromkeys(map(ord, "→─–—…×±≤≥’“”"))
+"""Signs of ours that take one column each: most texts hold no other letters, and need no rich."""
+
+
 def _wrap(text: str, width: int) -> list[str]:
     """A text in lines that keep within a width; a word that is longer is broken."""
-    from rich.cells import chop_cells
-
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and _len(lines[-1]) + 1 + _len(word) > width:
             lines.append("")
-        lines[-1:] = chop_cells(f"{lines[-1]} {word}".lstrip(), width) or [""]
+        lines[-1] = f"{lines[-1]} {word}".lstrip()
+        if _len(lines[-1]) > width:
+            from rich.cells import chop_cells
+
+            lines[-1:] = chop_cells(lines[-1], width)
     return lines
 
 
@@ -250,7 +256,7 @@ def _widths(texts: Sequence[str]) -> Iterable[int]:
 
 
 def _len(text: str) -> int:
-    if text.isascii():
+    if text.translate(ONE_COLUMN).isascii():
         return len(text)
     from rich.cells import cell_len
 
