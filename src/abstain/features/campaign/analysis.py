@@ -122,6 +122,7 @@ def campaign(
     seed: int = 0,
     title: str = "Campaign",
     about: str = "",
+    languages: Sequence[str] = (),
     checked: ValidateResult | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CampaignResult:
@@ -141,6 +142,7 @@ def campaign(
         seed: For the random reference run, and for what is drawn.
         title: What the overview is called.
         about: What its readers should know of it.
+        languages: Languages that the campaign offered: they are listed even without a run.
         checked: What is wrong with all runs that were handed in, where some were left out.
         progress: Called with how many pairs of runs are compared, of how many.
     """
@@ -198,6 +200,7 @@ def campaign(
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
         about=about,
+        languages=tuple(languages),
         measure=name,
         pass_mark=pass_mark,
         seed=seed,

@@ -151,6 +151,8 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     title: str = "Campaign"
     about: str = ""
+    languages: tuple[str, ...] = ()
+    """Languages that the campaign offered, even if no run used them."""
     measure: str
     pass_mark: float
     seed: int = 0

@@ -186,6 +186,12 @@ def _pairs(c: Overview) -> Iterator[str]:
         f"question right than its main question ({100 * abs(more) / len(c.runs):.2f} % of the "
         f"{plural(len(c.runs), 'run')})."
     )
+    parts = {"": c.pairs.everything, **c.pairs.levels("simplified")}
+    rises = {name: c.pairs.mean_increase(inside) for name, inside in parts.items()}
+    if (rise := rises.pop("")) is not None:
+        each = [f"{name} {more:.2f} %" for name, more in rises.items() if more is not None]
+        by = f" ({', '.join(each)})" if each else ""
+        yield f"Over the pairs where it increased, the mean increase is {rise:.2f} %{by}."
     if ROLE in c.slices:
         means = over_runs(c.slice_scores[ROLE])["mean"].tolist()
         mean = dict(zip(c.slices[ROLE].names, means, strict=True))
