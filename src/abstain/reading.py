@@ -144,13 +144,10 @@ def _corrections(changes: Corrections) -> dict[str, str]:
     """Corrections as a mapping: `question=change` is one, a text without = is a table of them."""
     if isinstance(changes, Mapping):
         return dict(changes)
-    entries: dict[str, str] = {}
-    for text in [changes] if isinstance(changes, str) else changes or ():
-        name, _, change = map(str.strip, text.partition("="))
-        if not name or name in entries:
-            what = "names a question once, such as 1/1/4=none (got "
-            raise UsageError(f"{option('corrections')} {what}'{text}')")
-        entries[name] = change
+    texts = [changes] if isinstance(changes, str) else [*(changes or ())]
+    entries = {n.strip(): what.strip() for n, _, what in (text.partition("=") for text in texts)}
+    if "" in entries or len(entries) < len(texts):
+        raise UsageError(f"{option('corrections')} names each question once, as in 1/1/4=none")
     return entries
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import polars as pl
 from msgspec import Struct
@@ -44,7 +45,6 @@ BASELINES = ("random (expected)", "none of the above")
 ALL = "all"
 """The row of registrations that is of no single edition."""
 UNKNOWN = "has no results per question, so there is no test against it"
-COUNTS = ("tests", "questions", "runs", "teams", "below")
 NOT_AN_EDITION = (
     "an edition is a folder that `abstain campaign GOLD RUN… -o FOLDER` wrote, a saved result or "
     "a table with columns such as all runs, best runs, right %, unanswered %"
@@ -154,27 +154,24 @@ def printed(name: str, path: str | os.PathLike[str]) -> Side:
     frame = frame.rename({c: HEADINGS.get(c, c.replace(" ", "_")) for c in frame.columns})
     for column in {"edition", "year"} & {*frame.columns}:
         frame = frame.filter(pl.col(column).str.strip_chars() == name).drop(column)
-    numbers = [*Edition.__struct_fields__[1:-2]]
-    whole, parts = Edition(edition=name), []
-    by = [c for c in frame.columns if c not in numbers]
-    if not {*numbers} & {*frame.columns} or len(by) > 1 or frame.is_empty():
+    by = [c for c in frame.columns if c not in Edition.__struct_fields__]
+    if len(by) > 1 or len(by) == frame.width or frame.is_empty():
         raise InputError(f"is no table of printed figures: {NOT_AN_EDITION}", table.name)
+    whole, parts = Edition(edition=name), []
     for row in frame.iter_rows(named=True):
+        level = row.pop(by[0]) if by else None
         try:
-            known = {c: float(text) for c in numbers if (text := row.get(c))}
-        except ValueError as error:
-            raise InputError(f"expected numbers ({error})", table.name) from None
-        values: dict[str, Any] = {c: int(v) if c in COUNTS else v for c, v in known.items()}
-        if by and row[by[0]]:
-            fits = {c: v for c, v in values.items() if c in Part.__struct_fields__}
-            parts.append(Part(edition=name, by=by[0], level=row[by[0]], **fits))
-        else:
-            whole = replace(whole, **values)
-    all_runs, best = (
-        Mean(math.nan if v is None else v, math.nan, 0, 1)
-        for v in (whole.all_runs, whole.best_runs)
-    )
-    return Side(name, whole, tuple(parts), Means(all_runs, best, Mean(math.nan, math.nan, 0, 1)))
+            values = {name: float(text) for name, text in row.items() if text}
+            if level:
+                what = {"edition": name, "by": by[0], "level": level}
+                parts.append(msgspec.convert(values | what, Part, strict=False))
+            else:
+                whole = msgspec.convert(values | {"edition": name}, Edition, strict=False)
+        except ValueError as error:  # msgspec's is one
+            raise InputError(f"expected numbers: {error}", table.name) from None
+    scores = np.array([whole.all_runs, whole.best_runs, None], np.float64)
+    means = Means(*(_clustered(score, np.zeros(1)) for score in scores[:, None]))
+    return Side(name, whole, tuple(parts), means)
 
 
 def _on(campaign: Campaign, on: Mapping[str, str] | None) -> Campaign:
@@ -274,15 +271,16 @@ def _parts(
                 yield _part(campaign, part, measure, range(len(campaign.runs)), attribute, level)
             elif part.asked is not None and view.asked is not None:
                 inside = np.isin(part.asked.at, view.asked.at)
-                right, blank = part.asked.right[inside], part.asked.blank[inside]
+                shares = over_runs(np.stack([part.asked.right, part.asked.blank])[:, inside].T)
+                right, blank = (number(100 * share) for share in shares["mean"].tolist())
                 yield Part(
                     edition=campaign.name,
                     by=attribute,
                     level=level,
                     questions=int(inside.sum()),
                     runs=len(campaign.runs),
-                    right=number(100 * float(right.mean())) if len(right) else None,
-                    unanswered=number(100 * float(blank.mean())) if len(blank) else None,
+                    right=right,
+                    unanswered=blank,
                 )
     for language in sorted({*campaign.languages} - {""}):
         rows = [at for at, name in enumerate(campaign.languages) if name == language]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -26,25 +26,18 @@ NEVER = ("correct", "nca", "answer", "accepted", "gold", "answerable", "unanswer
 """Attributes that say what is right, or whether anything is."""
 
 
-class Written(NamedTuple):
-    """What was written."""
-
-    questions: int
-    left_out: tuple[str, ...]
-    """Columns, or attributes and elements, that participants do not see."""
-
-
 def testset(
     gold: Any,
     target: str | os.PathLike[str],
     *,
     keep: Sequence[str] | str = (),
     **reading: Unpack[ReadingOptions],
-) -> Written:
+) -> tuple[int, tuple[str, ...]]:
     """Write the test set of a gold: questions, options, texts, topics and tests, nothing else.
 
     The ending of the target sets its format; documents stay in QA4MRE XML that is written as such.
-    `keep` names attributes of questions that participants see as well.
+    `keep` names attributes of questions that participants see as well. Returns the number of
+    questions, and the columns, or attributes and elements, that were left out.
     """
     standard = read_gold(gold, Reading.of(**reading), answers=False)
     table, name, to = standard.table, os.fspath(target), format_of_name(os.fspath(target))
@@ -57,9 +50,9 @@ def testset(
         tree, left_out = seen_by_participants(table.opened, chosen)
         with write_errors(name), whole(name) as draft:
             tree.write(draft, encoding="utf-8", xml_declaration=True)
-        return Written(len(standard), left_out)
+        return len(standard), left_out
     shown = [n for n in (*SEEN, *chosen) if n in standard.frame.columns]
     frame = standard.frame.select(shown)
     without = frame.with_columns(correct=pl.lit("")) if to == "qa4mre" else frame
     write_table(without, Path(name))
-    return Written(len(standard), tuple(n for n in table.columns if n not in shown))
+    return len(standard), tuple(n for n in table.columns if n not in shown)

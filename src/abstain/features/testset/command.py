@@ -35,6 +35,6 @@ def testset(gold: str, reading: Reading, keep: tuple[str, ...], output: Path, fo
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force overwrites it")
     how = {name: getattr(reading, name) for name in ("format", "pick", "columns")}
-    made = write(gold, output, keep=keep, **how)
-    gone = f"; left out: {', '.join(made.left_out)}" if made.left_out else ""
-    click.echo(f"{output}: {plural(made.questions, 'question')}{gone}", err=True)
+    questions, left_out = write(gold, output, keep=keep, **how)
+    gone = f"; left out: {', '.join(left_out)}" if left_out else ""
+    click.echo(f"{output}: {plural(questions, 'question')}{gone}", err=True)
