@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
+from abstain.features.validate.gold import validate_gold
 from abstain.features.validate.problems import REFUSALS, misspelt, odd_things, problems_of
 from abstain.features.validate.result import ValidateResult
 from abstain.io.files import bare_name
@@ -89,7 +90,7 @@ class Examined(Struct):
 
 def validate_files(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     max_runs: int | None = None,
     runs_info: Any = None,
@@ -99,7 +100,7 @@ def validate_files(
 
     The gold may lack `correct`: participants check against the test set. `max_runs` is how many
     runs a team may send; teams are known by `runs_info`, by folders, or by ids such as
-    jucs1302enen.
+    jucs1302enen. Without runs the gold itself is checked.
 
     >>> import polars as pl
     >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
@@ -107,6 +108,8 @@ def validate_files(
     >>> [problem.kind for problem in validate_files(gold, run).problems]
     ['unknown question', 'missing question']
     """
+    if runs is None:
+        return validate_gold(gold, Reading.of(**reading))
     seen = examine(gold, runs, Reading.of(**reading), runs_info, answers=False)
     return result_of(seen, max_runs)
 
