@@ -93,7 +93,7 @@ def _applied(frame: pl.DataFrame, made: Mapping[str, Correction]) -> pl.DataFram
             pl.coalesce(KEY, "accepted").alias("accepted"),
             pl.col(WHAT).eq_missing(ALL).alias(EVERYONE),
             *(pl.col(name) & same for name in marks),
-            *(pl.coalesce(NCA, name) for name in ["nca"] if name in frame.columns),
+            *(pl.coalesce(NCA, name).alias(name) for name in ["nca"] if name in frame.columns),
         )
         .filter(pl.col(WHAT).ne_missing(NOBODY))
         .drop(KEY, WHAT, NCA)

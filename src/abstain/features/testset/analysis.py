@@ -9,11 +9,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
+from xml.etree import ElementTree
 
 import polars as pl
 
 from abstain.errors import UsageError, check_name, option
-from abstain.io.files import write_errors
+from abstain.io.files import Opened, write_errors
 from abstain.io.output import whole
 from abstain.io.qa4mre import seen_by_participants
 from abstain.io.tables import format_of_name, write_table
@@ -46,13 +47,16 @@ def testset(
         check_name("attribute in the gold", attribute, standard.attributes)
         if attribute in NEVER:
             raise UsageError(f"{option('keep', attribute)} would show participants what is right")
-    if table.format == "qa4mre" == to and table.opened is not None:
+    left_out: tuple[str, ...] = ()
+    if table.format == "qa4mre" and table.opened is not None:
         tree, left_out = seen_by_participants(table.opened, chosen)
-        with write_errors(name), whole(name) as draft:
-            tree.write(draft, encoding="utf-8", xml_declaration=True)
-        return len(standard), left_out
+        if to == "qa4mre":
+            with write_errors(name), whole(name) as draft:
+                tree.write(draft, encoding="utf-8", xml_declaration=True)
+            return len(standard), left_out
+        bare = Opened(standard.name, data=ElementTree.tostring(tree.getroot()))
+        standard = read_gold(bare, answers=False)
     shown = [n for n in (*SEEN, *chosen) if n in standard.frame.columns]
     frame = standard.frame.select(shown)
-    without = frame.with_columns(correct=pl.lit("")) if to == "qa4mre" else frame
-    write_table(without, Path(name))
-    return len(standard), tuple(n for n in table.columns if n not in shown)
+    write_table(frame.with_columns(correct=pl.lit("")) if to == "qa4mre" else frame, Path(name))
+    return len(standard), left_out or tuple(n for n in table.columns if n not in shown)
