@@ -263,18 +263,21 @@ def lines(folder: Path, published: Path) -> tuple[list[str], list[str]]:
     o = Overview(folder, published)
     told = [(name, CAMPAIGN, "summary.md", cells) for name, cells in sentences(o)]
     drawn = [(f"chart: {name}", CAMPAIGN, "index.html", cells) for name, cells in charts(o)]
-    made = ["| table | command | file | cells | hold |", "| --- | --- | --- | ---: | ---: |"]
+    made = ["| table | written by, in | numbers | hold |", "| --- | --- | ---: | ---: |"]
     misses: list[str] = []
-    for title, part in (("all tables", all_tables(o)), ("all sentences and charts", told + drawn)):
+    parts = {"all tables": all_tables(o), "sentences": told, "charts": drawn}
+    for title, part in parts.items():
         total = held = 0
         for name, command, file, cells in part:
             found = list(cells)
             wrong = [own for own in found if not holds(own[1], own[2])]
             misses += [f"{name}: {where}: printed {a}, written {b}" for where, a, b in wrong]
             total, held = total + len(found), held + len(found) - len(wrong)
-            counts = f"{len(found)} | {len(found) - len(wrong)}" if found else "– | –"
-            made.append(f"| {name} | `{command}` | {file} | {counts} |")
-        made.append(f"| **{title}** | | | {total} | {held} |")
+            if title == "all tables":
+                counts = f"{len(found)} | {len(found) - len(wrong)}"
+                made.append(f"| {name} | `{command}`: {file} | {counts} |")
+        where = {"sentences": "`campaign`: summary.md", "charts": "`campaign`: index.html"}
+        made.append(f"| **{title}** | {where.get(title, '')} | {total} | {held} |")
     return made, misses
 
 

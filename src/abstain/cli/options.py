@@ -153,7 +153,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "The name of a run. Repeat it once for each RUN, in order. NAME=PATH names one RUN.",
     ),
     "corrections": (
-        "--void --corrections CHANGE",
+        "--corrections --void CHANGE",
         "A question to correct after submission: 1/1/4=none (it counts for nobody), 1/1/4=everyone "
         "(all have it right) or 1/1/4=3 (its new key); or a table of question, correction, reason. "
         "Repeatable.",
