@@ -80,12 +80,15 @@ def test_a_test_set_of_a_table_does_not_depend_on_the_key(
             }
         )
         path = tmp_path / f"gold.{source}"
-        if source in ("csv", "tsv"):
-            frame.write_csv(path, separator="\t" if source == "tsv" else ",")
-        else:
-            {"jsonl": frame.write_ndjson, "json": frame.write_json, "parquet": frame.write_parquet}[
-                source
-            ](path)
+        match source:
+            case "csv" | "tsv":
+                frame.write_csv(path, separator="\t" if source == "tsv" else ",")
+            case "jsonl":
+                frame.write_ndjson(path)
+            case "json":
+                frame.write_json(path)
+            case _:
+                frame.write_parquet(path)
         target = tmp_path / f"test.{ending}"
         _, left_out = ab.testset(path, target)
         assert {*left_out} == {"correct", "difficulty", "answerable"}

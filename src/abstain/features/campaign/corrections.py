@@ -65,7 +65,7 @@ def _reranked(c: Overview) -> list[Moved]:
 
 def correction_sentence(c: Overview) -> Iterator[str]:
     """Whether corrections changed the ranking or its first runs."""
-    if c.result.corrections:
+    if c.result.moved:
         runs = plural(len(c.result.moved), "ranked run")
         first = [run.run for run in c.result.moved if run.rank_before in ("1", "1=")]
         now = [run.run for run in c.result.moved if run.rank in ("1", "1=")]

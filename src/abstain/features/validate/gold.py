@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from abstain.errors import Place, plural, shown
+from abstain.errors import Place, shown
 from abstain.features.validate.problems import misspelt
 from abstain.features.validate.result import Balance, ValidateResult
 from abstain.io.tables import ROW
@@ -36,7 +36,11 @@ def validate_gold(gold: Any, reading: Reading) -> ValidateResult:
         questions=len(standard),
         runs=0,
         problems=problems,
-        warnings=tuple(_unbalanced(standard, balance)),
+        warnings=tuple(
+            problem_at("unbalanced", Place(standard.name), row.sentence)
+            for row in balance
+            if row.p_value * len(balance) < LEVEL
+        ),
         balance=tuple(balance),
     )
 
@@ -124,13 +128,3 @@ def balance_of(gold: Gold) -> tuple[list[Balance], list[str]]:
             p = binomial_test(hits, n, luck / n)
             rows.append(Balance(where=name, right=hits, questions=n, expected=luck, p_value=p))
     return rows, notes
-
-
-def _unbalanced(gold: Gold, balance: list[Balance]) -> Iterator[Problem]:
-    for row in balance:
-        if row.p_value * len(balance) < LEVEL:
-            message = (
-                f"{row.where} is right in {row.right} of {plural(row.questions, 'question')}, "
-                f"where chance gives {row.expected:.1f} (p = {row.p_value:.2g})"
-            )
-            yield problem_at("unbalanced", Place(gold.name), message)

@@ -28,6 +28,12 @@ class Balance(Facts, frozen=True, kw_only=True):
     expected: Annotated[float, Column("by chance", "percent", means="how many chance makes right")]
     p_value: Annotated[float, Column("p", "score", means="exact, two-sided")]
 
+    @property
+    def sentence(self) -> str:
+        of = f"{self.right} of {plural(self.questions, 'question')}"
+        luck = f"where chance gives {self.expected:.1f} (p = {self.p_value:.2g})"
+        return f"{self.where} is right in {of}, {luck}"
+
 
 class ValidateResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="validate"):
     """Whether runs would be accepted, and all that is wrong with them."""
@@ -78,11 +84,10 @@ class View(view.View[ValidateResult]):
             notes.append(f"{hidden:,} more; --most 0 (in Python: most=0) shows all.")
         odd = [f"odd, but no problem: {p.place}: {p.message}" for p in result.warnings]
         notes += [sentence(note) for note in (*view.few(odd, MOST_ODD), *result.notes)]
-        grids = [Grid([Column("place"), Column("problem")], rows)] if rows else []
-        if result.balance:
-            grids.append(Grid.of_rows(Balance, result.balance, *Balance.__struct_fields__))
-            grids[-1].title = "Where right answers stand"
-        grids = grids or [Grid([Column("place"), Column("problem")], rows)]
+        listed = Grid([Column("place"), Column("problem")], rows)
+        where = Grid.of_rows(Balance, result.balance, *Balance.__struct_fields__)
+        where.title = "Where right answers stand"
+        grids = [grid for grid in (listed, where) if grid.rows] or [listed]
         grids[-1].notes = notes
         return grids
 
