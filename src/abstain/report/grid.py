@@ -253,7 +253,6 @@ def _annotations(kind: type[Struct]) -> dict[str, Any]:
 
 
 def _types(annotation: Any) -> set[Any]:
-    """The types of a value, without None."""
     return set(get_args(annotation) or (annotation,)) - {type(None)}
 
 

@@ -120,7 +120,6 @@ def _lines(
 
 
 def _width(strips: Sequence[Strip]) -> int:
-    """The columns that they take side by side."""
     return sum([strip.width + 2 for strip in strips]) - 2
 
 
@@ -172,7 +171,6 @@ def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip
 
 
 def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) -> Iterator[Line]:
-    """The heading, a rule and the rows of columns that stand side by side."""
     heads, *rows = zip(*[_cells(strip, signs, wraps=wraps) for strip in strips], strict=True)
     yield [("  ".join([head[0][0][0] for head in heads]), "bold")]
     rule = "─" if signs is BLOCKS else "-"
@@ -191,7 +189,6 @@ def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) ->
 
 
 def _cells(strip: Strip, signs: Signs, *, wraps: bool) -> list[list[Line]]:
-    """The heading and the cells of a column, each in lines."""
     if wraps and strip.is_text:
         wrapped = [_padded(strip, _wrap(text, strip.width)) for text in strip.texts]
         return [[[(line, "")] for line in lines] for lines in wrapped]
@@ -222,7 +219,6 @@ ONE_COLUMN = dict.fromkeys(map(ord, "→─–—…×±≤≥’“”"))
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    """A text in lines that keep within a width; a word that is longer is broken."""
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and _len(lines[-1]) + 1 + _len(word) > width:
@@ -251,7 +247,6 @@ def _padded(strip: Strip, texts: Sequence[str]) -> list[str]:
 
 
 def _widths(texts: Sequence[str]) -> Iterable[int]:
-    """The columns that texts take on a terminal."""
     return map(len if "".join(texts).isascii() else _len, texts)
 
 
