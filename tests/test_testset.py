@@ -60,7 +60,7 @@ def test_a_test_set_of_xml_does_not_depend_on_the_key(tmp_path: Path, ending: st
 
 
 @pytest.mark.parametrize("source", ["csv", "tsv", "jsonl", "json", "parquet"])
-@pytest.mark.parametrize("ending", ["xml", "csv", "jsonl"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_a_test_set_of_a_table_does_not_depend_on_the_key(
     tmp_path: Path, source: str, ending: str
 ) -> None:
@@ -94,6 +94,8 @@ def test_a_test_set_of_a_table_does_not_depend_on_the_key(
         assert {*left_out} == {"correct", "difficulty", "answerable"}
         seen.add(target.read_bytes())
     assert len(seen) == 1
+    with refuses(ab.UsageError, "test.xml"):
+        ab.testset(path, tmp_path / "test.xml")
     again = ab.validate(tmp_path / f"test.{ending}", run_of([f"1/{n}/1" for n in range(6)], "B"))
     assert again.valid  # participants check their runs against it
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, Unpack
 from xml.etree import ElementTree
 
-import polars as pl
-
 from abstain.errors import UsageError, check_name, option
 from abstain.io.files import Opened, write_errors
 from abstain.io.output import whole
@@ -56,7 +54,8 @@ def testset(
             return len(standard), left_out
         bare = Opened(standard.name, data=ElementTree.tostring(tree.getroot()))
         standard = read_gold(bare, answers=False)
+    elif to == "qa4mre":
+        raise UsageError(f"{standard.name} is no QA4MRE XML, so its test set cannot be: {name}")
     shown = [n for n in (*SEEN, *chosen) if n in standard.frame.columns]
-    frame = standard.frame.select(shown)
-    write_table(frame.with_columns(correct=pl.lit("")) if to == "qa4mre" else frame, Path(name))
+    write_table(standard.frame.select(shown), Path(name))
     return len(standard), left_out or tuple(n for n in table.columns if n not in shown)
