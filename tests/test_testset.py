@@ -110,7 +110,7 @@ def test_what_an_organiser_names_is_seen_but_never_an_answer(
     (tmp_path / "gold.xml").write_text(xml_gold("2"), encoding="utf-8")
     gold, target = str(tmp_path / "gold.xml"), tmp_path / "test.xml"
     assert run(["testset", gold, "-o", str(target), "--keep", "type"]) == 0
-    says(capsys.readouterr().err, "correct")
+    says(capsys.readouterr().out, "correct")
     assert 'type="CAUSAL"' in target.read_text(encoding="utf-8")
     assert run(["testset", gold, "-o", str(target)]) == 2
     assert "--force" in capsys.readouterr().err

@@ -37,4 +37,4 @@ def testset(gold: str, reading: Reading, keep: tuple[str, ...], output: Path, fo
     how = {name: getattr(reading, name) for name in ("format", "pick", "columns")}
     questions, left_out = write(gold, output, keep=keep, **how)
     gone = f"; left out: {', '.join(left_out)}" if left_out else ""
-    click.echo(f"{output}: {plural(questions, 'question')}{gone}", err=True)
+    click.echo(f"{output}: {plural(questions, 'question')}{gone}")
