@@ -37,6 +37,7 @@ from abstain.features.season.seal import seal as seal
 from abstain.features.targets.analysis import targets as targets
 from abstain.features.targets.result import TargetsResult as TargetsResult
 from abstain.features.tasks.analysis import tasks as tasks
+from abstain.features.testset.analysis import testset as testset
 from abstain.features.trec_eval.analysis import trec_eval as trec_eval
 from abstain.features.tune.analysis import tune_files as tune_files
 from abstain.features.tune.result import TuneResult as TuneResult

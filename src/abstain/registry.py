@@ -87,6 +87,13 @@ FEATURES = (
         results={"validate": ("result:ValidateResult", "result:View")},
     ),
     Feature(
+        name="testset",
+        help="Write what participants may see of a gold.",
+        guide="testset.md",
+        command="command:testset",
+        functions={"testset": "analysis:testset"},
+    ),
+    Feature(
         name="baseline",
         help="Write a reference run: random, first, blank…",
         guide="campaign.md",

@@ -124,6 +124,7 @@ PIPED = {
     "trec_eval": ("-q -m all_trec qrels.txt brief.txt",),
     "cut": ("qrels.txt long.txt --maximise SetF",),
     "baseline": ("gold.csv oracle",),
+    "testset": ("gold.csv -o test.csv --force",),
     "audit": ("table.csv",),
     "refusals": ("texts.csv", "--rules"),
     "report": (),
@@ -139,7 +140,7 @@ PIPED = {
 }
 """What every command is asked: its files where they are not a gold and two runs."""
 ALONE = (
-    *("measures", "explain", "demo", "baseline", "audit", "refusals", "rank"),
+    *("measures", "explain", "demo", "baseline", "testset", "audit", "refusals", "rank"),
     *("trec_eval", "cut", "editions", "plugins", "tasks", "receive", "seal"),
 )
 

@@ -117,8 +117,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     ),
     "match": (
         "--match WAY",
-        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation) or "
-        "squad (ignoring English articles too).",
+        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation), "
+        "squad (ignoring English articles too) or letters (A is option 1, B option 2, …).",
     ),
     "align": ("--align HOW", "Pair responses with questions by id, or by position."),
     "detect_refusals": (
@@ -154,10 +154,16 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "--name NAME",
         "The name of a run. Repeat it once for each RUN, in order. NAME=PATH names one RUN.",
     ),
+    "corrections": (
+        "--corrections --void CHANGE",
+        "A question to correct after submission: 1/1/4=none (it counts for nobody), 1/1/4=everyone "
+        "(all have it right) or 1/1/4=3 (its new key); or a table of question, correction, reason. "
+        "Repeatable.",
+    ),
 }
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
-REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names")
+REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names", "corrections")
 """Fields whose option is repeatable."""
 
 
@@ -246,12 +252,17 @@ class Input(Struct, frozen=True):
 
 
 def reads(
-    *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
+    *kinds: Kind,
+    runs: str = "The runs.",
+    alone: str = "",
+    gold_alone: bool = False,
+    without: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """A decorator: give a command GOLD, RUN… and the options of reading; it gets `inputs`.
 
     `kinds` are the other kinds of input that it takes. `without` says of fields why they mean
-    nothing for this command. `alone` is a parameter that makes one file enough.
+    nothing for this command. `alone` is a parameter that makes one file enough; with `gold_alone`
+    it always is.
     """
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
 
@@ -285,7 +296,7 @@ def reads(
             season = read_season(files[0])
             typed = [field for field in OPTIONS if is_typed(f"reading_{field}")]
             return Input(files, kind, season.reading_with(reading, typed), season=season)
-        if kind == "gold" and len(files) < 2 and not values.get(alone):
+        if kind == "gold" and len(files) < 2 and not (gold_alone or values.get(alone)):
             hint = f", or say {flags}" if flags else ""
             raise UsageError(f"name the gold and at least one run{hint}")
         if kind == "counts" and len(files) > 1:

@@ -13,6 +13,7 @@ from abstain.io.tables import Table
 from abstain.outcomes import Unanswerable
 from abstain.reading import (
     Align,
+    Corrections,
     EngineName,
     Match,
     PolicyLike,
@@ -45,6 +46,7 @@ def read(
     engine: EngineName | None = None,
     master: str | None = None,
     names: Sequence[str] | str | None = None,
+    corrections: Corrections = None,
 ) -> Evaluation:
     """Read runs and judge them against a gold, once: the analyses are methods of the result.
 
@@ -67,6 +69,9 @@ def read(
         cluster: The attribute by which questions are clustered (cluster-robust intervals, tests).
         engine: What reads and counts files: polars (the default), duckdb or spark.
         master: The URL of the Spark master.
+        names: Names for the runs, in order.
+        corrections: Questions that were corrected after submission, such as `{"1/1/4": "none"}`
+            (`none`, `everyone` or the new key), or a table of question, correction and reason.
     """
     options: Any = {name: value for name, value in locals().items() if name in OPTIONS}
     return evaluate(gold, runs, Reading.of(**options))
@@ -91,6 +96,10 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     _check_columns(responses, standard.tables, reading, judged=False)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
+    if reading.corrections:
+        from abstain.runs.corrections import corrected
+
+        standard, reading = corrected(standard, reading)
     return Evaluation(GoldRuns(standard, responses, reading), reading)
 
 

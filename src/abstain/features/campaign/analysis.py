@@ -11,6 +11,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
+from abstain.features.campaign.corrections import moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
@@ -129,6 +130,7 @@ def campaign(
     title: str = "Campaign",
     about: str = "",
     secret: Sequence[str] = (),
+    languages: Sequence[str] = (),
     checked: ValidateResult | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CampaignResult:
@@ -149,6 +151,7 @@ def campaign(
         title: What the overview is called.
         about: What its readers should know of it.
         secret: Attributes whose slices a blind phase hides.
+        languages: Languages that the campaign offered: they are listed even without a run.
         checked: What is wrong with all runs that were handed in, where some were left out.
         progress: Called with how many pairs of runs are compared, of how many.
     """
@@ -210,6 +213,7 @@ def campaign(
         about=about,
         secret=tuple(secret),
         sha256=_hashes(source) if isinstance(source, GoldRuns) else {},
+        languages=tuple(languages),
         measure=name,
         pass_mark=pass_mark,
         seed=seed,
@@ -233,6 +237,8 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(withdrawn),
+        corrections=source.gold.corrections if source.gold else (),
+        moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(odd) if checked is None else checked.warnings,

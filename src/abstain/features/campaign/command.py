@@ -58,6 +58,12 @@ if TYPE_CHECKING:
     required=True,
 )
 @options.force("Replace the folder.")
+@option(
+    "--language CODE",
+    "A language that the campaign offered, to list even without a run. Repeatable.",
+    to="languages",
+    multiple=True,
+)
 @option("--title TEXT", "The title of the page.", default="Campaign", section=SHOWING)
 @option(
     "-f --format",

@@ -80,13 +80,13 @@ class Overview:
 
     @property
     def hardness(self) -> str:
-        """How many questions were right in no run, in every run, and in how many at the median."""
+        """How many questions were right in some run, none or all, and how often at the median."""
         right, runs = self.tried[0], len(self.runs)
-        nobody, everybody = int((right == 0).sum()), int((right == runs).sum())
+        some, everybody = int((right > 0).sum()), int((right == runs).sum())
         return (
-            f"{plural(nobody, 'question was', 'questions were')} right in no run "
-            f"({100 * nobody / len(right):.1f} %), {everybody} in every run; the median question "
-            f"was right in {np.median(right):g} of {plural(runs, 'run')}."
+            f"{plural(some, 'question was', 'questions were')} right in at least one run "
+            f"({100 * some / len(right):.1f} %), {len(right) - some} in none, {everybody} in every "
+            f"run; the median question was right in {np.median(right):g} of {plural(runs, 'run')}."
         )
 
     @cached_property
@@ -126,6 +126,13 @@ class Pairs:
             return {}
         slices = slices_of(self.attributes, attribute)
         return {value: slices.slice_of == at for at, value in enumerate(slices.names)}
+
+    def mean_increase(self, chosen: Marks) -> float | None:
+        """The mean increase in percent, over the chosen pairs where right responses increased."""
+        before, after = self.main_right[chosen], self.auxiliary_right[chosen]
+        more = (after > before) & (before > 0)
+        gains = 100 * (after[more] - before[more]) / before[more]
+        return float(gains.mean()) if gains.size else None
 
     def counts(self, chosen: Marks) -> PairCounts:
         """Right responses over all runs in the chosen pairs."""
