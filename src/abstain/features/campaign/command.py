@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
 )
 @option("--blind", "Write nothing that gives the gold away.")
+@option(
+    "--organiser DIR",
+    "Write a folder for the organiser alone too: problems, notes, paths, every name.",
+)
+@option("--letters DIR", "Write a text to send to each team: what was received, what is wrong.")
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",
@@ -46,12 +51,12 @@ if TYPE_CHECKING:
     "drawn and written to it).",
 )
 @option("--reveal", "Let the pages of --teams show the gold and who is who.")
-@option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)
+@option("--references/--no-references", "List reference runs (oracle, blank, …) in tables.")
 @options.interval
 @options.level()
 @options.seed("The seed of the random reference run.")
 @options.output(
-    "The folder to write. If that fails, no partial folder is left.",
+    "The folder to write: all of it may be published. If that fails, no partial folder is left.",
     "DIR",
     writes=False,
     required=True,
@@ -77,6 +82,8 @@ def campaign(
     skip_invalid: bool,
     max_runs: int | None,
     blind: bool,
+    organiser: str | None,
+    letters: str | None,
     teams: str | None,
     pseudonyms: str | None,
     reveal: bool,
@@ -90,9 +97,9 @@ def campaign(
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     abstain campaign gold.xml submissions -o blind --skip-invalid --blind --teams pages
     """
+    from abstain.features.campaign import view
     from abstain.features.campaign.analysis import opened_campaign
     from abstain.features.campaign.blind import blinded, held_back
-    from abstain.features.campaign.view import TEAMS, whole_folder_free, write_teams
 
     if blind and reveal:
         raise UsageError("--blind and --reveal exclude each other")
@@ -100,13 +107,20 @@ def campaign(
         raise UsageError("--reveal needs --teams")
     if pseudonyms and not (teams or blind):
         raise UsageError("--pseudonyms needs --teams or --blind")
-    whole_folder_free(output, force=force)
-    if teams is not None:
-        whole_folder_free(Path(teams), force=force, marker=TEAMS)
-    paths = {"--teams": teams, "-o": output, "--pseudonyms": pseudonyms}
-    for (one, a), (other, b) in combinations(paths.items(), 2):
-        if a is not None and b is not None and Path(a).absolute() == Path(b).absolute():
+    folders = {"-o": output, "--organiser": organiser, "--teams": teams, "--letters": letters}
+    markers = {"--teams": view.TEAMS, "--letters": view.LETTERS}
+    for name, folder in folders.items():
+        if folder is not None:
+            marker = markers.get(name, "results.json")
+            view.whole_folder_free(Path(folder), force=force, marker=marker)
+    paths = {name: Path(p).absolute() for name, p in folders.items() if p is not None}
+    if pseudonyms is not None:
+        paths["--pseudonyms"] = Path(pseudonyms).absolute()
+    for (one, a), (other, b) in permutations(paths.items(), 2):
+        if a == b:
             raise UsageError(f"{one} and {other} name the same path, expected two")
+        if b in a.parents:
+            raise UsageError(f"{one} lies in the folder of {other}, expected a place beside it")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
         runs, reading = inputs.runs, inputs.reading
@@ -118,12 +132,16 @@ def campaign(
     other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
     if teams is not None:
         with working("writing the teams' pages…"):
-            codes = zip(evaluation.runs, evaluation.data.codes, strict=True)
-            revealed = dict(codes) if reveal else None
-            write_teams(
+            revealed = evaluation if reveal else None
+            view.write_teams(
                 result, teams, pseudonyms=other_names, revealed=revealed, held=held, force=force
             )
+    if letters is not None:
+        view.write_letters(result, letters, force=force)
     command = f"{context.obj or 'abstain campaign'} -o overview"
+    if organiser is not None:
+        whole = structs.replace(result, command=command)
+        view.write_campaign(whole, organiser, organiser=True, force=force)
     if blind:
         command, result = "", blinded(result, other_names, held)
     write(result, output, Showing(format=format, command=command), force=force)
@@ -131,8 +149,8 @@ def campaign(
         click.echo(f"run {shown(run)} is held back until the gold is public: {why}", err=True)
     if checked is not None and checked.skipped:
         count = plural(len(checked.skipped), "run was", "runs were")
-        where = "each team's folder" if blind else f"{output}/problems.csv"
-        click.echo(f"{count} left out for problems: {where} lists them", err=True)
+        where = f"{organiser}/problems.csv lists" if organiser else "--organiser DIR writes"
+        click.echo(f"{count} left out for problems: {where} them", err=True)
         raise click.exceptions.Exit(EXIT_NO)
 
 
