@@ -59,7 +59,7 @@ class View(view.View[CampaignResult]):
         names = ["#", "run", self.result.measure, "low", "high", "group", "outcomes"]
         names += ["right", "wrong", "blank", "status"]
         grid = self.whole().in_order(names)
-        for spare in ("low", "high", "group"):  # what stands side by side is read at one glance
+        for spare in ("low", "high", "group", "status"):  # one table, read at a glance
             if _width(grid) > WIDTH:
                 names.remove(spare)
                 grid = self.whole().in_order(names)
