@@ -13,6 +13,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
+from abstain.features.campaign.result import CampaignResult
 from tests.campaign.messy import PRIVATE, PSEUDONYMS, TEAMS, Messy, texts
 from tests.snapshots import says
 
@@ -73,7 +74,7 @@ def test_nothing_of_the_organisers_is_published(phase: str, request: pytest.Fixt
 
 def test_a_saved_page_is_as_safe_as_the_folder(revealed: Messy, tmp_path: Path) -> None:
     """The page that one mails round, and the page of the saved facts."""
-    whole = ab.load(revealed.here / "organiser" / "results.json")
+    whole = kept(revealed)
     whole.save(tmp_path / "page.html")
     page = unescape((tmp_path / "page.html").read_text("utf-8"))
     assert not [word for word in (*revealed.files, *NOTES) if word in page]
@@ -91,6 +92,13 @@ def test_folders_of_which_one_is_published_do_not_lie_in_each_other(tmp_path: Pa
 
 
 # ------------------------------------------------------------------ sentences, by the facts
+
+
+def kept(messy: Messy) -> CampaignResult:
+    """What the organiser has of it."""
+    whole = ab.load(messy.here / "organiser" / "results.json")
+    assert isinstance(whole, CampaignResult)
+    return whole
 
 
 def summary(messy: Messy, folder: str = "out") -> str:
@@ -152,10 +160,10 @@ def test_a_team_without_a_ranked_run_is_named_with_the_reason(
     for team, (count, why) in reasons.items():
         shown, how = (team, f"{count} {why}") if phase == "revealed" else (PSEUDONYMS[team], why)
         assert f"Team {shown} has no ranked run ({how})." in text
-    shown = {PSEUDONYMS[team] if phase == "blind" else team for team in TEAMS}
+    names = {PSEUDONYMS[team] if phase == "blind" else team for team in TEAMS}
     assert not [
         team
-        for team in shown
+        for team in names
         if team not in text + ((messy.here / "out" / "tables" / "leaderboard.csv").read_text())
     ]
 
@@ -195,7 +203,7 @@ def test_a_letter_says_what_is_wrong_and_how_to_mend_it(
         assert all(len(line) <= 80 for line in text.splitlines())
     if phase == "revealed":
         says([letters[Path(f"{team}.txt")] for team in TEAMS], "strange_v7.csv:62", "'q03'")
-    told = ab.load(messy.here / "organiser" / "results.json").letters()
+    told = kept(messy).letters()
     assert told["hotelteam"] == letters[Path("hotelteam.txt")].replace(
         "Campaign", "Campaign (organiser)"
     )

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 import abstain as ab
 from abstain.cli import run
+from abstain.features.campaign.result import CampaignResult
 from tests.campaign.season import TEAMS, Season, as_csv, faults, lay_out, zipped
 from tests.snapshots import refuses, says
 
@@ -305,6 +306,7 @@ def test_odd_things_are_told_unasked(tmp_path: Path) -> None:
         assert {own.kind for own in found.warnings} == {"file name", "identical runs"}
         assert any("'1/1/2' says 'None of the aboe'" in note for note in found.notes)
     for folder, private in (("out", False), ("organiser", True)):
+        assert isinstance(found, CampaignResult)
         found.save(tmp_path / folder, organiser=private)
         for name in ("summary.md", "index.html"):
             text = (tmp_path / folder / name).read_text().replace("\\", "")

@@ -16,7 +16,7 @@
   };
   const titled = (text, most) => (typeof text === "string" && text.length > most ? { title: text } : {});
   // A name goes on in the next line after a sign, and inside of a word only if that fills a phone.
-  const inWordsOnly = (text) => text.split(/(?<=[^\p{L}\p{N}\s]|[\p{L}\p{N}]{18})(?=.)/u).flatMap((part) => [part, el("wbr")]);
+  const inWordsOnly = (text) => text.split(/(?<=[^\p{L}\p{N}\s]|[\p{L}\p{N}]{18})(?=.)/u).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
   const fileName = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "slice";
   const fixed = (value, digits) => {
     const text = value.toFixed(digits);
