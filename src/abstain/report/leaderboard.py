@@ -13,8 +13,7 @@ from abstain.errors import plural
 from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.report.charts import NOT_A_RUN, chart, dots_and_spans, heat_map, lines
-from abstain.report.grid import Cell, Column, Grid
-from abstain.report.page import Figure, PageTable, Section
+from abstain.report.page import Figure, Section
 from abstain.report.view import count_text, score_text, slice_text
 from abstain.stats.orderings import Lead, leads
 
@@ -133,30 +132,7 @@ def rewards_section(runs: Sequence[str], counts: CountsArray, item: Measure) -> 
     section = Section("measure", "What is rewarded", facts=facts, short="Rewards")
     if runs:
         section.figures = [decision_figure(runs, counts)]
-        section.tables = [leads_table(runs, counts)]
     return section
-
-
-def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
-    """Who would win under another t."""
-    right, wrong = _shares(counts)
-    ends = "one end of a range of t; at t, answering pays if the chance of being right is above t"
-    columns = [Column("from t", "score", means=ends), Column("to t", "score", means=ends)]
-    columns.append(Column("first", means="the run that is best in this range"))
-    columns.append(Column("right %", "percent", means="its share of right answers"))
-    columns.append(Column("wrong %", "percent", means="its share of wrong ones"))
-    rows: list[list[Cell]] = []
-    for lead in leads(right, wrong):
-        at = lead.run
-        shares = [0.0, 0.0] if at is None else [100 * float(right[at]), 100 * float(wrong[at])]
-        rows.append([lead.start, lead.stop, _name(runs, lead), *shares])
-    return PageTable(
-        "leads",
-        "Who would win under another t",
-        "At t a wrong answer costs t/(1−t) right ones, so answering pays if the chance of being "
-        "right is above t.",
-        Grid(columns, rows),
-    )
 
 
 def _shares(counts: CountsArray) -> tuple[Array, Array]:

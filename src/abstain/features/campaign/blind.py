@@ -42,10 +42,7 @@ FEWEST = 5
 SMALL_SLICES = "A score in a slice with fewer than five answers is left out (–)."
 REVEALING = ("nca", "correct", "answer", "accepted", "gold")
 """Attributes that say what is right."""
-HARMLESS = (
-    *("abstain", "policy", "title", "measure", "pass_mark", "seed", "level"),
-    "with_references",
-)
+HARMLESS = ("abstain", "policy", "title", "measure", "pass_mark", "seed", "level")
 """What a blind result has of the open one as it is."""
 BEST_ONLY = "Each team is shown with its best run only, under a pseudonym for this phase."
 HELD = "held back until the gold is public"
@@ -108,6 +105,7 @@ def blinded(
         questions=_questions(result, names),
         breakdowns=tuple(with_outcomes(b, np.array(b.outcomes)[:, order]) for b in safe),
         references=tuple(map(with_slices, luck)),
+        with_references=result.with_references,
         unranked=tuple(map(with_slices, unranked)),
         apart=dict(sorted(apart.items())),
         blind=True,
@@ -326,5 +324,4 @@ def drawn_pseudonyms(teams: Sequence[str]) -> dict[str, str]:
 def teams_of_campaign(result: CampaignResult) -> list[str]:
     """Every team that handed something in, valid or not."""
     teams = {row.team for row in result.rows} | {run.team for run in result.unranked}
-    teams |= {problem.team for problem in (*result.problems, *result.warnings) if problem.team}
-    return sorted(teams | {team for team in result.apart if team})
+    return sorted(teams | {*result.apart} - {""})

@@ -107,15 +107,12 @@ def campaign(
         raise UsageError("--reveal needs --teams")
     if pseudonyms and not (teams or blind):
         raise UsageError("--pseudonyms needs --teams or --blind")
-    folders = {"-o": output, "--organiser": organiser, "--teams": teams, "--letters": letters}
-    markers = {"--teams": view.TEAMS, "--letters": view.LETTERS}
-    for name, folder in folders.items():
-        if folder is not None:
-            marker = markers.get(name, "results.json")
-            view.whole_folder_free(Path(folder), force=force, marker=marker)
-    paths = {name: Path(p).absolute() for name, p in folders.items() if p is not None}
-    if pseudonyms is not None:
-        paths["--pseudonyms"] = Path(pseudonyms).absolute()
+    folders: dict[str, Path | str | None] = {"-o": output, "--organiser": organiser}
+    folders |= {"--teams": teams, "--letters": letters}
+    named = [*folders.items(), ("--pseudonyms", pseudonyms)]
+    paths = {name: Path(path).absolute() for name, path in named if path is not None}
+    for folder in (each for each in folders.values() if each is not None):
+        view.whole_folder_free(Path(folder), force=force)
     for (one, a), (other, b) in permutations(paths.items(), 2):
         if a == b:
             raise UsageError(f"{one} and {other} name the same path, expected two")
@@ -149,8 +146,8 @@ def campaign(
         click.echo(f"run {shown(run)} is held back until the gold is public: {why}", err=True)
     if checked is not None and checked.skipped:
         count = plural(len(checked.skipped), "run was", "runs were")
-        where = f"{organiser}/problems.csv lists" if organiser else "--organiser DIR writes"
-        click.echo(f"{count} left out for problems: {where} them", err=True)
+        where = f"{organiser}/problems.csv" if organiser else "--organiser DIR"
+        click.echo(f"{count} left out for problems: {where} lists them", err=True)
         raise click.exceptions.Exit(EXIT_NO)
 
 

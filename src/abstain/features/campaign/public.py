@@ -14,13 +14,12 @@ from abstain.features.campaign.result import CampaignResult
 from abstain.report.page import from_template
 from abstain.runs.faults import Problem
 
-MOST_OF_A_TEAM = 500
-MOST_IN_A_LETTER = 20
+MOST, MOST_IN_A_LETTER = 500, 20
 
 
 def published(result: CampaignResult) -> CampaignResult:
     """The result without problems, notes, paths and names of files: they are the organiser's."""
-    bare = {"reading": None, "subset": None, "notes": (), "command": ""}
+    bare = {"reading": None, "notes": (), "command": ""}
     comparison = result.comparison and replace(result.comparison, **bare)
     nothing = {"problems": (), "warnings": (), "skipped": ()}
     return replace(result, **bare, **nothing, comparison=comparison)
@@ -32,9 +31,7 @@ def problems_of(
     """A team's problems and warnings, without a word on other teams or the organiser's disk."""
     mine = [p for p in result.problems if p.team == team]
     odd = [p for p in result.warnings if p.team == team or p.run in runs]
-    problems, warnings = (
-        [_as_told(p, runs) for p in some[:MOST_OF_A_TEAM]] for some in (mine, odd)
-    )
+    problems, warnings = ([_as_told(p, runs) for p in some[:MOST]] for some in (mine, odd))
     return problems, warnings
 
 

@@ -60,7 +60,7 @@ class View(view.View[CampaignResult]):
         names += ["right", "wrong", "blank", "status"]
         grid = self.whole().in_order(names)
         for spare in ("low", "high", "group", "status"):  # one table, read at a glance
-            if _width(grid) > WIDTH:
+            if "\n\n" in grid_text(grid, "table", width=80):
                 names.remove(spare)
                 grid = self.whole().in_order(names)
         meanings = legend(grid.without_bars().columns)
@@ -114,19 +114,10 @@ class View(view.View[CampaignResult]):
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
-def _width(grid: Grid) -> int:
-    bare = grid.without_bars()
-    columns = zip(bare.columns, bare.texts(4), strict=True)
-    return sum(2 + max(map(len, (column.name, *texts))) for column, texts in columns) - 2
-
-
-WIDTH = 80
-"""Signs on a line of a terminal."""
 WIDEST, LONGEST = 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
-TEAMS = "teams.md"
-"""The file that tells a folder of teams' pages."""
-LETTERS = "letters.md"
+OURS = RESULTS, TEAMS, LETTERS = "results.json", "teams.md", "letters.md"
+"""Files that tell a folder that was written here."""
 EPOCH = 946_684_800
 """The time of files that are to tell nothing: the year 2000."""
 
@@ -150,7 +141,7 @@ def write_campaign(
         for problems in problem_table(c):
             _write(draft / "problems.csv", grid_text(problems.grid, "csv"))
         _write(draft / "summary.md", summary_text(c))
-        _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
+        _write(draft / RESULTS, msgspec.json.encode(result).decode() + "\n")
         _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
     return tables
 
@@ -165,7 +156,7 @@ def write_teams(
     force: bool = False,
 ) -> None:
     """Write a folder for each team: its page and its tables, blind unless runs are revealed."""
-    with _new_folder(folder, blind=revealed is None, force=force, marker=TEAMS) as draft:
+    with _new_folder(folder, blind=revealed is None, force=force) as draft:
         files = {}
         for name, team, page in Teams(result, pseudonyms, revealed, held).pages():
             files[team] = name
@@ -178,7 +169,7 @@ def write_teams(
 def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = False) -> None:
     """Write a text to send to each team: `letters`."""
     taken: set[str] = set()
-    with _new_folder(folder, blind=False, force=force, marker=LETTERS) as draft:
+    with _new_folder(folder, blind=False, force=force) as draft:
         files = {team: f"{free_name(safe(team) or 'team', taken)}.txt" for team in letters(result)}
         for team, text in letters(result).items():
             _write(draft / files[team], text)
@@ -191,25 +182,23 @@ def _contents(what: str, option: str, files: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _new_folder(
-    folder: str | Path, *, blind: bool, force: bool, marker: str = "results.json"
-) -> Iterator[Path]:
+def _new_folder(folder: str | Path, *, blind: bool, force: bool) -> Iterator[Path]:
     """A folder that is written whole or not at all; a blind one tells no times."""
-    whole_folder_free(Path(folder), force=force, marker=marker)
+    whole_folder_free(Path(folder), force=force)
     with whole_folder(folder) as draft:
         yield draft
         for path in (*draft.rglob("*"), draft) if blind else ():
             os.utime(path, (EPOCH, EPOCH))
 
 
-def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json") -> None:
-    """Refuse a folder that may not be written; `marker` is the file that tells a folder of ours."""
+def whole_folder_free(target: Path, *, force: bool) -> None:
+    """Refuse a folder that may not be written."""
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     if target.exists() and any(target.iterdir()):
         if not force:
             raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
-        if not (target / marker).exists():
+        if not any((target / name).exists() for name in OURS):
             raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
 
 
