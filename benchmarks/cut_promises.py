@@ -17,8 +17,7 @@ import sys
 import numpy as np
 
 import abstain as ab
-from abstain.features.cut.runs import score_tables
-from abstain.features.cut.scores import of_run, origin_of
+from abstain.features.cut.scores import of_run, origin_of, score_tables
 from abstain.features.cut.tuning import Chooser, keeping, losses
 from abstain.rankings.read import read_rankings
 from cut_elsewhere import KINDS, SHARED, Collection, read

@@ -12,8 +12,8 @@ error is any pair that is found different, the power that of any pair. What is t
 a verdict ends there.
 
 Parts: counts (precision), counted (other measures of counts), decisions (to answer), confidence,
-clustered, families (ten runs), scores (by topic), student (t alone, for comparison), meta (all
-pairs together) and meta of scores, editions (of a campaign). Then verdicts by intervals and
+clustered, families (ten runs), scores (by topic), student (t alone, for comparison), meta of scores
+(all pairs together), editions (of a campaign). Then verdicts by intervals and
 promises: cut (is one advised to cut?), gates (which run passes?), risk (bounds on clustered
 questions), surest (bounds where the surest answers are the worst), differences (intervals of
 precision), gain (of `tune`), targets (does a model heed what an error costs?), judges (whose
@@ -45,7 +45,6 @@ PARTS = {
     "families": (tests.families, 4),
     "scores": (by_topic.scores, 1),
     "student": (by_topic.student, 1),
-    "meta": (by_precision.meta, 2),
     "meta of scores": (by_topic.meta, 4),
     "editions": (by_edition.editions, 1),
     "cut": (by_cut.cut, 4),

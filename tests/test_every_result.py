@@ -166,5 +166,5 @@ def test_a_curve_of_no_question_is_refused_when_it_is_loaded(tmp_path: Path) -> 
         plain = made(kind, tmp_path).to_dict()
         plain["results"][0]["counts"] = {}
         (tmp_path / "broken.json").write_text(json.dumps(plain))
-        with pytest.raises(ab.InputError, match="lacks points or numbers"):
+        with pytest.raises(ab.InputError, match="is not a complete result"):
             ab.load(tmp_path / "broken.json")

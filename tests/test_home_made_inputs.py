@@ -325,7 +325,7 @@ def test_scores_between_0_and_1_are_not_guessed(name: str) -> None:
     columns = {} if name == "grade" else {"grade": "score"}
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(frame, columns=columns).score("c@1")
-    says(str(caught.value), "0.1", "0.9", "1", "0", "0.5")
+    says(str(caught.value), "0.1", "0.9", "1", "0")
 
 
 def test_rows_without_any_name_are_still_counted() -> None:

@@ -52,42 +52,19 @@ def graded(**columns: list[object]) -> pl.DataFrame:
     return pl.DataFrame({"outcome": ["right"] * len(next(iter(columns.values()))), **columns})
 
 
-@pytest.mark.parametrize(
-    ("frame", "said"),
-    [
-        # one run has both kinds, no other run has the same: the column alone names the runs
-        (
-            graded(run=["a", "a", "b"], question=[1, 1, 2], kind=["x", "y", "x"]),
-            ("'kind'",),
-        ),
-        # another run has the same question and kind: only both together do
-        # without a run
-        (
-            graded(question=[1, 1, 2], kind=["x", "y", "x"]),
-            ("'kind'",),
-        ),
-        # a column of systems by its name comes first
-        (
-            graded(question=[1, 1], kind=["x", "y"], engine_name=["x", "y"]),
-            ("'engine_name'",),
-        ),
-        (
-            graded(question=[1, 1, 2], trial=[1, 2, 1], attempt=[1, 1, 1]),
-            ("'trial'",),
-        ),
-    ],
-)
-def test_what_tells_rows_of_one_question_apart(frame: pl.DataFrame, said: tuple[str, ...]) -> None:
+def test_rows_of_one_question_are_refused() -> None:
+    frame = graded(run=["a", "a", "b"], question=[1, 1, 2], kind=["x", "y", "x"])
     with pytest.raises(ab.InputError) as caught:
         ab.read_judged(frame).score("c@1")
-    says(str(caught.value), *said)
+    says(str(caught.value), "row 2", "'a'", "'1'")
 
 
-def test_nothing_is_advised_where_no_column_tells_them_apart() -> None:
-    frame = graded(question=[1, 1, 2], kind=["x", "x", "x"])
+def test_a_column_of_systems_is_not_pooled() -> None:
     with pytest.raises(ab.InputError) as caught:
-        ab.read_judged(frame).score("c@1")
-    assert "apart" not in str(caught.value)
+        ab.read_judged(graded(question=[1, 1], kind=["x", "y"], engine_name=["x", "y"])).score(
+            "c@1"
+        )
+    says(str(caught.value), "'engine_name'")
 
 
 def test_the_grades_without_a_meaning_are_named_the_most_frequent_first() -> None:

@@ -184,10 +184,11 @@ def test_kinds_by_slice_and_side(engine: Callable[[pl.DataFrame], Any], several:
     assert held.data.kinds.shape == (2, 200)
     for evaluation in (counted, held, held.only(runs=["r", "s"])):
         sides = evaluation.data.sides(["topic"])
-        assert sides.table.shape == (6, 2, KINDS)
+        counts = evaluation.data.source.count_kinds(["topic"])
+        assert sides.shape == (6, 2, KINDS)
         seen = {
             (run, topic, side * KINDS + kind): n
-            for run, (topic,), table in zip(sides.runs, sides.slices, sides.table, strict=True)
+            for run, (topic,), table in zip(counts.runs, counts.slices, sides, strict=True)
             for side, kinds in enumerate(table.tolist())
             for kind, n in enumerate(kinds)
             if n
@@ -228,7 +229,7 @@ def test_a_column_by_each_name_and_in_each_writing(
         evaluation = ab.read_judged(rows)
         assert evaluation.data.marks_unanswerable
         assert list(counts_of(evaluation.score())["run"]) == [2, 1, 0, 0, 1]
-        assert evaluation.data.sides().table.sum(axis=2).tolist() == [[2, 2]]
+        assert evaluation.data.sides().sum(axis=2).tolist() == [[2, 2]]
         assert evaluation.data.codes.tolist() == [[0, 5, 0, 1]]
 
 
@@ -282,7 +283,7 @@ def test_judged_rows_of_one_question_agree(here: Here) -> None:
     with refuses(ab.InputError, "graded.csv", "'q1'"):
         ab.read_judged("graded.csv").score()
     here.write("graded.csv", rows.format(""))
-    assert ab.read_judged("graded.csv").data.sides().table.sum(axis=2).tolist() == [[0, 1], [0, 1]]
+    assert ab.read_judged("graded.csv").data.sides().sum(axis=2).tolist() == [[0, 1], [0, 1]]
 
 
 def test_judged_rows_without_such_a_column_stay_as_they_are() -> None:
@@ -301,10 +302,11 @@ def test_a_missing_row_has_the_side_of_its_question() -> None:
             "answerable": ["yes", "no", "yes"],
         }
     )
-    sides = ab.read_judged(rows).data.sides()
-    assert sides.runs == ["a", "b"]
-    assert sides.table[:, 1].sum(axis=1).tolist() == [1, 1]
-    assert sides.table[1, 1, blank_kind(Why.MISSING)] == 1
+    judged = ab.read_judged(rows)
+    assert judged.runs == ("a", "b")
+    sides = judged.data.sides()
+    assert sides[:, 1].sum(axis=1).tolist() == [1, 1]
+    assert sides[1, 1, blank_kind(Why.MISSING)] == 1
 
 
 # ------------------------------------------------------------------------------ the same by any way
@@ -327,7 +329,7 @@ def test_squad_and_a_plain_table_say_the_same(here: Here) -> None:
         # Right: a (and d); wrong: b, e; blank: c (and d).
         right = {None: [2, 2, 0, 0, 1], "right": [2, 2, 0, 0, 1], "blank": [1, 2, 0, 0, 2]}
         assert counts[0] == right.get(way, [1, 3, 0, 0, 1])
-        tables = [e.data.sides().table for e in (judged, by_data, plain)]
+        tables = [e.data.sides() for e in (judged, by_data, plain)]
         for table in tables:  # an empty answer is declined in SQuAD, and empty in a table
             blanks = [blank_kind(why) for why in (Why.DECLINED, Why.EMPTY)]
             assert table[0][:, [RIGHT, WRONG]].tolist() == [[1, 1], [0, 1]]
@@ -345,7 +347,7 @@ def test_abstentionbench_and_a_plain_table_say_the_same(here: Here) -> None:
     for way, counts in ((None, [2, 2, 1]), ("blank", [1, 2, 2]), ("wrong", [1, 3, 1])):
         log = ab.read_judged("Data_Model/1/Eval.json", unanswerable=way)  # type: ignore[arg-type]
         table = ab.read_judged("graded.csv", unanswerable=way)  # type: ignore[arg-type]
-        assert (log.data.sides().table == table.data.sides().table).all()
+        assert (log.data.sides() == table.data.sides()).all()
         for evaluation in (log, table):
             (k,) = counts_of(evaluation.score()).values()
             assert [k[0], k[1], sum(k[2:])] == counts

@@ -1,4 +1,4 @@
-"""Precision of two runs, many samples at once; and of ten runs by `meta`."""
+"""Precision of two runs, many samples at once."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from abstain.measures import measure
-from abstain.stats.proportions import all_pairs as all_pairs_p
 from abstain.stats.proportions import p_values, tables
-from abstain.stats.resampling.draws import all_pairs
-from abstain.stats.resampling.samplers import of_outcomes
 from simulated.drawing import (
-    LEVEL,
     TRIALS,
     Array,
     Codes,
@@ -27,9 +23,6 @@ ANSWERS = (3, 5, 10, 20, 40, 200)
 TRUE, APART = (0.5, 0.8, 0.95), 0.3
 MUCH_SHARED = 0.6
 """Of the difficulty of a question, where runs share much of it."""
-RUNS = 10
-FAMILIES = ((50, 0.6, 0.3), (100, 0.5, 0.0), (100, 0.8, 0.6), (300, 0.95, 0.3))
-"""Questions, precision and what is shared."""
 
 
 def settings() -> Iterator[tuple[int, int, str, float]]:
@@ -62,22 +55,3 @@ def counts(samples: int, seed: int) -> None:
             apart = outcomes(generator, shape, covers, np.array([right, right - APART]), shared)
             p, other = (found_by_precision(own, seed) for own in (same, apart))
             row(answers, kind, shared, right, said(p, other))
-
-
-def meta(samples: int, seed: int) -> None:
-    """Families of equal runs by `meta`'s test of all pairs together."""
-    print("| runs | questions | precision | shared | families with an error |")
-    print("| ---: | ---: | ---: | ---: | ---: |")
-    generator = np.random.default_rng(seed)
-    own, pairs = measure("precision"), all_pairs(RUNS)
-    for questions, right, shared in FAMILIES:
-        covers = np.linspace(1, 0.1, RUNS)
-        drawn = outcomes(
-            generator, (samples, RUNS, questions), covers, np.full(RUNS, right), shared
-        )
-        names, errors = [str(k) for k in range(RUNS)], 0
-        for number, codes in enumerate(drawn):
-            source = of_outcomes(names, codes, [own])
-            p = all_pairs_p(source.trials(pairs, own), pairs, trials=TRIALS, seed=number)
-            errors += bool(np.nanmin(p) < LEVEL)
-        print(f"| {RUNS} | {questions} | {right} | {shared} | {errors / samples:.1%} |", flush=True)

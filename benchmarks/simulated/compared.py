@@ -11,9 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from abstain.features.compare.comparison import Comparison, Options
-from abstain.features.compare.confidence import ConfidenceComparison
 from abstain.features.compare.outcomes import OutcomeComparison
-from abstain.features.compare.scores import ScoreComparison
+from abstain.features.compare.resampled import ConfidenceComparison, ScoreComparison
 from abstain.measures import measure
 from abstain.outcomes import CountsArray, DecisionsArray
 from abstain.rankings.scores import ScoreMatrix

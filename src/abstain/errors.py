@@ -159,11 +159,7 @@ def check_name(what: str, name: str, known: Collection[str]) -> None:
 
 
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """The known names that look most like a name, the best first.
-
-    >>> nearest("acuracy", ["accuracy", "c@1", "coverage"])
-    ['accuracy']
-    """
+    """The known names that look most like a name, the best first."""
     from difflib import get_close_matches
 
     by_fold = {candidate.casefold(): candidate for candidate in reversed(list(known))}
@@ -172,30 +168,18 @@ def nearest(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
-    """A count with its noun.
-
-    >>> plural(1, "question"), plural(1200, "question")
-    ('1 question', '1,200 questions')
-    """
+    """A count with its noun."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def shown(text: str, *, most: int = 60) -> str:
-    """A text from user data, quoted, escaped and truncated for an error line.
-
-    >>> shown("q7"), shown("a\\x1b[31m")
-    ("'q7'", "'a\\\\x1b[31m'")
-    """
+    """A text from user data, quoted, escaped and truncated for an error line."""
     short = text if len(text) <= most else text[: most - 1] + "…"
     return "'" + "".join(c if c.isprintable() else repr(c)[1:-1] for c in short) + "'"
 
 
 def some_of(names: Sequence[str], most: int = 3) -> str:
-    """The first few names from user data, quoted.
-
-    >>> some_of(["q1", "q2", "q3", "q4"])
-    "'q1', 'q2', 'q3', …"
-    """
+    """The first few names from user data, quoted."""
     return ", ".join(map(shown, names[:most])) + (", …" if names[most:] else "")
 
 

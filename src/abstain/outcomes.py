@@ -161,12 +161,6 @@ class Counts:
         return cls(result["right"], result["wrong"], unsplit=blanks)
 
 
-DECISIONS: tuple[str, ...] = (
-    *("right", "wrong", "wrongly_declined", "wrongly_answered", "rightly_declined"),
-)
-"""What may become of a question that can or cannot be answered."""
-
-
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """What a run did where an answer was due, and where declining was.
@@ -202,6 +196,9 @@ class Decisions:
     def to_dict(self) -> dict[str, float]:
         """The number of each."""
         return {name: getattr(self, name) for name in DECISIONS}
+
+
+DECISIONS: tuple[str, ...] = Decisions.__slots__
 
 
 def _column(place: int) -> Any:
@@ -300,7 +297,6 @@ VERDICTS: tuple[str, ...] = ("right", "wrong", "blank")
 
 
 def blank_kind(why: Why, candidate: str = "unknown") -> int:
-    """The kind code of a blank with this reason and candidate."""
     return 2 + len(CANDIDATES) * tuple(Why).index(why) + CANDIDATES.index(candidate)
 
 
@@ -350,20 +346,15 @@ DEFAULT_EFFECTS: Mapping[Why, Effect] = {
 }
 
 
-def policy_texts(values: Mapping[str, str] | Iterable[str] | None) -> list[str]:
-    """A policy in any accepted form, as a list of `kind=effect` texts."""
+def stated_effects(values: Mapping[str, str] | Iterable[str] | None) -> dict[Why, Effect]:
+    """Parse a policy: a mapping, or texts `kind=effect`; contradictions raise."""
     if isinstance(values, Mapping):
-        return [f"{kind}={effect}" for kind, effect in values.items()]
-    if values is not None and not isinstance(values, Iterable):
+        values = [f"{kind}={effect}" for kind, effect in values.items()]
+    elif values is not None and not isinstance(values, Iterable):
         raise UsageError(f"a policy maps kinds of blanks to effects (got {values!r})")
-    return [values] if isinstance(values, str) else [str(item) for item in values or ()]
-
-
-def stated_effects(texts: Iterable[str]) -> dict[Why, Effect]:
-    """Parse `kind=effect` texts; unknown names and contradictions raise."""
     effects: dict[Why, Effect] = {}
-    for text in texts:
-        kind, equals, effect = text.partition("=")
+    for text in [values] if isinstance(values, str) else values or ():
+        kind, equals, effect = str(text).partition("=")
         if not equals:
             raise UsageError(f"a policy reads KIND=EFFECT, such as error=wrong (got '{text}')")
         kind, effect = kind.strip().lower(), effect.strip().lower()
@@ -390,12 +381,12 @@ class Policy:
     @classmethod
     def of(cls, values: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
         """A policy from any accepted form: a policy, a mapping, `kind=effect` texts or None."""
-        return values if isinstance(values, Policy) else cls.parse(policy_texts(values))
+        return values if isinstance(values, Policy) else cls.parse(values)
 
     @classmethod
-    def parse(cls, texts: Iterable[str]) -> Policy:
+    def parse(cls, values: Mapping[str, str] | Iterable[str] | None) -> Policy:
         """A policy from `kind=effect` texts; reasons that they do not name keep their default."""
-        return cls({**DEFAULT_EFFECTS, **stated_effects(texts)})
+        return cls({**DEFAULT_EFFECTS, **stated_effects(values)})
 
     def outcomes(self, excluded: int) -> IntArray:
         """Lookup table from kind code to index in `COUNTED`; `excluded` where there is none."""

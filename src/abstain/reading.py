@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 import msgspec
 
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
-from abstain.outcomes import Policy, Unanswerable, policy_texts, stated_effects
+from abstain.outcomes import Policy, Unanswerable, stated_effects
 
 Match: TypeAlias = Literal["id", "text", "squad"]
 Align: TypeAlias = Literal["id", "position"]
@@ -23,13 +23,10 @@ PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    name: get_args(words)
-    for name, words in (
-        ("unanswerable", Unanswerable),
-        ("match", Match),
-        ("align", Align),
-        ("engine", EngineName),
-    )
+    "unanswerable": get_args(Unanswerable),
+    "match": get_args(Match),
+    "align": get_args(Align),
+    "engine": get_args(EngineName),
 }
 """The allowed values of fields that are enumerations."""
 
@@ -109,9 +106,8 @@ class Reading(
             if name in values:
                 check_name(f"value of {option(name)}", values[name], known)
         if "master" in values and values.setdefault("engine", "spark") != "spark":
-            raise UsageError(
-                f"{option('master')} needs {option('engine', 'spark')} (got '{values['engine']}')"
-            )
+            needed = f"{option('master')} needs {option('engine', 'spark')}"
+            raise UsageError(f"{needed} (got '{values['engine']}')")
         if "names" in values:
             values["names"] = _names(values["names"])
         values["policy"] = policy_entries(values.get("policy"))
@@ -135,7 +131,6 @@ class Reading(
 
 
 def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
-    """Validated names for runs: unique, none empty."""
     names = tuple(name.strip() for name in ([texts] if isinstance(texts, str) else texts))
     for name in names:
         if not name:
@@ -146,14 +141,8 @@ def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def policy_entries(policy: PolicyLike) -> dict[str, str]:
-    """A validated policy as a dict from kind of blank to effect.
-
-    >>> policy_entries(["error = Excluded"])
-    {'error': 'excluded'}
-    """
-    if isinstance(policy, Policy):
-        return {kind.value: effect.value for kind, effect in policy.effects.items()}
-    stated = stated_effects(policy_texts(policy))
+    """A validated policy as a dict from kind of blank to effect."""
+    stated = policy.effects if isinstance(policy, Policy) else stated_effects(policy)
     return {kind.value: effect.value for kind, effect in stated.items()}
 
 
@@ -162,11 +151,7 @@ LANGUAGES = ("en", "de", "es", "fr", "it")
 
 
 def languages_of(codes: str | Sequence[str]) -> tuple[str, ...]:
-    """Parse language codes from `en,de`, `all` or a list.
-
-    >>> languages_of("en, de")
-    ('en', 'de')
-    """
+    """Parse language codes from `en,de`, `all` or a list."""
     text = codes if isinstance(codes, str) else ",".join(codes)
     names = [n.strip().lower() for n in text.replace("+", ",").split(",") if n.strip()]
     if names == ["all"]:
@@ -208,7 +193,6 @@ PLAIN = Reading()
 
 
 def refuse(reading: Reading, why: Mapping[str, str]) -> None:
-    """Raise if a field of `why` differs from its default; `why` holds the messages."""
     for name in reversed([*why]):  # a master implies an engine, so it is checked first
         if getattr(reading, name) != getattr(PLAIN, name):
             raise UsageError(why[name])
@@ -223,11 +207,7 @@ MOST_DOCUMENTS = 10**18
 
 
 def queries_asked(asked: Any) -> tuple[MeansOver, Any]:
-    """Which queries means are over, and the table of queries: one of each, or neither.
-
-    >>> queries_asked("all"), queries_asked(["q.csv", "all"]), queries_asked(None)
-    (('all', None), ('all', 'q.csv'), ('each', None))
-    """
+    """Which queries means are over, and the table of queries: one of each, or neither."""
     known = get_args(MeansOver)
     words, tables = ["each"], [None]
     for each in asked if isinstance(asked, (list, tuple)) else [asked]:
@@ -271,16 +251,12 @@ class ListSettings(msgspec.Struct, frozen=True, kw_only=True):
     def checked(self) -> ListSettings:
         """A validated copy, with numbers in their types."""
         if self.nil_as_answer and self.nil is None:
-            raise UsageError(
-                f"{option('nil_as_answer')} needs the name of the document that means "
-                f'"nothing is relevant": {option("nil", "NIL")}'
-            )
+            raise UsageError(f"{option('nil_as_answer')} needs {option('nil', 'NIL')}")
         if self.nil is not None and not self.nil.strip():
             raise UsageError(f"{option('nil')} names a document, such as NIL or -1 (got nothing)")
-        check_name("value of missing", self.missing, get_args(Missing))
-        check_name("value of ties", self.ties, get_args(Ties))
-        check_name("value of item", self.item, get_args(Item))
-        check_name("value of queries", self.queries, get_args(MeansOver))
+        known = {"missing": Missing, "ties": Ties, "item": Item, "queries": MeansOver}
+        for name, words in known.items():
+            check_name(f"value of {name}", getattr(self, name), get_args(words))
         if self.trec_eval and self.queries == "relevant":
             both = f"{option('trec_eval', value=True)} and {option('queries', 'relevant')}"
             raise UsageError(f"{both} exclude each other: trec_eval's means are over all queries")
@@ -347,13 +323,7 @@ def narrowed(
     of_questions: int | None = None,
     unit: str = "question",
 ) -> Selection | None:
-    """Narrow a selection (None: everything); None again if nothing is left out.
-
-    >>> first = narrowed(None, runs=["a", "b"], of_runs=3)
-    >>> str(narrowed(first, runs=["a"], of_runs=2))
-    "subset: 1 of 3 runs ('a')"
-    >>> narrowed(None, runs=["a"], of_runs=1)
-    """
+    """Narrow a selection (None: everything); None again if nothing is left out."""
     left = before or Selection(unit=unit)
     if len(runs) < of_runs:
         all_runs = of_runs if left.of_runs is None else left.of_runs
@@ -368,11 +338,7 @@ def narrowed(
 
 
 def positions(what: str, names: Sequence[str], wanted: Collection[str] | str | None) -> list[int]:
-    """Indices of the wanted names, in the order of `names`; an unknown name raises.
-
-    >>> positions("run", ["a", "b", "c"], ["c", "a"]), positions("run", ["a", "b"], None)
-    ([0, 2], [0, 1])
-    """
+    """Indices of the wanted names, in the order of `names`; an unknown name raises."""
     if wanted is None:
         return list(range(len(names)))
     asked = dict.fromkeys([wanted] if isinstance(wanted, str) else wanted)

@@ -37,9 +37,10 @@ class Feature(Struct, frozen=True, kw_only=True):
     """The page of the manual that shows it at work."""
     command: str
     methods: dict[str, str] = {}
-    """Methods to attach to classes: `Evaluation.score` to the function that implements it."""
-    asked_by_function: dict[str, str] = {}
-    """As `methods`, but with a shortcut alone, so that the class keeps few names."""
+    """Methods to attach to classes: `Evaluation.score` to the function that implements it.
+
+    One that begins with _ is for a shortcut alone, so that the class keeps few names.
+    """
     shortcuts: dict[str, str] = {}
     """Public functions that read and call a method in one line: name to method."""
     functions: dict[str, str] = {}
@@ -134,9 +135,11 @@ FEATURES = (
         help="Show how runs score at every threshold of their confidence.",
         guide="confidence.md",
         command="command:curve",
-        methods={"Evaluation.curve": "analysis:curve"},
-        asked_by_function={"Evaluation.histogram": "analysis:histogram"},
-        shortcuts={"curve": "Evaluation.curve", "histogram": "Evaluation.histogram"},
+        methods={
+            "Evaluation.curve": "analysis:curve",
+            "Evaluation._histogram": "analysis:histogram",
+        },
+        shortcuts={"curve": "Evaluation.curve", "histogram": "Evaluation._histogram"},
         results={
             "curve": ("result:CurveResult", "view:View"),
             "histogram": ("result:HistogramResult", "view:HistogramView"),
@@ -273,8 +276,6 @@ class Parts(Struct, frozen=True):
 
     commands: dict[str, Feature]
     methods: dict[str, str]
-    asked: dict[str, str]
-    """What shortcuts call: the methods, and what only they call."""
     shortcuts: dict[str, str]
     functions: dict[str, str]
     results: dict[str, tuple[str, str]]
@@ -282,19 +283,16 @@ class Parts(Struct, frozen=True):
     @classmethod
     def of(cls, features: Iterable[Feature]) -> Parts:
         every = tuple(features)
-        methods = {name: f.at(path) for f in every for name, path in f.methods.items()}
-        more = {n: f.at(path) for f in every for n, path in f.asked_by_function.items()}
         return cls(
             {f.name: f for f in every},
-            methods,
-            methods | more,
+            {name: f.at(path) for f in every for name, path in f.methods.items()},
             {name: method for f in every for name, method in f.shortcuts.items()},
             {name: f.at(path) for f in every for name, path in f.functions.items()},
             {tag: (f.at(s), f.at(v)) for f in every for tag, (s, v) in f.results.items()},
         )
 
     def names(self) -> set[str]:
-        return {*self.commands, *self.asked, *self.shortcuts, *self.functions, *self.results}
+        return {*self.commands, *self.methods, *self.shortcuts, *self.functions, *self.results}
 
 
 BUILT_IN = Parts.of(FEATURES)
@@ -391,12 +389,11 @@ def with_feature_methods(kind: C) -> C:
     return kind
 
 
-CLASSES = {
-    "Evaluation": "abstain.runs.evaluation:Evaluation",
-    "Rankings": "abstain.rankings.rankings:Rankings",
+READERS = {
+    "Evaluation": ("abstain.runs:read", "abstain.runs.evaluation:Evaluation"),
+    "Rankings": ("abstain.rankings.read:read_rankings", "abstain.rankings.rankings:Rankings"),
 }
-READERS = {"Evaluation": "abstain.runs:read", "Rankings": "abstain.rankings.read:read_rankings"}
-"""The function that reads the object whose method a shortcut calls, by its class."""
+"""The function that reads the object whose method a shortcut calls, and the object's class."""
 
 
 @cache
@@ -408,8 +405,8 @@ def shortcut(name: str) -> Callable[..., Any]:
     """
     parts = BUILT_IN if name in SHORTCUTS else added()
     path = parts.shortcuts[name]
-    method, owner = part(parts.asked[path]), path.partition(".")[0]
-    read = part(READERS[owner])
+    method, owner = part(parts.methods[path]), path.partition(".")[0]
+    read, kind = map(part, READERS[owner])
     asked, reading = signature(method), signature(read).parameters
     inputs = [one for one in reading.values() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
     options = [one for one in reading.values() if one.kind is Parameter.KEYWORD_ONLY]
@@ -417,7 +414,7 @@ def shortcut(name: str) -> Callable[..., Any]:
 
     @wraps(method)
     def call(*args: Any, **named: Any) -> Any:
-        if args and isinstance(args[0], part(CLASSES[owner])):
+        if args and isinstance(args[0], kind):
             return method(*args, **named)
         for key in named:
             if key not in whole.parameters:

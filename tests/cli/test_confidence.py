@@ -415,7 +415,7 @@ def test_no_confidence_to_tune(here: Here) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", "question,answer\nq00,a\n")
     line = here.refuses("tune", "gold.csv", "run.csv")
-    sure = "which says how sure each answer is, from 0 to 1"
+    sure = "numbers from 0 to 1"
     says(line, "run.csv", "'confidence'", f"{sure}")
     here.write("run.csv", "question,answer,certainty\nq00,a,0.5\n")
     for command in ("tune", "curve"):

@@ -421,22 +421,6 @@ def test_bins_follow_the_scale_of_the_scores(files: Here, scale: float, width: f
     assert wide.data["sensitivity"][0]["width"] == 2 * width
 
 
-def test_charts_of_two_scales_count_in_bins(files: Here) -> None:
-    files.write("share.csv", matrix())
-    files.write("percent.csv", matrix(100))
-    how = ("meta", "--scores", "share.csv", "percent.csv", "--part", "sensitivity", *QUICK)
-    assert files(*how, "--chart", "x.json").code == 0
-    rates, required = json.loads((files.folder / "x.json").read_text())["vconcat"]
-    for drawn, name in ((rates, "difference"), (required, "required")):
-        values = drawn["data"]["values"]
-        share, percent = (
-            [row[name] for row in values if row["measure"] == m] for m in ("share", "percent")
-        )
-        assert share == pytest.approx(percent)
-        assert max(share) > 10
-        assert "in bins" in json.dumps(drawn["layer"])
-
-
 def test_scores_beyond_all_bounds_are_refused(files: Here) -> None:
     files.write("big.csv", "topic,a,b\nt1,1,2\nt2,1e308,-1e308\n")
     says(files.refuses("meta", "--scores", "big.csv"), "big.csv:3", "'a'", "'1e308'", "100")

@@ -35,7 +35,7 @@ def _few_are_enough() -> Iterator[None]:
     """Swaps are tried on runs so small that every way can be listed; a verdict takes more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "abstain.features.compare.confidence.ConfidenceComparison.too_few", lambda *_: ""
+            "abstain.features.compare.resampled.ConfidenceComparison.too_few", lambda *_: ""
         )
         patch.setattr("abstain.features.compare.comparison.LEAST_RESAMPLED", 1)
         yield

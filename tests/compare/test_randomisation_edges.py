@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from abstain.stats.hypotheses import Flips, holm
+from abstain.stats.hypotheses import Flips, adjust
 from abstain.stats.randomisation import (
     Tosses,
     after_swaps,
@@ -181,4 +181,4 @@ def test_random_swaps_of_a_pair_that_never_differs() -> None:
 
 
 def test_no_adjusted_chance_is_above_one() -> None:
-    assert holm(np.array([0.4, 0.9, 0.8])).tolist() == [1, 1, 1]
+    assert adjust(np.array([0.4, 0.9, 0.8]), "holm").tolist() == [1, 1, 1]

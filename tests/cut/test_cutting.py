@@ -351,8 +351,8 @@ def test_the_headline_names_the_trivial_policy_that_no_rule_beats(
     assert cuts == 0
 
 
-def test_where_nothing_is_best_the_measures_that_see_a_use_are_named(tmp_path: Path) -> None:
-    """One of four relevant documents stands first: RBP' is better with it, AP' with none."""
+def test_where_nothing_is_best_the_advice_is_to_answer_nothing(tmp_path: Path) -> None:
+    """One of four relevant documents stands first: AP' is better with none."""
     qrels = {f"q{i}": {f"d{n}": int(i % 2) for n in range(0, 40, 10)} for i in range(20)}
     run = {q: {f"d{n}": 40.0 - n for n in range(8)} for q in qrels}
     result = ab.cut(qrels, run, maximise="AP'")
@@ -363,10 +363,6 @@ def test_where_nothing_is_best_the_measures_that_see_a_use_are_named(tmp_path: P
     saved = ab.load(tmp_path / "cut.json")
     assert isinstance(saved, ab.CutResult)
     assert str(saved) == str(result)
-    for name in ("RBP'(p=0.8)", "NDCG'", "RR'", "SetF(beta=1)"):
-        values = lists_of(qrels, run, name).values
-        gain = (values - values[:, :1])[:, (values - values[:, :1]).mean(axis=0).argmax()]
-        assert (name in own.useful_by) == (gain.mean() > gain.std(ddof=1) / math.sqrt(20))
     says(" ".join(str(result).partition("Answer nothing")[2].split()))
 
 

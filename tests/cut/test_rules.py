@@ -13,8 +13,7 @@ from scipy.stats import poisson
 import abstain as ab
 from abstain.features.cut import RULES
 from abstain.features.cut.rules import Rule, poisson_counts, uniforms
-from abstain.features.cut.runs import score_tables
-from abstain.features.cut.scores import Lists, logistic, of_run, origin_of
+from abstain.features.cut.scores import Lists, logistic, of_run, origin_of, score_tables
 from abstain.features.cut.tuning import Chooser
 from abstain.rankings.read import read_rankings
 

@@ -85,6 +85,15 @@ def test_an_empty_answer_of_the_gold_is_a_mark() -> None:
     assert "unanswerable" not in ab.score(bare, RUN).policy
 
 
+def test_a_candidate_changes_no_decision() -> None:
+    """A system that declines has declined, whatever it would have answered."""
+    ids = ["q1", "q2", "q3", "q4", "q5"]
+    gold = {"question": ids, "correct": ["a"] * 4 + [None], "answerable": ["yes"] * 4 + ["no"]}
+    run = {"question": ids, "answer": ["b", *[None] * 4], "candidate": ["b", "a", "b", None, "b"]}
+    decided = ab.decisions(pl.DataFrame(gold), pl.DataFrame(run))
+    assert table_of(decided) == [0, 1, 3, 0, 1]
+
+
 @pytest.mark.parametrize("way", ["right", "blank", "wrong"])
 def test_what_declining_counts_as_changes_no_decision(way: Any) -> None:
     assert table_of(ab.decisions(GOLD, RUN, unanswerable=way)) == [1, 0, 1, 2, 3]

@@ -230,39 +230,13 @@ def test_a_run_written_reads_the_same(data: st.DataObject, tmp_path: Path) -> No
     assert table.run_id == (name, 2)
 
 
-@pytest.mark.slow
-@FEW
-@given(data=st.data())
-def test_a_gold_goes_to_every_format_and_back(data: st.DataObject, tmp_path: Path) -> None:
-    rows = []
-    for name in data.draw(st.lists(IDS, min_size=1, max_size=5, unique=True)):
-        options = data.draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
-        rows.append(
-            {
-                "question": name,
-                "correct": data.draw(st.lists(st.sampled_from(options), unique=True)),
-                "options": options,
-                "topic": data.draw(NAMES),
-                "test": data.draw(NAMES),
-                "nca": data.draw(st.sampled_from(["yes", "no"])),
-                "text": data.draw(TEXTS),
-                "option_texts": [data.draw(TEXTS) for _ in options],
-                "type": data.draw(st.none() | NAMES),
-            }
-        )
-    written = pl.DataFrame(
-        rows, schema_overrides={"type": pl.String, "correct": pl.List(pl.String)}
-    )
-    path = tmp_path / "gold.xml"
-    write_table(written, path)
-    first = frame(read_table(path))
-    key = ["question", "options", "topic", "test", "nca", "text", "option_texts"]
-    assert first.select(key).equals(written.select(key))
-    assert [set(c) for c in first["correct"]] == [set(c) for c in written["correct"]]
-    for ending in ("csv", "tsv", "jsonl", "parquet", "xml.gz"):
-        ab.convert(path, there := tmp_path / f"there.{ending}")
-        ab.convert(there, back := tmp_path / "back.xml")
-        assert frame(read_table(back)).equals(first), ending
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_gold_goes_to_every_format(tmp_path: Path, ending: str) -> None:
+    path = saved(tmp_path, GOLD, "gold.xml")
+    ab.convert(path, there := tmp_path / f"there.{ending}")
+    first, second = read_gold(path), read_gold(there)
+    assert second.frame.drop(ROW).equals(first.frame.drop(ROW))
+    assert second.attributes == first.attributes
 
 
 def test_what_a_blank_is_survives(tmp_path: Path) -> None:
@@ -282,8 +256,7 @@ def test_what_a_blank_is_survives(tmp_path: Path) -> None:
         ("question,answer\n,a\n", ()),
         ("question,answer\nq\x01,a\n", ()),
         ("question,text\nq,a\n", ("'answer'",)),
-        ("question,correct,options\nq,a,b\n", ()),
-        ("question,correct,my type\nq,a,b\n", ()),
+        ("question,correct,options\nq,a,b\n", ("'answer'",)),
     ],
 )
 def test_what_xml_cannot_hold_is_refused(

@@ -226,18 +226,12 @@ def test_several_runs_by_tag_and_by_file(tmp_path: Path, gold: Path) -> None:
     assert {row.run for row in named.rows} == {"mine", "yours"}
 
 
-def test_the_first_query_without_judgments_has_a_place(tmp_path: Path, gold: Path) -> None:
+def test_queries_without_judgments_are_named(tmp_path: Path, gold: Path) -> None:
     path = tmp_path / "run"
     for end in ("\n", "\r\n", "\r"):
         text = PLAIN + "\n# 77 is not here\n  \n5 Q0 77 1 1 t\n 77 Q0 a 1 1 t\n77 Q0 b 1 1 t\n"
         path.write_bytes(text.replace("\n", end).encode())
-        lines = text.split("\n")
-        rankings = opened(gold, path)
-        assert rankings.unjudged == (("5", "77"),)
-        assert str(rankings.unjudged_at) == f"{path}:{lines.index('5 Q0 77 1 1 t') + 1}"
-        rankings = opened(frames(GOLD | {"5": {"a": 1.0}}, {})[0], path)
-        assert str(rankings.unjudged_at) == f"{path}:{lines.index(' 77 Q0 a 1 1 t') + 1}"
-    assert opened(gold, write(path, run=RUN)).unjudged_at is None
+        assert opened(gold, path).unjudged == (("5", "77"),)
 
 
 def test_the_rank_column_when_asked(tmp_path: Path, gold: Path) -> None:

@@ -173,7 +173,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "year": ("2020", "2023"),
     "judge-error": ("judge.csv", "gold.csv"),
     "judge-drawn": ("random", "truth", "verdict"),
-    "Zscore": ("z.txt",),
     "chart": ("c.json", "c.html", "charts"),
 }
 """What an option may be given, by its longest name; others get numbers or files."""
@@ -360,7 +359,6 @@ def _cut(rng: random.Random, files: Files) -> list[str]:
 
 
 def _trec_eval(rng: random.Random, files: Files) -> list[str]:
-    files["z.txt"] = b"map\tall\t0.5\t0.1\n"
     return _ranking(rng, files)
 
 

@@ -11,7 +11,7 @@ import pytest
 import abstain as ab
 from abstain.measures.answers import Groups
 from abstain.measures.kinds import RankingMeasure
-from abstain.measures.ranked_lists import Sampled
+from abstain.measures.ranked_lists import Listed
 from abstain.measures.registry import definitions
 
 QRELS = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 1, "d3": 1}}
@@ -48,7 +48,7 @@ def test_where_nothing_is_judged_inst_could_still_be_1(listed: dict[str, float])
 
 
 def test_a_pool_that_was_judged_whole_has_no_document_that_nobody_judged() -> None:
-    own = Sampled.none(3)
+    own = Listed.none(3)
     assert (own.offsets.tolist(), own.rank.tolist(), own.size) == ([0, 0, 0, 0], [], 3)
 
 
@@ -56,10 +56,8 @@ def test_what_gold_does_not_have_is_told_of_all_queries_together() -> None:
     run = {"a": {"d1": 1.0}, "b": {"d1": 1.0}, "z": {"d1": 1.0}}
     lists = ab.read_rankings(QRELS, {"r": run, "s": run}).lists
     assert lists.unjudged == (("z",), ("z",))
-    assert lists.only([0, 1], [0, 1]).unjudged_at == lists.unjudged_at
     assert lists.only([1], [0, 1]).unjudged == (("z",),)
-    some = lists.only([0, 1], [1])
-    assert (some.unjudged, some.unjudged_at) == (((), ()), None)
+    assert lists.only([0, 1], [1]).unjudged == ((), ())
 
 
 def test_a_confidence_of_minus_0_is_0() -> None:

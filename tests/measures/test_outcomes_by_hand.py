@@ -32,8 +32,8 @@ from abstain.outcomes import (
     Why,
     blank_kind,
     blanks_by_reason,
-    policy_texts,
     reasons_named,
+    stated_effects,
 )
 from tests.snapshots import refuses, says
 
@@ -186,11 +186,12 @@ def test_what_a_policy_touches_of_both_sides() -> None:
 
 
 def test_what_a_caller_may_say_of_blanks() -> None:
-    assert policy_texts(None) == []
-    assert policy_texts("error=wrong") == ["error=wrong"]
-    assert policy_texts({"error": "wrong"}) == policy_texts(["error=wrong"]) == ["error=wrong"]
+    assert stated_effects(None) == {}
+    wrong = {Why.ERROR: Effect.WRONG}
+    assert stated_effects("error=wrong") == stated_effects(["error=wrong"]) == wrong
+    assert stated_effects({"error": "wrong"}) == wrong
     with refuses(UsageError, "3"):
-        policy_texts(3)  # type: ignore[arg-type]
+        stated_effects(3)  # type: ignore[arg-type]
     own = Policy.parse([" Error = Wrong ", "error=wrong"])
     assert own.effects[Why.ERROR] is Effect.WRONG
     assert Policy.of(own) is own

@@ -13,7 +13,7 @@ from abstain.errors import UsageError
 from abstain.measures import definitions
 from abstain.measures.answers import Answers, Groups, Resamples, harmonic_numbers
 from abstain.measures.influence import influence_of
-from abstain.measures.ranked_lists import DocumentRows, Pool, Prefixes, RankedLists, Sampled, one
+from abstain.measures.ranked_lists import DocumentRows, Listed, Pool, Prefixes, RankedLists, one
 from abstain.measures.registry import example_measure
 from tests.snapshots import refuses
 
@@ -65,15 +65,15 @@ def test_pools_one_by_one() -> None:
 
 def test_documents_that_nobody_judged() -> None:
     ranks = [[2, 5, 9], [], [1, 4]]
-    own = Sampled(np.array([0, 3, 3, 5]), np.array(laid(ranks), np.int64))  # type: ignore[arg-type]
+    own = Listed(np.array([0, 3, 3, 5]), np.array(laid(ranks), np.int64))  # type: ignore[arg-type]
     cut = own.up_to(np.array([5, 3, 0]))
     assert (cut.offsets.tolist(), cut.rank.tolist()) == ([0, 2, 2, 2], [2, 5])
     row = np.repeat(np.arange(3), 11)
     rank = np.tile(np.arange(11), 3)
     before = [sum(r < k for r in ranks[i]) for i, k in zip(row, rank, strict=True)]
     assert own.before(row, rank).tolist() == before
-    assert Sampled.none(3).before(row, rank).tolist() == [0] * 33
-    assert Sampled.none(3).size == 3
+    assert Listed.none(3).before(row, rank).tolist() == [0] * 33
+    assert Listed.none(3).size == 3
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
@@ -151,7 +151,7 @@ def two_runs() -> RankedLists:
         stopped=np.ones(6, bool),
         returned=np.array([11, 21, 31, 41, 51, 61]),
         nil=np.array([False, False, True]),
-        sampled=Sampled.none(6),
+        sampled=Listed.none(6),
         unjudged=(("q",), ()),
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.measures.answers import Groups, Resamples
+from abstain.measures.answers import Groups
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Prefixes
 from abstain.measures.registry import definitions
@@ -52,17 +52,6 @@ def test_f_of_the_listed_set_at_every_depth(beta: float) -> None:
             expected = (1 + b) * hits / (depth + b * pool) if depth + pool else 1
             assert found[depth] == pytest.approx(expected)
             assert item(gains[:depth], pool=pool) == pytest.approx(expected)
-
-
-def test_sums_by_bin_of_every_resample() -> None:
-    numbers = np.array([[1, 2], [0, 1], [3, 1]])
-    right, sure = np.array([True, False, True]), np.array([0.9, 0.5, 0.2])
-    own = Resamples(right, sure, numbers.sum(axis=0), numbers=numbers)
-    values = np.array([10.0, 20.0, 30.0])
-    alike = own.binned(values, np.array([2, 0, 2]), 3)
-    assert alike.tolist() == [[0, 20], [0, 0], [10 + 90, 20 + 30]]
-    each = own.binned(values, np.array([[0, 1], [1, 1], [0, 0]]), 2)
-    assert each.tolist() == [[10 + 90, 30], [0, 20 + 20]]
 
 
 def test_no_answers_have_no_shares_to_add() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from abstain.features.demo import rankings
+from abstain.features.demo import analysis as rankings
 
 PRINTED = Path(__file__).parent / "truncated_rankings_table1.csv"
 

@@ -39,7 +39,7 @@ def test_filling_a_list_up_to_the_limit_never_pays(name: str) -> None:
         docs = {f"x{i}": float(-i) for i in range(length)}
         gold, run = frames({"q": {"a": 1}, "n": {"z": 0}}, {"q": {"a": 1.0}, "n": docs})
         (row,) = ab.rank(gold, run, measures=[name], limit=3).rows
-        assert row.left_out == {}
+        assert row.over == {name: row.queries}
         scores.append(row.score(name))
     assert scores == sorted(set(scores), reverse=True)
     assert scores[0] == 1

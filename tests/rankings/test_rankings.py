@@ -221,13 +221,8 @@ def test_frames_of_truncation() -> None:
     table = found.to_frame()
     assert table.columns[:4] == ["run", "share_truncated", "RR", "RR'"]
     assert table["share_truncated"].to_list() == [2 / 3, 1.0]
-    lengths = found.to_frame("lengths")
-    assert lengths["mean_after"].to_list() == [2.0, 2 / 3]
-    agreement = found.to_frame("agreement")
-    assert agreement["original"].to_list() == ["RR", "RBP(p=0.5)", "NDCG@3", "AP"]
-    assert found.to_frame("inverted").columns[2:] == [
-        *("first", "second", "first_ahead_by", "second_ahead_by"),
-    ]
+    assert [each.mean_after for each in found.lengths.values()] == [2.0, 2 / 3]
+    assert [pair.original for pair in found.pairs] == ["RR", "RBP(p=0.5)", "NDCG@3", "AP"]
 
 
 # -------------------------------------------------------------------- how they were read

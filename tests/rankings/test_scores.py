@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,9 +49,8 @@ def ap(matrix: ab.ScoreMatrix) -> dict[str, list[float]]:
 # ------------------------------------------------------------------------------ the same in all
 
 
-@pytest.mark.parametrize("ending", ["csv", "json"])
-def test_what_rank_writes_is_read_back(ranked: Here, ending: str) -> None:
-    name = f"scores.{ending}"
+def test_what_rank_writes_is_read_back(ranked: Here) -> None:
+    name = "scores.csv"
     done = ranked(
         *("rank", "qrels.txt", "a.txt", "b.txt", "-m", "AP", "-m", "P@2", "--per-query"),
         *("-o", name),
@@ -230,33 +228,13 @@ def test_a_column_of_numbers_may_be_the_clusters() -> None:
 # ------------------------------------------------------------------------------ saved results
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        '{"kind": "rank", "per_query": [{"run": 1}]}',
-        '{"kind": "rank", "results"',
-    ],
-)
-def test_a_result_of_rank_that_does_not_serve(tmp_path: Path, data: str) -> None:
-    (tmp_path / "r.json").write_text(data)
-    with refuses(InputError):
-        ab.read_scores(tmp_path / "r.json")
-
-
-def test_a_result_of_rank_has_scores_by_query(tmp_path: Path) -> None:
-    ab.rank({"q": {"d": 1}}, {"q": {"d": 1.0}}).to_json(tmp_path / "r.json")
-    with refuses(InputError):
-        ab.read_scores(tmp_path / "r.json")
-
-
 def test_slices_of_a_result_are_attributes(ranked: Here) -> None:
     ranked.write("queries.csv", "query,type\nq1,x\nq2,y\nq3,x\nq4,y\n")
     how: tuple[Any, ...] = ("rank", "qrels.txt", "a.txt", "b.txt", "-m", "AP", "--per-query")
     how += ("--queries", "queries.csv", "--by", "type", "-o")
-    for name in ("r.json", "r.csv"):
-        assert ranked(*how, name).code == 0
-        found = ab.read_scores(name, cluster="type")
-        assert found.measures == ("AP",)
-        types = dict(zip(found.topics, found.attributes["type"], strict=True))
-        assert types == {"q1": "x", "q2": "y", "q3": "x", "q4": "y"}
-        assert math.isnan(found.scores()[0][found.topics.index("q4")])
+    assert ranked(*how, "r.csv").code == 0
+    found = ab.read_scores("r.csv", cluster="type")
+    assert found.measures == ("AP",)
+    types = dict(zip(found.topics, found.attributes["type"], strict=True))
+    assert types == {"q1": "x", "q2": "y", "q3": "x", "q4": "y"}
+    assert math.isnan(found.scores()[0][found.topics.index("q4")])

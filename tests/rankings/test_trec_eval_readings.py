@@ -35,7 +35,6 @@ OWN_TESTS = [
     ("out.test.aqc", "-m all_trec -q -c qrels.test results.trunc"),
     ("out.test.aqcM", "-m all_trec -q -c -M100 qrels.test results.trunc"),
     ("out.test.aql", "-m all_trec -mrelstring.20 -q -l2 qrels.rel_level results.test"),
-    ("out.test.aqZ", "-q -m all_trec -Z zscores_file qrels.test results.test"),
     (
         "out.test.meas_params",
         "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 "
@@ -43,7 +42,7 @@ OWN_TESTS = [
         "-mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20 qrels.test results.test",
     ),
 ]
-"""From its Makefile, without those of preferences and of judgment groups."""
+"""From its Makefile, without those of preferences, of judgment groups and of z-scores."""
 
 
 @pytest.fixture(scope="module")

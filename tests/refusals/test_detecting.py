@@ -105,8 +105,7 @@ def test_a_judges_label_wins(here: Here) -> None:
         assert counts(here, "--judged", "g.csv", *more) == [1, 1, 0]
     said = here("score", "--judged", "g.csv", "--detect-refusals", "en", "--format", "json")
     assert any(
-        "0 of 2 responses; 2 more look like a refusal, but a label (grade, 'answered' or 'why') "
-        "takes precedence" in n
+        "0 of 2 responses; 2 more look like a refusal, but a label takes precedence" in n
         for n in said.data["notes"]
     )
     # Inspect's scorer knew refusals by itself: nothing is found on top.

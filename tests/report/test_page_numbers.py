@@ -340,9 +340,7 @@ def test_a_curve_that_lacks_points_is_refused(inputs: Here) -> None:
         inputs.write("saved.json", json.dumps(plain))
         return inputs.refuses("report", "saved.json")
 
-    first = json.loads(whole)["results"][0]["run"]
-    lacks = f"the curve of run {first!r} lacks points"
-    assert lacks in refused("results", 0, "points", "right", 3)
+    assert "is not a complete result" in refused("results", 0, "points", "right", 3)
     assert "missing required field `answers`" in refused("results", 0, "reliability", 1, "answers")
     assert "missing required field `t`" in refused("decision", "t")
 
@@ -352,14 +350,11 @@ def test_a_meta_evaluation_that_is_not_whole_is_refused(inputs: Here) -> None:
     plain = json.loads((inputs.folder / "saved.json").read_text())
     stability, required = plain["stability"], plain["required_by_questions"]
     flat = plain["sensitivity"][0] | {"width": 0}
-    for changed, expected in (
-        (
-            {"stability": [stability[0], stability[1] | {"curve": []}]},
-            "levels of fuzziness differ",
-        ),
-        ({"required_by_questions": required[1:]}, "'c@1'"),
-        ({"sensitivity": plain["sensitivity"][:1]}, "'accuracy'"),
-        ({"sensitivity": [flat, *plain["sensitivity"][1:]]}, "width"),
+    for changed in (
+        {"stability": [stability[0], stability[1] | {"curve": []}]},
+        {"required_by_questions": required[1:]},
+        {"sensitivity": plain["sensitivity"][:1]},
+        {"sensitivity": [flat, *plain["sensitivity"][1:]]},
     ):
         inputs.write("saved.json", json.dumps(plain | changed))
-        assert expected in inputs.refuses("report", "saved.json")
+        assert "is not a complete result" in inputs.refuses("report", "saved.json")

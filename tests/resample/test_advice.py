@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from abstain.features.meta.parts import questions_needed
+from abstain.features.meta.analysis import questions_needed
 from abstain.features.meta.result import MetaResult
 from abstain.features.meta.view import advice_of
 from abstain.stats.resampling.samplers import of_scores

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from abstain.features.meta.parts import agreements
+from abstain.features.meta.analysis import agreements
 from abstain.stats.orderings import (
     kendall_tau_b,
     rank_biased_overlap,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from abstain.errors import UsageError
-from abstain.features.meta.parts import sensitivity_of
+from abstain.features.meta.analysis import sensitivity_of
 from abstain.features.meta.result import Sensitivity
 from abstain.stats.resampling.reversals import (
     SwapCounts,

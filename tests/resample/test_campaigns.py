@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.features.meta.parts import questions_needed
+from abstain.features.meta.analysis import questions_needed
 from abstain.features.meta.result import MetaResult
 from abstain.stats.resampling.samplers import of_outcomes, random_parts, stream
 from tests.helpers import needs

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import abstain as ab
-from abstain.features.meta.parts import powers
+from abstain.features.meta.analysis import powers
 from abstain.features.meta.view import notes_of
 from abstain.stats.resampling.draws import Plan
 from abstain.stats.resampling.power import (

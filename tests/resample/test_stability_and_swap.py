@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import abstain as ab
-from abstain.features.meta.parts import sensitivity_of, stability_of
+from abstain.features.meta.analysis import sensitivity_of, stability_of
 from abstain.features.meta.result import MetaResult
 from abstain.outcomes import EXCLUDED
 from abstain.stats.resampling.draws import Draws

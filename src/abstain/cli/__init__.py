@@ -17,11 +17,16 @@ import click
 
 from abstain import __version__
 from abstain.cli.command import SETTINGS, typed
-from abstain.errors import AbstainError, UsageError, nearest
+from abstain.errors import AbstainError, nearest
 from abstain.registry import COMMANDS, commands_added, feature_named, part
 
 EXIT_NO, EXIT_USAGE, EXIT_FAULT, EXIT_STOPPED, EXIT_ENDED = 1, 2, 3, 130, 143
 
+PLAIN = ("score", "rank", "trec_eval", "validate", "convert")
+"""Commands that multiply no large matrices: numpy's threads for that take as long to start as they
+take to run."""
+COMPLETION = "_ABSTAIN_COMPLETE"
+"""The variable by which a shell's script asks for completions."""
 COLLECT_AFTER = 100_000
 """Objects that are made before any are looked over for garbage: imports make many, none of it."""
 
@@ -89,10 +94,10 @@ def run(args: Sequence[str] | None = None) -> int:
 
 
 def _invoke(args: list[str]) -> int:
-    if instruction := os.environ.get(VARIABLE):
+    if instruction := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete
 
-        return shell_complete(app, {}, "abstain", VARIABLE, instruction)
+        return shell_complete(app, {}, "abstain", COMPLETION, instruction)
     try:
         with app.make_context("abstain", args, obj=typed(args)) as context:
             app.invoke(context)
@@ -134,6 +139,8 @@ class Program(click.Group):
         feature = feature_named(cmd_name)
         if feature is None:
             return None
+        if cmd_name in PLAIN:
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         command: click.Command = part(feature.at(feature.command))
         return command
 
@@ -156,34 +163,8 @@ class Program(click.Group):
                 formatter.write_dl(more.items())
 
 
-VARIABLE = "_ABSTAIN_COMPLETE"
-"""The variable by which a shell's script asks for completions."""
-
-
-def _show_completion(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    """Print what a shell has to run to complete, for the shell that $SHELL names."""
-    if not value or ctx.resilient_parsing:
-        return
-    from click.shell_completion import get_completion_class
-
-    shell = os.path.basename(os.environ.get("SHELL", ""))
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise UsageError(f"completion needs bash, zsh or fish as $SHELL (got '{shell}')")
-    click.echo(kind(ctx.command, {}, "abstain", VARIABLE).source())
-    ctx.exit()
-
-
 @click.group("abstain", cls=Program, invoke_without_command=True, context_settings=dict(SETTINGS))
 @click.version_option(__version__, message="abstain %(version)s", help="Show the version.")
-@click.option(
-    "--show-completion",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_completion,
-    help='Show the completion script for this shell: eval "$(abstain --show-completion)".',
-)
 @click.pass_context
 def app(context: click.Context) -> None:
     """Score systems that may decline to answer.

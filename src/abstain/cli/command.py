@@ -51,14 +51,11 @@ class Option(click.Option):
         super().__init__(*args, **attrs)
         self.section, self.methods = section, tuple(methods)
         self.writes, self.folder = writes or folder, folder
+        # a mere flag says the same however often it appears
+        self.once = not self.multiple and (not self.is_flag or bool(self.secondary_opts))
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
         return f"'{max(self.opts, key=len)}'"
-
-
-def _takes_one(option: Option) -> bool:
-    """Whether it takes one value: a mere flag says the same however often it appears."""
-    return not option.multiple and (not option.is_flag or bool(option.secondary_opts))
 
 
 BARE = "default"
@@ -145,7 +142,7 @@ class Command(click.Command):
 
         def parse_once(args: list[str]) -> Any:
             parsed = parse(args)
-            order = [p for p in parsed[-1] if isinstance(p, Option) and _takes_one(p)]
+            order = [p for p in parsed[-1] if isinstance(p, Option) and p.once]
             if len(set(order)) < len(order):
                 name = max(max(order, key=order.count).opts, key=len)
                 raise UsageError(f"{name} appears twice, expected once")
@@ -163,7 +160,9 @@ class Command(click.Command):
         except (AbstainError, OSError):
             raise
         except failures() as error:
-            raise as_input_error(error, _read_by(ctx), doing="worked with") from error
+            named = [str(f) for _, f, writes in _files(ctx) if not writes and os.path.exists(f)]
+            files = ", ".join(named[:3]) + (", …" if len(named) > 3 else "") or "the input"
+            raise as_input_error(error, files, doing="worked with") from error
 
     def _writing(self, ctx: click.Context) -> Any:
         """Run; what it writes takes its place at the end, all or nothing."""
@@ -221,12 +220,6 @@ def _files(ctx: click.Context) -> Iterator[tuple[click.Parameter, str | Path, bo
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if isinstance(item, (str, Path)):
                 yield param, item, getattr(param, "writes", False)
-
-
-def _read_by(ctx: click.Context) -> str:
-    """The files that a command reads, as far as its arguments tell."""
-    named = [str(f) for _, f, writes in _files(ctx) if not writes and os.path.exists(f)]
-    return ", ".join(named[:3]) + (", …" if len(named) > 3 else "") or "the input"
 
 
 def check_outputs(ctx: click.Context) -> bool:
@@ -310,7 +303,6 @@ class Showing(msgspec.Struct, frozen=True):
         self._put(lambda: [grid], lambda: json_of(data) if as_json else grid_text(grid, self.look))
 
     def _put(self, grids: Callable[[], Iterable[Grid]], text: Callable[[], str]) -> None:
-        """Print tables on a screen, or write the text in another form or place."""
         if self.output is not None:
             from abstain.io.output import write_text
 
@@ -395,16 +387,7 @@ def _check(showing: Showing, looks: Sequence[Format], *, any_name: bool) -> None
 
 
 OTHER_ENDINGS = (
-    ".html",
-    ".htm",
-    ".parquet",
-    ".jsonl",
-    ".tsv",
-    ".xlsx",
-    ".xml",
-    ".pdf",
-    ".svg",
-    ".png",
+    *(".html", ".htm", ".parquet", ".jsonl", ".tsv", ".xlsx", ".xml", ".pdf", ".svg", ".png"),
 )
 """Endings that promise a form which a result may not have; any other name holds a table."""
 

@@ -203,7 +203,7 @@ class Input(Struct, frozen=True):
 
     @property
     def gold(self) -> str:
-        """The gold, or the first file of another kind."""
+        """The gold or the judgments, or the first file of another kind."""
         return self.files[0]
 
     @property
@@ -228,10 +228,16 @@ class Input(Struct, frozen=True):
             list(self.files), columns=how.columns, format=how.format, cluster=how.cluster
         )
 
+    def rankings(self) -> Rankings:
+        from abstain.rankings.read import read_rankings
+
+        how = {name: getattr(self.reading, name) for name in (*OF_RANKINGS, "cluster")}
+        return read_rankings(self.gold, self.runs, **how, **self.lists)
+
     def paired(self) -> Evaluation | Rankings | ScoreMatrix:
         """Whatever it is that runs are compared by."""
         if self.kind == "rankings":
-            return RankedInput(self.gold, self.files[1:], self.reading, self.lists).rankings()
+            return self.rankings()
         return self.scores() if self.kind == "scores" else self.evaluation()
 
 
@@ -269,8 +275,7 @@ def reads(
         refuse_meaningless(reading, kind)
         if kind == "gold" and len(files) < 2 and not values.get(alone):
             hint = f", or say {flags}" if flags else ""
-            graded = _graded(files[0], reading, "judged" in kinds)
-            raise UsageError(f"name the gold and at least one run{graded or hint}")
+            raise UsageError(f"name the gold and at least one run{hint}")
         if kind == "counts" and len(files) > 1:
             raise UsageError("--counts takes one file")
         return Input(files, kind, reading)
@@ -290,7 +295,6 @@ def reads(
 
 
 def _is_trec(file: str) -> bool:
-    """Whether a file is plainly TREC's, which no gold is."""
     from abstain.errors import AbstainError
     from abstain.io.files import open_file
     from abstain.io.trec import looks_like_trec
@@ -306,123 +310,88 @@ def is_typed(parameter: str) -> bool:
     return source is ParameterSource.COMMANDLINE
 
 
-def _graded(file: str, reading: Reading, takes_judged: bool) -> str:
-    """Advice where the one file that was named holds grades: it needs no gold."""
-    from abstain.errors import AbstainError
-    from abstain.runs.responses import read_responses
-
-    if file == "-":
-        return ""
-    try:
-        table = read_responses(file, reading, judged=True).table
-    except AbstainError:  # it is not there, or no table
-        return ""
-    column = next((name for name in ("outcome", "grade") if name in table.columns), None)
-    if column is None:
-        return ""
-    what = "is a log with verdicts"
-    if table.verdicts is None:
-        what = f"has grades (column '{table.in_file(column)}')"
-    how = "if these count, say --judged"
-    return f"; {file} {what}: {how if takes_judged else '`abstain score --judged` reads those'}"
-
-
-class RankedInput(Struct, frozen=True):
-    """Judgments and rankings that a command is to read, and how."""
-
-    qrels: str
-    runs: tuple[str, ...]
-    reading: Reading
-    lists: dict[str, Any]
-    """Where lists end and what a missing query is."""
-
-    def rankings(self) -> Rankings:
-        from abstain.rankings.read import read_rankings
-
-        how = {name: getattr(self.reading, name) for name in OF_RANKINGS}
-        how["cluster"] = self.reading.cluster
-        return read_rankings(self.qrels, self.runs, **how, **self.lists)
-
-
 NO_ANSWERS = "rankings hold documents, not answers"
 OF_RANKINGS = ("format", "columns", "engine", "master")
 """The fields of `Reading` that say how rankings are read."""
 
-LISTS: dict[str, tuple[str, str]] = {
-    "nil": (
+_list = partial(partial, option, section=READING)
+LISTS: dict[str, Callable[[], Callable[[Any], Any]]] = {
+    "nil": _list(
         "--nil ID",
         "The document id that ends a list, such as NIL or -1. It is never relevant.",
     ),
-    "limit": (
+    "limit": _list(
         "--limit N",
         "The maximum length of a list: a shorter one was ended by its system, a longer one is cut.",
+        type=click.IntRange(min=1),
     ),
-    "nil_as_answer": (
+    "nil_as_answer": _list(
         "--nil-as-answer",
         "As in TREC 2001: the id of --nil is a document, relevant only if no other document is.",
     ),
-    "missing": (
+    "missing": _list(
         "--missing WHAT",
         "What to do with a query that a run lacks: empty (score an empty list, the default), error "
         "or skip.",
+        type=Words(("empty", "error", "skip")),
     ),
-    "ties": (
+    "ties": _list(
         "--ties HOW",
         "trec: by score, ties by document id in descending order; rank: by the rank column.",
+        type=Words(("trec", "rank")),
+        default="trec",
     ),
-    "trec_eval": (
+    "trec_eval": _list(
         "--trec-eval",
         "Average as trec_eval does: 0 where nothing is relevant, missing queries left out.",
     ),
-    "relevance_level": (
+    "relevance_level": _list(
         "-l --relevance-level GRADE",
         "The lowest grade that counts as relevant, for every measure with a parameter rel, unless "
         "the name of the measure sets it: 'P(rel=2)@10'.",
+        type=float,
     ),
-    "judged_only": (
+    "judged_only": _list(
         "-J --judged-only",
         "First remove from the lists all documents that nobody judged.",
     ),
-    "item": (
+    "item": _list(
         "--item WHAT",
         "What is listed: document (the default) or document+answer, where the same document with "
         "another answer string is another item. The string follows the other columns of a TREC "
         "file, or is the column answer; the judgments may be patterns: query and regular "
         "expression.",
+        type=Words(("document", "document+answer")),
+        default="document",
     ),
-    "top": ("--top GRADE", "The grade that counts as a gain of 1 (default: the largest)."),
-    "queries": (
+    "top": _list(
+        "--top GRADE",
+        "The grade that counts as a gain of 1 (default: the largest).",
+        type=float,
+    ),
+    "queries": _list(
         "--queries WHICH|FILE",
         "The queries that all means are over: all (0 where a measure is undefined, as trec_eval, "
         "ir_measures and ranx average) or relevant (without nil queries); by default each mean is "
         "over those where its measure exists. Or a table of queries and their attributes. "
         "Repeatable, for both.",
+        type=FILE,
+        multiple=True,
     ),
-    "all_queries": (
+    "all_queries": _list(
         "--all-queries",
         "Count every query of --queries: one without judgments is a nil query.",
     ),
 }
-"""How lists are read, as options: the usage of each and its help."""
-
-VALUES: dict[str, dict[str, Any]] = {
-    "limit": {"type": click.IntRange(min=1)},
-    "missing": {"type": Words(("empty", "error", "skip"))},
-    "ties": {"type": Words(("trec", "rank")), "default": "trec"},
-    "relevance_level": {"type": float},
-    "item": {"type": Words(("document", "document+answer")), "default": "document"},
-    "top": {"type": float},
-    "queries": {"type": FILE, "multiple": True},
-}
-"""The values that some of them take, where that is not any text."""
+"""How lists are read, as options."""
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
     """A decorator: give a command QRELS, RUN… and some of `LISTS`; it gets `inputs`."""
 
-    def inputs(reading: Reading, values: dict[str, Any]) -> RankedInput:
-        qrels, runs = values.pop("qrels"), values.pop("runs")
-        return RankedInput(qrels, runs, reading, {name: values.pop(name) for name in lists})
+    def inputs(reading: Reading, values: dict[str, Any]) -> Input:
+        files = values.pop("qrels"), *values.pop("runs")
+        return Input(files, "rankings", reading, {name: values.pop(name) for name in lists})
 
     def decorate(function: F) -> F:
         help = {
@@ -440,10 +409,8 @@ def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) ->
 
 
 def _of_lists(function: F, lists: Sequence[str]) -> F:
-    """A command with some of the options in `LISTS`."""
     for name in reversed(lists):
-        usage, text = LISTS[name]
-        function = option(usage, text, section=READING, **VALUES.get(name, {}))(function)
+        function = LISTS[name]()(function)
     return function
 
 
@@ -478,11 +445,19 @@ def _with_options(
     columns: Sequence[str] = COLUMNS,
     help: Mapping[str, str] | None = None,
 ) -> F:
-    """A command with the options of reading, as `OPTIONS` has them."""
 
     @wraps(function)
     def with_reading(**values: Any) -> Any:
-        reading = read_options(values, without, columns)
+        options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
+        if options["detect_refusals"] == "":
+            raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
+        for field, example in PAIRS.items():
+            options[field] = pairs(options[field], OPTIONS[field][0].split()[0], example)
+        for column in options["columns"]:
+            check_name("standard column name", column.rpartition(":")[2], columns)
+        typed = {field: value for field, value in options.items() if value is not None}
+        reading = Reading.of(**typed)
+        refuse(reading, without)
         return function(**{name: made_of(reading, values)}, **values)
 
     made: Any = with_reading
@@ -498,22 +473,6 @@ def _with_options(
             section=READING,
         )(made)
     return made  # type: ignore[no-any-return]
-
-
-def read_options(
-    values: dict[str, Any], without: Mapping[str, str], columns: Sequence[str]
-) -> Reading:
-    """Take the options of reading out of those of a command."""
-    options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
-    if options["detect_refusals"] == "":
-        raise UsageError("--detect-refusals names languages: en,de,es,fr,it or all")
-    for field, example in PAIRS.items():
-        options[field] = pairs(options[field], OPTIONS[field][0].split()[0], example)
-    for name in options["columns"]:
-        check_name("standard column name", name.rpartition(":")[2], columns)
-    reading = Reading.of(**{field: value for field, value in options.items() if value is not None})
-    refuse(reading, without)
-    return reading
 
 
 PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh=wrong"}

@@ -54,7 +54,6 @@ class Ours(host.Measure):
 
 
 def _declared(definition: Any) -> Any:
-    """One of our measures as a class of ir_measures."""
     spelled = next((alias for alias in definition.aliases if alias.isidentifier()), definition.name)
     name = definition.name if definition.name.isidentifier() else spelled.replace("-", "_")
     parameters = {}

@@ -22,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from abstain.errors import UsageError
 from abstain.features.tune.choose import KeepNext, KeepRisk, Maximise, Threshold
 from abstain.measures import Measure, count_measure
-from abstain.measures import measure as named
 from abstain.measures.answers import Answers
 from abstain.measures.definition import BoolArray
 from abstain.outcomes import Counts
@@ -84,7 +83,11 @@ def score_proba(
     >>> score_proba([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]], measure="AUROC")
     0.5
     """
-    item, proba, labels = _named(measure), np.asarray(y_proba, np.float64), _labels(y_true)
+    item, proba, labels = (
+        count_measure(measure, "confidence"),
+        np.asarray(y_proba, np.float64),
+        _labels(y_true),
+    )
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if proba.ndim != 2 or proba.shape[1] != len(known):
         expected = f"a column for each of {len(known)} classes"
@@ -103,14 +106,6 @@ def score_proba(
     return float(count_measure(item)(Counts(good, wrong, **candidates)))
 
 
-def _named(text: str | Measure) -> Measure:
-    item = named(text)
-    if (takes := item.definition.takes) not in ("counts", "confidence"):
-        of = "rankings" if takes == "ranking" else takes
-        raise UsageError(f"{item} is a measure of {of}, expected one of counts or confidence")
-    return item
-
-
 class Scorer:
     """What `cross_validate` and `GridSearchCV` call; less is better where it is negative."""
 
@@ -119,7 +114,11 @@ class Scorer:
         inside = threshold is None or (is_number and (0 <= threshold <= 1 or threshold == np.inf))
         if not inside:  # ∞ answers nothing
             raise UsageError(f"the threshold must be a number from 0 to 1 (got {threshold!r})")
-        self.measure, self.blank, self.threshold = _named(text), blank, threshold
+        self.measure, self.blank, self.threshold = (
+            count_measure(text, "confidence"),
+            blank,
+            threshold,
+        )
 
     def __repr__(self) -> str:
         return f"<scorer: {self.measure}>"

@@ -8,7 +8,7 @@ import io
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,18 @@ AT_ONCE = 1 << 13
 
 
 def read_csv(opened: Opened, format: str) -> Table:
-    """A CSV or TSV file as a table of text, its rows still to be read."""
     file = CsvFile(opened, format)
     empty = pl.LazyFrame(schema=dict.fromkeys(file.header, pl.String))
     return Table(opened.name, format, file.header, empty, opened, csv_file=file, chunks=file.chunks)
 
 
 class CsvFile:
-    """A CSV or TSV file: its header, its rows, and the line on which each begins."""
-
     def __init__(self, opened: Opened, format: str) -> None:
         self.opened, self.separator = opened, _separator(opened, format)
         self.header = self._header()
         self._unnumbered, self._lines = self._records(), array("Q")
 
     def line(self, row: int) -> int | None:
-        """The line of a record, the header not counted: the file is read as far as needed."""
         for line, _ in self._unnumbered:
             self._lines.append(line)
             if len(self._lines) > row + 1:
@@ -109,9 +105,10 @@ class CsvFile:
                 yield rows.with_columns(pl.col(ROW) + first)
 
     def _records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-        """Records with the line on which each begins; blank lines count as one."""
         csv.field_size_limit(2 * files.MAX_LINE)
-        reader = csv.reader(_lines(self.opened), delimiter=self.separator, strict=strict)
+        chunks = map(io.BytesIO, files.chunks_of(self.opened))
+        lines = (io.TextIOWrapper(chunk, encoding="utf-8", newline="") for chunk in chunks)
+        reader = csv.reader(chain.from_iterable(lines), delimiter=self.separator, strict=strict)
         begins = 1
         try:
             for cells in reader:
@@ -137,16 +134,10 @@ def _separator(opened: Opened, format: str) -> str:
 
 
 def _rows(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """The trimmed cells of some columns and the number of each row, without blank rows."""
     rows = frame.with_columns(pl.all().str.strip_chars())
     blank = rows.select(pl.all_horizontal(pl.all().is_null() | (pl.all() == ""))).to_series()
     rows = rows[list(columns)].with_row_index(ROW)
     return rows.filter(~blank) if blank.any() else rows
-
-
-def _lines(opened: Opened) -> Iterator[str]:
-    for chunk in files.chunks_of(opened):
-        yield from io.TextIOWrapper(io.BytesIO(chunk), encoding="utf-8", newline="")
 
 
 def _marks(text: bytes, separator: str) -> int | None:

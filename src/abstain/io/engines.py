@@ -16,37 +16,28 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, check_name, option, reason_of, shown
+from abstain.errors import InputError, UsageError, option, reason_of, shown
 from abstain.io.files import read_errors
 from abstain.io.tables import ROW, Table
+from abstain.reading import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ENGINES = ("polars", "duckdb", "spark")
 DUCKDB_ROW = "file_row_number"
 ODD_PATH = re.compile(r"(^|/)[_.][^/]*$|[*?\[\]{}\\:]")
 """What engines pass over or take for a pattern: the rows of such a file are handed over."""
 
 
-def check_engine(engine: str | None, master: str | None = None) -> str:
-    """The engine that is asked for; a master is Spark's."""
-    chosen = engine or ("polars" if master is None else "spark")
-    check_name("engine", chosen, ENGINES)
-    if master is not None and chosen != "spark":
-        raise UsageError(f"{option('master')} needs {option('engine', 'spark')} (got '{chosen}')")
-    return chosen
-
-
-def moved(table: Table, engine: str, master: str | None = None) -> Table:
-    """A table in another engine, which reads Parquet itself and gets the rows of other files."""
+def moved(table: Table, reading: Reading) -> Table:
+    engine = reading.engine or "polars"
     if engine == "polars" or table.opened is None or not isinstance(table.frame, pl.LazyFrame):
         return table
     times = Counter(map(str.lower, table.columns))
     if alike := [shown(name) for name in table.columns if times[name.lower()] > 1]:
         what = f"columns {' and '.join(alike)} are the same to {engine}"
         raise InputError(f"{what}, which ignores case; rename one, or use polars", table.name)
-    frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, master)
+    frame = _in_duckdb(table) if engine == "duckdb" else _in_spark(table, reading.master)
     return replace(table, frame=frame)
 
 
@@ -102,7 +93,6 @@ def quoted(name: str) -> str:
 
 
 def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
-    """A small table as a relation in the connection of another."""
     # A relation does not tell its connection, but a query on it runs there and sees Python's
     # variables; tables of the caller come before those, so nothing of theirs may have the name.
     small_table_of_abstain_6b1d0f52 = small.to_arrow()  # noqa: F841
@@ -112,7 +102,6 @@ def to_duckdb(small: pl.DataFrame, relation: Any) -> Any:
 
 
 def to_spark(small: pl.DataFrame, session: SparkSession) -> Any:
-    """A small table as a Spark DataFrame, sent whole to every worker where it is joined."""
     from pyspark.sql.functions import broadcast
 
     return broadcast(_spark_frame(small, session))
@@ -125,7 +114,6 @@ def _spark_frame(frame: pl.DataFrame, session: SparkSession) -> Any:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The session that there is, or a new one at the master (by default this machine)."""
     _needed("pyspark", "spark")
     from pyspark.sql import SparkSession
 

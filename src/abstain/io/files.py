@@ -95,7 +95,6 @@ CHUNK = 2 << 20
 WORKERS = 2
 """Chunks that are parsed at a time; more gain little, and each takes memory."""
 HEAD = 1 << 16
-"""Bytes that nearly always show what a file is."""
 
 STDIN, STDIN_NAME = "-", "standard input"
 PARQUET, ZIP, GZIP, ZSTD = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -117,12 +116,9 @@ NOT_UTF8 = f"is not UTF-8 text (perhaps Latin-1 or Windows-1252): {SAVE_AGAIN}"
 
 @dataclass(frozen=True)
 class Opened:
-    """A file to read: its name in messages, and its path or its bytes."""
-
     name: str
     path: Path | None = None
     data: bytes = b""
-    """Its bytes, if there is no path."""
     broken: str = ""
     """Why it cannot be read; empty if it can."""
 
@@ -131,7 +127,6 @@ class Opened:
 
     @cached_property
     def packing(self) -> str | None:
-        """How its bytes are compressed; they are decompressed each time that they are read."""
         with self._raw() as file:
             begins = file.read(4)
         if begins.startswith(GZIP):
@@ -151,7 +146,6 @@ class Opened:
             return file.read(HEAD)
 
     def read(self) -> bytes:
-        """All plain bytes, if they may be held in memory."""
         with read_errors(self.name), self.stream() as file:
             if self.packing is not None:
                 return _all_of(file, self.name)
@@ -168,7 +162,6 @@ class Opened:
 
 
 def open_file(path: str | os.PathLike[str]) -> Opened:
-    """Open a file, or the standard input (`-`); a pipe is read into memory at once."""
     name = os.fspath(path)
     if name == STDIN:
         return _read_once(sys.stdin.buffer, sys.stdin.buffer, STDIN_NAME)
@@ -224,7 +217,6 @@ class _Stream(io.RawIOBase):
 
 
 def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]:
-    """The decompressed bytes of a file, which may hold several frames; too many raise."""
     import zstandard
 
     def new_frame() -> Any:
@@ -263,7 +255,6 @@ def _nearby(path: Path) -> str:
 
 
 def refuse_binary(opened: Opened) -> None:
-    """Refuse files of spreadsheet programs that are not UTF-8 text, with advice."""
     if WORKBOOK.match(opened.head):
         what = "is a file of a spreadsheet program, expected text: save the table as CSV UTF-8"
         raise InputError(what, opened.name)
@@ -272,7 +263,6 @@ def refuse_binary(opened: Opened) -> None:
 
 
 def text_blocks(opened: Opened) -> Iterator[bytes]:
-    """The bytes of a text file without the byte order mark; binary data and huge lines raise."""
     size = 0
     refuse_binary(opened)
     with read_errors(opened.name), opened.stream() as file:
@@ -336,11 +326,6 @@ def ending_of(name: str) -> str:
 
 
 def bare_name(path: str | os.PathLike[str]) -> str:
-    """A file's name without its endings of format and compression.
-
-    >>> bare_name("runs/jucs1302enen.csv.gz")
-    'jucs1302enen'
-    """
     if os.fspath(path) == STDIN:
         return STDIN_NAME
     name = Path(path).name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -65,21 +66,18 @@ def open_table(
 
 
 def _with_index(data: Any) -> Any:
-    """A pandas frame with its index as columns, if that is more than row numbers."""
     if not nw.dependencies.is_pandas_like_dataframe(data):
         return data
     columns = {str(name) for name in data.columns}
-    kept = [
-        level
-        for level, name in enumerate(data.index.names)
-        if (name is not None and str(name) not in columns)
-        or (name is None and data.index.get_level_values(level).inferred_type == "string")
-    ]
+    kept = []
+    for level, name in enumerate(data.index.names):
+        of_texts = data.index.get_level_values(level).inferred_type == "string"
+        if of_texts if name is None else str(name) not in columns:
+            kept.append(level)
     return data.reset_index(level=kept) if kept else data
 
 
 def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
-    """An eager frame as polars; columns of mixed objects become text."""
     try:
         return frame.to_polars()
     except Exception:
@@ -92,7 +90,6 @@ def to_polars(frame: nw.DataFrame[Any]) -> pl.DataFrame:
 
 
 def rename(table: Table, mapping: Mapping[str, str], *, side: str) -> Table:
-    """Rename columns: `mapping` is known name, perhaps of one side (`gold:`), to actual name."""
     wanted: dict[str, str] = {}
     for known, actual in mapping.items():
         scope, colon, bare = known.rpartition(":")
@@ -129,7 +126,6 @@ def _renamed_chunks(
 
 
 def check_mapping(mapping: Mapping[str, str], tables: Iterable[Table]) -> None:
-    """Refuse a mapping from a column that no table has."""
     tables = list(tables)
     for known, actual in mapping.items():
         scope, _, _ = known.rpartition(":")
@@ -199,6 +195,26 @@ KNOWN = {
 }
 """Our columns: others are attributes, or have a usual name."""
 
+SYSTEMS = (
+    *("llm", "llms", "model", "models", "system", "engine"),
+    *("checkpoint", "assistant", "agent", "bot"),
+)
+NAMING = ("name", "id", "version", "tag", "variant", "config", "key", "ai", "or", "path")
+"""Words that may accompany those for systems: a `model_output` names no system."""
+
+
+def words_of(column: str) -> set[str]:
+    """The words of a column's name, in lower case: of `questionId`, `question` and `id`."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
+    return {word for word in re.split(r"[^a-z0-9]+", apart.casefold()) if word} or {column}
+
+
+def names_systems(column: str) -> bool:
+    """Whether a column's name is one for systems: `llm`, `model_id`, `ai-model`."""
+    words = words_of(column)
+    return bool(words & {*SYSTEMS}) and words.issubset((*SYSTEMS, *NAMING))
+
+
 WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -208,7 +224,6 @@ LEAST_POWER = 10**16
 """Whole numbers from here on are written with an exponent."""
 
 NUMBER = r"^[+-]?(?:(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
-"""A text that polars reads as a number."""
 
 
 def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None:
@@ -239,8 +254,7 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
         how = f"rows with their grade (column '{name}') need no gold: {option('judged')}"
     if looks_like_trec(have.encode()):
         how = "judgments and runs of TREC are for `abstain rank`, `compare` and `meta`"
-    place = Place(table.name, 1 if table.format in ("csv", "tsv") else None)
-    raise MissingColumnError(f"has no column {lacking} (its columns: {have}); {how}", place)
+    raise MissingColumnError(f"has no column {lacking} (its columns: {have}); {how}", table.header)
 
 
 def text_column(
@@ -266,7 +280,6 @@ def text_column(
 def text_columns(
     frame: nw.LazyFrame[Any], names: Iterable[str], label: str, *, trim: Collection[str] = ()
 ) -> list[nw.Expr]:
-    """Columns as text, and the number of each row where the frame has it."""
     texts = [text_column(frame, name, label, trim=name in trim).alias(name) for name in names]
     return [*texts, nw.col(ROW)] if ROW in frame.collect_schema().names() else texts
 
@@ -304,7 +317,6 @@ def read_numbers(frame: nw.LazyFrame[Any], column: str, into: str) -> nw.LazyFra
 
 
 def differs_by_engine(dtype: Any) -> bool:
-    """Whether a type holds times whose text differs between engines."""
     plain = dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None)
     return bool(dtype.is_temporal()) and not plain
 
@@ -341,7 +353,6 @@ def _number_as_text(frame: nw.LazyFrame[Any], column: str, label: str) -> nw.Exp
 
 
 def _refuse_fractions(frame: nw.LazyFrame[Any], column: str, others: nw.Expr, label: str) -> None:
-    """Refuse fractions that an engine may write with more digits: Spark, or DuckDB in a FLOAT."""
     odd = frame.select(others.alias("odd")).filter(~nw.col("odd").is_null()).head(1)
     for value in collect(odd, label)["odd"]:
         engine = "Spark" if frame.implementation.is_pyspark() else "DuckDB"

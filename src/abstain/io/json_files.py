@@ -21,7 +21,6 @@ from abstain.io.files import BOM, MAX_COLUMNS, NOT_UTF8, Opened, chunks_of
 from abstain.io.tables import ROW, Table, json_column
 
 Kinds = dict[str, set[type[Any]]]
-"""Of each column the types of its values."""
 
 STRANGE = (b"NaN", b"Infinity", b"\\ud", b"\\uD")
 """What Python's JSON writes though JSON lacks it; the last: half a surrogate pair."""
@@ -33,16 +32,12 @@ T = TypeVar("T")
 
 
 def read_jsonl(opened: Opened) -> Table:
-    """A JSONL file as a table: checked as a whole, its rows still to be read."""
     rows, kinds = _looked_through(opened)
     if not rows:
         raise InputError("has no rows", opened.name)
     if rows == 1 and all(types <= {dict, list} for types in kinds.values()):
-        raise InputError(
-            "is one object that holds lists or objects, expected an array of objects or one object "
-            'per line (from pandas: to_json(orient="records"))',
-            opened.name,
-        )
+        expected = 'one object per line (from pandas: to_json(orient="records"))'
+        raise InputError(f"is one object, expected an array or {expected}", opened.name)
     empty = pl.DataFrame({name: json_column(name, [], types) for name, types in kinds.items()})
     chunks = partial(_chunks, opened, kinds)
     return Table(opened.name, "jsonl", tuple(kinds), empty.lazy(), opened, chunks=chunks)
@@ -59,7 +54,6 @@ def read_array(opened: Opened) -> Table:
 
 
 def _looked_through(opened: Opened) -> tuple[int, Kinds]:
-    """How many records there are, and what their columns hold; what is no record is refused."""
     kinds: Kinds = {}
     rows = 0
     for _, some in _in_chunks(opened):
@@ -84,7 +78,6 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
 
 
 def _in_chunks(opened: Opened) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
-    """Some records at a time, and the number of the lines before each."""
     before, decode = 0, msgspec.json.Decoder().decode
     for chunk in chunks_of(opened):
         rows, some, problem = list[int](), list[dict[str, Any]](), ""
@@ -127,7 +120,6 @@ def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) 
 
 
 def _standard(token: re.Match[bytes]) -> bytes:
-    """A string without halves of surrogate pairs; what is no string as null."""
     if not token[0].startswith(b'"'):
         return b"null"
     return SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], token[0])

@@ -32,7 +32,6 @@ class _Outputs:
 
 
 _open: ContextVar[_Outputs | None] = ContextVar("outputs", default=None)
-"""Outputs that are written together."""
 
 
 @contextlib.contextmanager
@@ -95,7 +94,6 @@ def _beside(target: Path) -> Path:
 
 @contextlib.contextmanager
 def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A draft folder that takes its place at the end (a link stays one), or vanishes on failure."""
     target = Path(os.path.realpath(folder))
     draft = _beside(target)
 
@@ -138,11 +136,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def json_of(data: Any) -> str:
-    """Data or a struct as indented JSON, in which nothing could steer a terminal.
-
-    >>> json_of({"a": "\\u202e"})
-    '{\\n  "a": "\\\\u202e"\\n}\\n'
-    """
+    """Data or a struct as indented JSON, in which nothing could steer a terminal."""
     text = msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
     # JSON allows what may steer a terminal; the escapes mean the same text.
     return STEERING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)

@@ -12,13 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import compress, groupby
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-import msgspec
 import polars as pl
 import polars.selectors as cs
 
@@ -28,7 +27,6 @@ from abstain.io.normalise import plain
 from abstain.io.tables import ROW, Table
 
 LEVEL = "/"
-"""Separates topic, test and question in a question's id."""
 NONE_OF_THE_ABOVE = "none of the above"
 SPLIT = "|"
 MAX_ATTRIBUTES = 100
@@ -44,20 +42,12 @@ RUN_COLUMNS = ("question", "answer", "run", "answered", "candidate", *RUN_EXTRAS
 
 
 def question_id(*levels: str | None) -> str | None:
-    """The id of a question from its t_id, r_id and q_id; None where the question has none.
-
-    >>> question_id("1", "7", "12"), question_id(None, None, "q1"), question_id("1", "7", None)
-    ('1/7/12', 'q1', None)
-    """
+    """The id of a question from its t_id, r_id and q_id; None where the question has none."""
     return LEVEL.join(level for level in levels if level) if levels[-1] else None
 
 
 def id_levels(question: str) -> tuple[str | None, str | None, str]:
-    """The t_id, r_id and q_id that make up an id; an id of another form is a q_id alone.
-
-    >>> id_levels("1/7/12"), id_levels("q1")
-    (('1', '7', '12'), (None, None, 'q1'))
-    """
+    """The t_id, r_id and q_id that make up an id; an id of another form is a q_id alone."""
     parts = question.split(LEVEL)
     if len(parts) == 3 and all(part and part == part.strip() for part in parts):
         return parts[0], parts[1], parts[2]
@@ -65,21 +55,10 @@ def id_levels(question: str) -> tuple[str | None, str | None, str]:
 
 
 def is_none_of_the_above(text: str) -> bool:
-    """Whether an option says that none of the others is right.
-
-    >>> is_none_of_the_above("None of the above."), is_none_of_the_above("none")
-    (True, False)
-    """
     return plain(text) == NONE_OF_THE_ABOVE
 
 
-def _none_is_right(right: Sequence[str], options: Sequence[str], texts: Sequence[str]) -> str:
-    pairs = zip(options, texts, strict=True)
-    return "yes" if any(o in right and is_none_of_the_above(text) for o, text in pairs) else "no"
-
-
 def read_qa4mre(opened: Opened) -> Table:
-    """A gold or a run as a table; which of them it is, its root says."""
     reader = _Reader(opened)
     reader.read()
     if not reader.rows:
@@ -94,7 +73,6 @@ def read_qa4mre(opened: Opened) -> Table:
 class _Element:
     tag: str
     attributes: dict[str, str]
-    """Those that hold something."""
     line: int
     text: list[str] = field(default_factory=list)
 
@@ -107,11 +85,9 @@ class _Reader:
         self.rows: list[dict[str, Any]] = []
         self.lines: list[int] = []
         self._tests: list[tuple[str | None, str | None]] = []
-        """The topic and the test of each row."""
         self._attributes: dict[str, None] = {}
         self._open: list[_Element] = []
         self._inside: list[_Element] = []
-        """The texts and the answers of the question that is read."""
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
@@ -186,9 +162,10 @@ class _Reader:
         options = [answer.attributes.get("a_id", "") for answer in answers]
         if self.is_gold:
             texts = [_flat(answer) for answer in answers]
-            right = [o for o, a in zip(options, answers, strict=True) if "correct" in a.attributes]
-            values = {"nca": _none_is_right(right, options, texts), **values} | {
-                "correct": right,
+            right = ["correct" in answer.attributes for answer in answers]
+            none = any(map(is_none_of_the_above, compress(texts, right)))
+            values = {"nca": "yes" if none else "no", **values} | {
+                "correct": list(compress(options, right)),
                 "options": options,
                 "topic": topic.get("t_name") or t_id,
                 "text": " ".join(_flat(e) for e in self._inside if e.tag == "q_str"),
@@ -218,7 +195,6 @@ class _Reader:
         return pl.DataFrame(self.rows, schema=dict.fromkeys(names, pl.String))
 
     def gold(self) -> pl.DataFrame:
-        """The questions of a gold; where ids of tests restart in topics, a test has both ids."""
         tests = set(self._tests)
         restarts = len({r_id for _, r_id in tests}) < len(tests)
         for row, (t_id, r_id) in zip(self.rows, self._tests, strict=True):
@@ -236,31 +212,18 @@ Row = Mapping[str, Any]
 
 
 def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
-    """Write a gold (it has `correct`) or a run (it has `answer`), which will have a name."""
+    """Write a run, which will have a name."""
     from abstain.io.frames import collect, into_lazy, text_columns
 
-    is_gold = "correct" in frame.columns
-    for needed in ("question", "correct" if is_gold else "answer"):
+    for needed in ("question", "answer"):
         if needed not in frame.columns:
-            raise InputError(f"there is no column '{needed}' to write as QA4MRE", name)
-    if not is_gold:
-        frame = frame.select(cs.by_name(*RUN_COLUMNS, require_all=False))
-    lists = [name for name in LISTS if isinstance(frame.schema.get(name), pl.List)]
-    lazy = into_lazy(frame)  # every column as text, lists of texts apart; others are refused
-    texts = text_columns(lazy, [c for c in frame.columns if c not in lists], name)
-    frame = collect(lazy.with_columns(*texts), name)
+            raise InputError(f"there is no column '{needed}' to write as a QA4MRE run", name)
+    frame = frame.select(cs.by_name(*RUN_COLUMNS, require_all=False))
+    lazy = into_lazy(frame)
+    frame = collect(lazy.select(text_columns(lazy, frame.columns, name)), name)
     frame = frame.with_columns(cs.string().str.strip_chars().replace("", None))
     if frame["question"].null_count():
         raise InputError("a row has no question id, expected one", name)
-    tree = ElementTree.ElementTree((_gold_tree if is_gold else _run_tree)(frame, name))
-    ElementTree.indent(tree)
-    with path.open("wb") as file:
-        file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
-        tree.write(file, encoding="utf-8")
-        file.write(b"\n")
-
-
-def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
     runs = frame["run"].unique().to_list() if "run" in frame.columns else []
     if len(runs) > 1:
         what = f"a QA4MRE file holds one run, but the table has {len(runs):,}"
@@ -278,50 +241,25 @@ def _run_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
         question = ElementTree.SubElement(test, "question", attributes)
         if option := answer or row.get("candidate"):
             ElementTree.SubElement(question, "answer", _attributes(a_id=option))
-    return root
-
-
-def _gold_tree(frame: pl.DataFrame, name: str) -> ElementTree.Element:
-    extras = [column for column in frame.columns if column not in GOLD_COLUMNS]
-    for extra in extras:
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", extra) or extra == "q_id":
-            what = f"column {shown(extra)} cannot be written as an attribute in XML"
-            raise InputError(f"{what}, expected letters, digits, _ . and -", name)
-    root = ElementTree.Element("test-set")
-    for test, row in _in_tests(frame, root):
-        t_id, r_id, q_id = id_levels(row["question"])
-        right = _list(row["correct"])
-        options = _list(row.get("options")) or right
-        texts = _option_texts(row.get("option_texts"), len(options))
-        if lost := set(right) - set(options):
-            what = f"question {shown(row['question'])} has the right answer {shown(min(lost))}"
-            raise InputError(f"{what}, which is not among its options", name)
-        others = {extra: row[extra] for extra in extras}
-        if row.get("test") not in (r_id, question_id(t_id, r_id)):
-            others["test"] = row.get("test")
-        if row.get("nca") != _none_is_right(right, options, texts):
-            others["nca"] = row.get("nca")
-        question = ElementTree.SubElement(test, "q", _attributes(q_id=q_id, **others))
-        ElementTree.SubElement(question, "q_str").text = _allowed(row.get("text") or "")
-        for option, text in zip(options, texts, strict=True):
-            marks = _attributes(a_id=option, correct="Yes" if option in right else None)
-            ElementTree.SubElement(question, "answer", marks).text = _allowed(text)
-    return root
+    tree = ElementTree.ElementTree(root)
+    ElementTree.indent(tree)
+    with path.open("wb") as file:
+        file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+        tree.write(file, encoding="utf-8")
+        file.write(b"\n")
 
 
 def _in_tests(
     frame: pl.DataFrame, root: ElementTree.Element
 ) -> Iterator[tuple[ElementTree.Element, Row]]:
-    """Each row with the element of its test, in that of its topic, both made where they begin."""
 
-    def topic_of(row: Row) -> dict[str, str]:
-        t_id = id_levels(row["question"])[0]
-        return _attributes(t_id=t_id, t_name=row.get("topic"))
+    def topic_of(row: Row) -> str | None:
+        return id_levels(row["question"])[0]
 
-    for topic, in_topic in groupby(frame.iter_rows(named=True), topic_of):
-        around = ElementTree.SubElement(root, "topic", topic)
+    for t_id, in_topic in groupby(frame.iter_rows(named=True), topic_of):
+        topic = ElementTree.SubElement(root, "topic", _attributes(t_id=t_id))
         for r_id, in_test in groupby(in_topic, lambda row: id_levels(row["question"])[1]):
-            test = ElementTree.SubElement(around, "reading-test", _attributes(r_id=r_id))
+            test = ElementTree.SubElement(topic, "reading-test", _attributes(r_id=r_id))
             for row in in_test:
                 yield test, row
 
@@ -330,26 +268,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def _attributes(**values: str | None) -> dict[str, str]:
-    return {name: _allowed(value) for name, value in values.items() if value is not None}
-
-
-def _allowed(text: str) -> str:
-    if _FORBIDDEN.search(text):
-        raise InputError(f"{shown(text)} has a character that XML cannot hold")
-    return text
-
-
-def _list(value: Any) -> list[str]:
-    items = value if isinstance(value, list) else (value or "").split(SPLIT)
-    return [text for item in items if (text := (item or "").strip())]
-
-
-def _option_texts(value: Any, count: int) -> list[str]:
-    """The texts of a question's options: a list, a JSON list in a cell, or `|` between them."""
-    if isinstance(value, str):
-        try:
-            value = msgspec.json.decode(value, type=list[str])
-        except msgspec.DecodeError:
-            value = value.split(SPLIT)
-    texts = [item or "" for item in value or ()]
-    return texts if len(texts) == count else [""] * count
+    filled = {name: value for name, value in values.items() if value is not None}
+    for text in filled.values():
+        if _FORBIDDEN.search(text):
+            raise InputError(f"{shown(text)} has a character that XML cannot hold")
+    return filled

@@ -63,24 +63,22 @@ class Reader:
 
 @cache
 def log_readers() -> Mapping[str, Reader]:
-    """Every reader by its name, those of other packages among them."""
-    return {**_built_in(), **readers_of_plugins().items}
-
-
-def _built_in() -> dict[str, Reader]:
     from abstain.io import logs
 
-    return {reader.name: reader for reader in logs.READERS}
+    return {**{reader.name: reader for reader in logs.READERS}, **readers_of_plugins().items}
 
 
 @cache
 def readers_of_plugins() -> Loaded:
-    """The readers of other packages, and what is wrong with those that are left out."""
+
+    from abstain.io import logs
+
+    taken = (*FORMATS, *(reader.name for reader in logs.READERS))
 
     def take(plugin: Plugin, reader: Any) -> tuple[str, Reader]:
         if not isinstance(reader, Reader):
             raise UsageError(f"{plugin} is a {type(reader).__name__}, expected a Reader")
-        if reader.name in (*FORMATS, *_built_in()):
+        if reader.name in taken:
             raise UsageError(f"{plugin}: there is a reader '{reader.name}' already")
         return reader.name, reader
 
@@ -153,7 +151,6 @@ class LogRows:
         return numbered(key, self._asked[run, key])
 
     def gold(self) -> Table:
-        """All rows as a table without verdicts: a gold, or answers that a gold judges."""
         table = without(self.table(), "outcome")
         table = without(table, "answer") if "correct" in table.columns else table
         return replace(table, verdicts=None)
@@ -251,7 +248,6 @@ def numbered(question: str, time: int) -> str:
 
 
 def one_of(names: Sequence[str], picked: str | None, what: str, name: str) -> str:
-    """The one that was picked, or the only one there is."""
     if picked in names:
         return str(picked)
     if picked is None and len(names) == 1:

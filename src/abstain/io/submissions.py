@@ -22,7 +22,6 @@ from abstain.io.readers import log_readers
 from abstain.io.tables import sniff
 
 File: TypeAlias = "str | Opened"
-"""A file of a folder by its path, one of an archive with its bytes."""
 
 ARCHIVE = ".zip"
 LOGS = (".jsonl", ".json", ".eval", ARCHIVE)
@@ -74,7 +73,6 @@ def refuse(bundle: str | os.PathLike[str]) -> list[File]:
 
 
 def files_in(bundle: str | os.PathLike[str]) -> list[File]:
-    """The files of a folder and below, or of an archive, but what only comes along with runs."""
     name = os.fspath(bundle)
     if not os.path.isdir(name):
         return list(_entries(name))
@@ -128,7 +126,6 @@ def _entries(name: str) -> Iterator[File]:
 
 
 def _is_wanted(name: str) -> bool:
-    """Whether a file may be a run: not what systems and authors put beside runs."""
     path = PurePath(name.replace("\\", "/"))
     hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
     beside = path.suffix.lower() in IGNORED or path.stem.lower() in BESIDE
@@ -140,7 +137,6 @@ CHUNK = 1 << 16
 ALWAYS = 1 << 30
 """What the entries of any archive may unpack to together: one at a time is held."""
 HEADERS = ("header.json", "_journal/start.json")
-"""Entries that an Inspect log has."""
 
 
 @contextlib.contextmanager
@@ -150,13 +146,10 @@ def open_archive(opened: Opened) -> Iterator[Archive]:
 
 
 class Archive:
-    """The entries of an archive by name, as long as its file is open."""
-
     def __init__(self, opened: Opened, file: IO[bytes]) -> None:
         self.opened = opened
         self.limit = files.byte_limit(packed=file.seek(0, 2) + ALWAYS // files.MAX_RATIO)
         self.unpacked = 0
-        """Bytes of all entries that were read so far."""
         with read_errors(opened.name, engine=True):
             self.zip = zipfile.ZipFile(file)
         self.entries = {entry.filename: entry for entry in self.zip.infolist()}  # the last counts
@@ -193,7 +186,6 @@ class Archive:
 
 
 def teams_of(names: Sequence[str], sources: Sequence[str]) -> list[str | None]:
-    """The team of each file by its folder; `sources` are the folders and files of the call."""
     root = len(_root(names, sources))
     below = [_parts(name)[root:] for name in names]
     is_team = [len(p) > 1 or (bool(p) and p[0].lower().endswith(ARCHIVE)) for p in below]
@@ -220,5 +212,4 @@ def _without_ending(folder: str) -> str:
 
 
 def folders_of(paths: Iterable[str]) -> list[tuple[str, ...]]:
-    """The folders of each path, an archive among them without its ending."""
     return [tuple(map(_without_ending, _parts(path)[1:-1])) for path in paths]

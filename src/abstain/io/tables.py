@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 def exact(name: str) -> str:
-    """The pattern by which polars finds the column of exactly this name.
-
-    >>> exact("answer"), exact("*")
-    ('answer', '^\\\\*$')
-    """
+    """The pattern by which polars finds the column of exactly this name."""
     is_pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
     return f"^{re.escape(name)}$" if is_pattern else name
 
@@ -69,8 +65,6 @@ Chunks = Callable[[Sequence[str]], "Iterator[pl.DataFrame]"]
 
 
 class Table(Struct, frozen=True):
-    """A table that was read: its name in messages, its format, its columns, its rows."""
-
     name: str
     format: str
     columns: tuple[str, ...]
@@ -110,8 +104,11 @@ class Table(Struct, frozen=True):
         """What the file calls a column, for messages to those who know the file."""
         return next((name for name, known in self.renamed.items() if known == column), column)
 
+    @property
+    def header(self) -> Place:
+        return Place(self.name, 1 if self.format in ("csv", "tsv") else None)
+
     def place(self, row: int | None) -> Place:
-        """The place of a record: for text formats the line on which it begins."""
         if row is None:
             return Place(self.name)
         if self.parts:
@@ -149,30 +146,26 @@ def read_table(
             return reader.read(opened, pick or {})
         if pick:
             raise UsageError(f"{option('pick')} is for tools' logs: {chosen} has nothing to pick")
-        table = _read_plain(opened, chosen)
+        if chosen == "parquet":
+            return _read_parquet(opened)
+        if chosen == "qa4mre":
+            from abstain.io.qa4mre import read_qa4mre
+
+            return read_qa4mre(opened)
+        if chosen in SEPARATORS:
+            from abstain.io.csv_files import read_csv
+
+            table = read_csv(opened, chosen)
+        else:
+            from abstain.io.json_files import read_array, read_jsonl
+
+            table = read_jsonl(opened) if chosen == "jsonl" else read_array(opened)
         if table.chunks is None or in_chunks:
             return table
         frame = _hold(table.chunks(table.columns))
         if frame is None:
             raise InputError("has a header but no rows", opened.name)
         return replace(table, frame=frame, chunks=None)
-
-
-def _read_plain(opened: Opened, format: str) -> Table:
-    """Open a table of a known format; rows of text formats are read later."""
-    if format == "parquet":
-        return _read_parquet(opened)
-    if format == "qa4mre":
-        from abstain.io.qa4mre import read_qa4mre
-
-        return read_qa4mre(opened)
-    if format in SEPARATORS:
-        from abstain.io.csv_files import read_csv
-
-        return read_csv(opened, format)
-    from abstain.io.json_files import read_array, read_jsonl
-
-    return read_jsonl(opened) if format == "jsonl" else read_array(opened)
 
 
 LARGE = 1 << 20
@@ -230,7 +223,6 @@ def format_of_name(name: str) -> str | None:
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, *, format: str | None = None) -> None:
-    """Write a table in the format that its name says; a failure leaves no partial file."""
     from abstain.io.output import whole
 
     label, chosen = str(path), format or format_of_name(str(path))
@@ -259,7 +251,6 @@ def _refuse_types(frame: pl.DataFrame, name: str, format: str) -> None:
 
 
 def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
-    """A table whose lists are cells with | between their texts."""
     for column in ("correct", "options"):
         if isinstance(frame.schema.get(column), pl.List):
             texts = frame[column].cast(pl.List(pl.String)).explode().drop_nulls()
@@ -315,7 +306,6 @@ def _json_series(values: Sequence[Any], kinds: Set[type[Any]] | None) -> pl.Seri
 
 
 def json_text(value: Any) -> str:
-    """A JSON value as the text of a cell."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**16:

@@ -70,7 +70,6 @@ def read_qrels(opened: Opened) -> pl.DataFrame:
 def lines_with(
     opened: Opened, query: str, *, doc: str | None = None, rank: int | None = None
 ) -> list[int]:
-    """The lines with a query's document, or a rank of it, of the first run that has it twice."""
     seen: dict[tuple[bytes, ...], list[int]] = {}
     for number, fields in lines(opened, query.encode()):
         if fields[2] == doc.encode() if doc is not None else int(fields[3]) == rank:
@@ -81,18 +80,8 @@ def lines_with(
     return []
 
 
-def first_line_with(opened: Opened, query: str) -> int | None:
-    return next((number for number, _ in lines(opened, query.encode())), None)
-
-
 def looks_like_trec(head: bytes) -> bool:
-    """Whether the first line, as far as it is there, has the columns of a run or of qrels.
-
-    >>> looks_like_trec(b"q1 Q0 d7 1 12.5 bm25\\n")
-    True
-    >>> looks_like_trec(b"query,doc,score\\n")
-    False
-    """
+    """Whether the first line, as far as it is there, has the columns of a run or of qrels."""
     for _, fields in fields_of(head):
         if len(fields) >= len(RUN_COLUMNS):
             return bool(NUMBER.fullmatch(fields[4]) or WHOLE_NUMBER.fullmatch(fields[3]))
@@ -127,7 +116,6 @@ def _parse(
 
 
 def _explain(opened: Opened, columns: Sequence[str], number: str) -> InputError:
-    """The error of the first line whose fields are not what the columns, one of numbers, hold."""
     for line, fields in lines(opened):
         if problem := _problem(fields, columns, number):
             return InputError(problem, Place(opened.name, line))
@@ -165,7 +153,6 @@ def lines(opened: Opened, query: bytes = b"") -> Iterator[tuple[int, list[bytes]
 
 
 def fields_of(text: bytes, before: int = 0) -> Iterator[tuple[int, list[bytes]]]:
-    """The numbers of some lines that follow others, and their fields."""
     for number, line in enumerate(text.splitlines(), before + 1):
         fields = line.split()
         if fields and not fields[0].startswith(b"#"):

@@ -196,10 +196,6 @@ class Answers:
     def count(self, where: BoolArray) -> Any:
         return int(np.count_nonzero(where))
 
-    def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
-        """The sums of a number of each answer by bin."""
-        return np.asarray(np.bincount(bin_of, values, minlength=bins), np.float64)
-
     def first_covering(self, c: float) -> tuple[Numeric, Numeric]:
         """The first group that covers a share c of the questions, and whether there is one."""
         reached = self.groups.answered >= c * self.questions * (1 - 1e-12)
@@ -249,7 +245,6 @@ class Resamples(Answers):
         return Groups(level, np.cumsum(answered, axis=0), np.cumsum(right, axis=0))
 
     def _by_group(self, where: BoolArray) -> IntArray:
-        """How many answers of each group are marked (groups, resamples)."""
         from scipy.sparse import csr_array
 
         ends = np.append(self.starts, len(where))
@@ -265,14 +260,6 @@ class Resamples(Answers):
         if where is self.right and len(where):
             return self.groups.right[-1]
         return self.size if where.all() else self.numbers[where].sum(axis=0)
-
-    def binned(self, values: Array, bin_of: IntArray, bins: int) -> Array:
-        resamples = self.numbers.shape[1]
-        by_resample = np.atleast_2d(bin_of.T).T  # or the same bins in all of them
-        place = by_resample * resamples + np.arange(resamples)
-        weights = values[:, None] * self.numbers
-        sums = np.bincount(place.ravel(), weights.ravel(), minlength=bins * resamples)
-        return np.asarray(sums.reshape(bins, resamples), np.float64)
 
     def all_alike(self) -> Any:
         return (self.groups.each(self.groups.answered) > 0).sum(axis=0) < 2

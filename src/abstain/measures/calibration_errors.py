@@ -9,7 +9,13 @@ from __future__ import annotations
 from functools import partial
 
 from abstain.measures.answers import Answers
-from abstain.measures.confidence import binning, calibrating
+from abstain.measures.confidence import (
+    binning,
+    calibrating,
+    calibration_error,
+    of_each,
+    residuals,
+)
 from abstain.measures.definition import WITHOUT_LEFT_OUT, Array, IntArray, Numeric, Parameter, np
 from abstain.outcomes import Undefined
 
@@ -22,24 +28,9 @@ HALVINGS = 42
 SHARED = "tied answers are alike: bins that part them share them evenly"
 
 
-def _residuals(a: Answers) -> tuple[Array, IntArray, Array]:
-    """Of each distinct confidence, the least sure first, and each resample (or the one sample):
-    the confidence, the number of answers, the sum of right − s."""
-    g = a.calibrated.groups
-    columns = (len(g.level), -1)
-    sizes, right = (g.each(x)[::-1].reshape(columns) for x in (g.answered, g.right))
-    level = g.level[::-1]
-    return level, sizes, right - sizes * level[:, None]
-
-
-def _of_each(a: Answers, values: Array) -> Numeric:
-    """A number of each resample, or the one number."""
-    return values if a.times is not None else float(values[0])
-
-
 def _by_count(a: Answers, size: int, *, last: bool) -> Numeric:
     """√ Σ_b (N_b/N)·(share right − mean s)², bins of so many; the last one has what is left too."""
-    _, sizes, off = _residuals(a)
+    _, sizes, off = residuals(a)
     resamples = np.arange(sizes.shape[1])
     upto = np.cumsum(np.vstack([0 * sizes[:1], sizes]), axis=0)
     summed: Array = np.cumsum(np.vstack([0 * off[:1], off]), axis=0)
@@ -56,7 +47,7 @@ def _by_count(a: Answers, size: int, *, last: bool) -> Numeric:
     squares = np.where(counted, gaps**2 / np.maximum(held, 1), 0.0).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         values = np.sqrt(squares / total)
-    return _of_each(a, values if last else np.where(bins > 1, values, np.nan))
+    return of_each(a, values if last else np.where(bins > 1, values, np.nan))
 
 
 counting_bins = partial(
@@ -114,31 +105,29 @@ def rmsce_hle(a: Answers, *, size: float) -> Numeric:
 )
 def adaptive_ece(a: Answers, *, bins: float) -> Numeric:
     """ECE in bins whose edges are quantiles of the confidence."""
-    level, sizes, off = _residuals(a)
-    upto = np.cumsum(sizes, axis=0)
-    total = upto[-1]
-    inside = np.zeros(sizes.shape, np.int64)
-    for edge in range(1, int(bins)):
-        rank = np.minimum(edge * total / int(bins), np.maximum(total - 1, 0))
-        below = np.floor(rank)
-        one, two = (
-            level[np.minimum((upto <= at).sum(axis=0), len(level) - 1)]
-            for at in (below, np.minimum(below + 1, total - 1))
-        )
-        inside += level[:, None] > one + (rank - below) * (two - one)
-    resamples = sizes.shape[1]
-    place = inside * resamples + np.arange(resamples)
-    sums = np.bincount(place.ravel(), off.ravel(), minlength=int(bins) * resamples)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.abs(sums.reshape(-1, resamples)).sum(axis=0) / total
-    return _of_each(a, values)
+
+    def quantiles(level: Array, sizes: IntArray) -> IntArray:
+        upto = np.cumsum(sizes, axis=0)
+        total = upto[-1]
+        inside = np.zeros(sizes.shape, np.int64)
+        for edge in range(1, int(bins)):
+            rank = np.minimum(edge * total / int(bins), np.maximum(total - 1, 0))
+            below = np.floor(rank)
+            one, two = (
+                level[np.minimum((upto <= at).sum(axis=0), len(level) - 1)]
+                for at in (below, np.minimum(below + 1, total - 1))
+            )
+            inside += level[:, None] > one + (rank - below) * (two - one)
+        return inside
+
+    return calibration_error(a, int(bins), quantiles)
 
 
 def smoothed(a: Answers) -> tuple[Array, Array]:
     """The cosine transform of right − s on the grid, over N, of each resample; frequencies."""
     from scipy.fft import dct
 
-    level, sizes, off = _residuals(a)
+    level, sizes, off = residuals(a)
     at = level * GRID
     left = np.minimum(at.astype(np.int64), GRID - 1)
     share = (at - left)[:, None]
@@ -182,4 +171,4 @@ def width_of(cosines: Array, frequencies: Array) -> Array:
 )
 def smooth_ece(a: Answers) -> Numeric:
     """How far confidence is from the share right, smoothed by as much as the error itself."""
-    return _of_each(a, width_of(*smoothed(a)))
+    return of_each(a, width_of(*smoothed(a)))

@@ -1,13 +1,14 @@
 """Checks of a declaration: does the measure do what it declares?
 
-Measures of plug-ins are checked when they are declared, built-in ones by the tests.
+Measures of plug-ins are checked on a few cases when they are declared, built-in ones by the tests;
+`abstain.testing.check_measure` draws hundreds more.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import cache
 from itertools import product
 from typing import Any, NoReturn
@@ -30,10 +31,14 @@ ANSWERS = (
     ((0, 1, 1), (0.5, 0.5, 0.7)),
 )
 RANKINGS = (((1, 0, 1), 3), ((0, 0), 1), ((1,), 1), ((0,), 0), ((), 0))
+DRAWS, LARGEST = 600, 40
+"""How many counts are drawn at random, and below what each lies."""
+SLIVER = 1e-5
+"""The share of the questions that is answered to see whether that pays."""
 
 
-def check(item: Measure) -> None:
-    """Raise an error if something is wrong with a measure's declaration."""
+def check(item: Measure, rng: Any = None) -> None:
+    """Raise an error if something is wrong with a declaration, on few cases or on random ones."""
     d = item.definition
     for name in (d.name, *d.aliases):
         if not NAME.fullmatch(name) or not name.isprintable():
@@ -45,7 +50,7 @@ def check(item: Measure) -> None:
     kinds = {**of_counts, "confidence": _of_answers, "ranking": _of_rankings}
     try:
         if d.takes in kinds:
-            kinds[d.takes](item)
+            kinds[d.takes](item, rng)
     except UsageError:
         raise
     except Exception as error:
@@ -74,12 +79,16 @@ def few_counts(kind: Any = Counts) -> tuple[Any, ...]:
     return tuple(kind.of(row) for row in numbers if 0 < sum(row) <= MOST)
 
 
-def _of_counts(item: Measure) -> None:
+def _of_counts(item: Measure, rng: Any) -> None:
     d, table = item.definition, type(item).MANY
-    kind: Callable[..., Any] = table.ONE
-    tried = few_counts(kind)
+    kind: Any = table.ONE
+    many = table.of(few_counts(kind))
+    if rng is not None:
+        drawn = rng.integers(0, LARGEST, (DRAWS, 6)) * (rng.random((DRAWS, 6)) < 0.8)
+        drawn[:, 5] *= d.takes == "counts" and not d.needs_candidates
+        many = table(drawn[drawn.sum(axis=1) > 0])
+    tried = [many[at] for at in range(len(many))]
     scores = [_score(item, k) for k in tried]
-    many = table.of(tried)
 
     def same(values: Array, what: str, *, close: float = CLOSE) -> None:
         for k, score, value in zip(tried, scores, values.tolist(), strict=True):
@@ -98,6 +107,30 @@ def _of_counts(item: Measure) -> None:
     if d.kappa is not None:
         credited = (many.right + item.kappa(many) * many.unanswered) / many.n
         same(credited, "when computed as c + κ·u", close=REACH)
+    if rng is None:
+        return
+    if not d.monotone:
+        wrong = table(many.table[many.wrong > 0])
+        righted = item(table(wrong.table + np.array([1, -1, 0, 0, 0, 0])))
+        _gains(item, righted - item(wrong), wrong, "falls when a wrong answer becomes right")
+    if d.break_even is not None:
+        mixed = CountsArray(rng.integers(1, LARGEST, (DRAWS, 6)) * [1, 1, 0, 0, 1, 0])
+        even = np.asarray(item.break_even(mixed))
+        for side in (-0.01, 0.01):
+            p = np.where((even + side > 0) & (even + side < 1), even + side, np.nan)
+            moved = np.stack([p, 1 - p, 0 * p, 0 * p, 0 * p - 1, 0 * p], axis=-1)
+            after = item(CountsArray(mixed.table + SLIVER * mixed.n[:, None] * moved))
+            what = f"has another p*: {'above' if side > 0 else 'below'} it"
+            _gains(item, side * (after - item(mixed)), mixed, what, close=0.0)
+
+
+def _gains(
+    item: Measure, gain: Array, cases: CountsArray, what: str, *, close: float = CLOSE
+) -> None:
+    """Refuse a measure that becomes worse in some case."""
+    worse = (gain if item.higher_is_better else -gain) < -close
+    if worse.any():
+        _refuse(item, f"{what}: {cases[int(np.argmax(worse))]}")
 
 
 def _score(item: Measure, k: Any) -> float:
@@ -113,13 +146,17 @@ def _score(item: Measure, k: Any) -> float:
     return score
 
 
-def _of_answers(item: Any) -> None:
+def _of_answers(item: Any, rng: Any) -> None:
     d = item.definition
     if d.studentised and d.influence is None and d.mean is None:
         _refuse(
             item, "is studentised, but has no influence function to compute a standard error from"
         )
-    for right, sure in ANSWERS:
+    cases: Iterable[Any] = ANSWERS
+    if rng is not None:
+        sizes = rng.integers(1, LARGEST, DRAWS // 20)
+        cases = [((rng.random(n) < 0.6) * 1, rng.integers(0, 8, n) / 7) for n in sizes]
+    for right, sure in cases:
         answers = Answers.of(right, sure)
         score = item(answers)
         if math.isnan(score):
@@ -137,8 +174,12 @@ def _of_answers(item: Any) -> None:
             _same(item, score, float(d.mean.adds(answers).sum()) / over, f"as a mean ({what})")
 
 
-def _of_rankings(item: Any) -> None:
-    for gains, pool in RANKINGS:
+def _of_rankings(item: Any, rng: Any) -> None:
+    cases: Iterable[Any] = RANKINGS
+    if rng is not None:
+        lists = [(rng.random(n) < 0.4) * 1 for n in rng.integers(0, 12, DRAWS // 20)]
+        cases = [(tuple(each.tolist()), int(each.sum() + rng.integers(0, 3))) for each in lists]
+    for gains, pool in cases:
         score = item(gains, pool=pool)
         if not math.isnan(score):
             _within(item, score, f"the gains {gains} with {pool} relevant documents in the pool")

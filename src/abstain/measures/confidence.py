@@ -6,6 +6,7 @@ questions, C(i) right among the i surest. Candidates behind blanks are answers t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from abstain.measures import influence
@@ -57,7 +58,7 @@ def aurc(a: Answers) -> Numeric:
     aliases=("excess-aurc",),
     convention="AURC*, the best order: every right answer first, summed exactly; otherwise as AURC",
     higher_is_better=False,
-    influence=influence.excess_aurc,
+    influence=influence.jackknifed(lambda area, least, _: area - least),
     note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
 def excess_aurc(a: Answers) -> Numeric:
@@ -92,7 +93,9 @@ def augrc(a: Answers) -> Numeric:
     convention="AURC*: every right answer first; a random order has an AURC of W/N",
     undefined=(NO_ANSWERS, NO_CONFIDENCE, *ONE_SIDED),
     bounds=(float("-inf"), 1.0),
-    influence=influence.rejection_ratio,
+    influence=influence.jackknifed(
+        lambda area, least, wrong: (wrong - area) / (wrong - least),
+    ),
     note="It does not measure accuracy, only the order of the answers.",
 )
 def rejection_ratio(a: Answers) -> Numeric:
@@ -102,7 +105,6 @@ def rejection_ratio(a: Answers) -> Numeric:
 
 
 def _share_at(a: Answers, c: float, cumulated: IntArray) -> Numeric:
-    """The share of something in the answers that cover a share c of the questions."""
     at, there = a.first_covering(c)
     if a.times is None and not there:
         reach = a.size / a.questions
@@ -238,22 +240,43 @@ def width_bins(confidence: Array, bins: int) -> IntArray:
     return np.searchsorted(edges, confidence, side="left")
 
 
-def mass_bins(confidence: Array, bins: int, times: IntArray | None = None) -> IntArray:
-    """The bin of each confidence among equally full ones; ties share a bin, that of their middle.
-
-    `times` says how often each resample contains each answer; the bins of resamples differ.
-    """
+def mass_bins(confidence: Array, bins: int) -> IntArray:
+    """The bin of each confidence among equally full ones; ties share that of their middle."""
     _, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
-    if times is not None:
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        sizes = np.add.reduceat(times[np.argsort(group, kind="stable")], starts, axis=0)
+    return _filled(sizes, bins)[group]
+
+
+def _filled(sizes: IntArray, bins: int) -> IntArray:
     upto = np.cumsum(sizes, axis=0)
-    middle = (2 * upto - sizes) * bins // np.maximum(2 * upto[-1], 1)
-    return np.asarray(np.minimum(middle, bins - 1)[group], np.int64)
+    middle = (2 * upto - sizes) * bins // np.maximum(2 * upto[-1:], 1)
+    return np.asarray(np.minimum(middle, bins - 1), np.int64)
 
 
-def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
-    return np.abs(a.binned(a.right - a.confidence, bin_of, bins)).sum(axis=0) / a.size
+def residuals(a: Answers) -> tuple[Array, IntArray, Array]:
+    """Of each distinct confidence, the least sure first, and each resample (or the one sample):
+    the confidence, the number of answers, the sum of right − s."""
+    g = a.calibrated.groups
+    columns = (len(g.level), -1)
+    sizes, right = (g.each(x)[::-1].reshape(columns) for x in (g.answered, g.right))
+    level = g.level[::-1]
+    return level, sizes, right - sizes * level[:, None]
+
+
+def of_each(a: Answers, values: Array) -> Numeric:
+    """A number of each resample, or the one number."""
+    return values if a.times is not None else float(values[0])
+
+
+def calibration_error(
+    a: Answers, bins: int, bin_of: Callable[[Array, IntArray], IntArray]
+) -> Numeric:
+    """Σ_b |Σ (right − s)| / N; `bin_of` takes the distinct confidences and how many have each."""
+    level, sizes, off = residuals(a)
+    resamples = sizes.shape[1]
+    place = bin_of(level, sizes) * resamples + np.arange(resamples)
+    sums = np.bincount(place.ravel(), off.ravel(), minlength=bins * resamples)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return of_each(a, np.abs(sums.reshape(-1, resamples)).sum(axis=0) / sizes.sum(axis=0))
 
 
 @binning(
@@ -264,8 +287,7 @@ def _calibration_error(a: Answers, bin_of: IntArray, bins: int) -> Numeric:
 )
 def ece(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share of right answers, on average, in bins of equal width."""
-    a = a.calibrated
-    return _calibration_error(a, width_bins(a.confidence, int(bins)), int(bins))
+    return calibration_error(a, int(bins), lambda level, _: width_bins(level, int(bins))[:, None])
 
 
 @binning(
@@ -279,8 +301,7 @@ def ece(a: Answers, *, bins: float) -> Numeric:
 )
 def ece_mass(a: Answers, *, bins: float) -> Numeric:
     """How far confidence is from the share of right answers, on average, in bins of equal size."""
-    a = a.calibrated
-    return _calibration_error(a, mass_bins(a.confidence, int(bins), a.times), int(bins))
+    return calibration_error(a, int(bins), lambda _, sizes: _filled(sizes, int(bins)))
 
 
 def squares(a: Answers) -> Array:

@@ -41,7 +41,6 @@ of_pan = partial(
 
 
 def _verified(a: Columns) -> tuple[BoolArray, Array]:
-    """Whether pairs of texts are by one author, and how sure the system is that they are."""
     return np.asarray(a.texts["same"] == "yes"), a.numbers("value", missing=0.5)
 
 
@@ -147,7 +146,6 @@ KINDS_OF_QUESTION = {
 
 
 def _squad(name: str, function: Callable[[Columns], float], summary: str, **facts: Any) -> None:
-    """Declare a measure of SQuAD by a function that is made here."""
     function.__doc__, function.__qualname__ = summary, name
     columnar(name, source=SQUAD, **facts)(function)
 

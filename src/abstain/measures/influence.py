@@ -42,7 +42,6 @@ def by_group(slopes: Callable[..., Slopes]) -> Influence:
 
 
 def _scattered(a: Resamples, where: BoolArray, values: Array) -> Array:
-    """The values of some answers, 0 for the others."""
     if where.all():
         return values
     every = np.zeros(a.numbers.shape)
@@ -111,26 +110,21 @@ def _areas_without_one(a: Resamples) -> Slopes:
     return areas[0], areas[1]
 
 
-def _without_one(a: Resamples, value: Array, of: Callable[[Array, Array, Array], Array]) -> Slopes:
+def jackknifed(of: Callable[[Array, Array, Array], Array]) -> Influence:
     """The jackknife influence of a function of AURC, AURC* and the share wrong."""
-    right, others = np.asarray(a.count(a.right)), np.maximum(a.size - 1, 0)
-    slopes = []
-    for area, gone in zip(_areas_without_one(a), (1, 0), strict=True):
-        rest = np.clip(right - gone, 0, others)
-        without = of(area, least_area(rest, others), 1 - rest / np.maximum(others, 1))
-        lost = (value - without) * others / a.size
-        slopes.append(np.where(np.isfinite(lost), lost, 0.0))
-    return slopes[0], slopes[1]
 
+    @by_group
+    def slopes(a: Resamples, value: Array) -> Slopes:
+        right, others = np.asarray(a.count(a.right)), np.maximum(a.size - 1, 0)
+        each = []
+        for area, gone in zip(_areas_without_one(a), (1, 0), strict=True):
+            rest = np.clip(right - gone, 0, others)
+            without = of(area, least_area(rest, others), 1 - rest / np.maximum(others, 1))
+            lost = (value - without) * others / a.size
+            each.append(np.where(np.isfinite(lost), lost, 0.0))
+        return each[0], each[1]
 
-@by_group
-def excess_aurc(a: Resamples, value: Array) -> Slopes:
-    return _without_one(a, value, lambda area, least, _: area - least)
-
-
-@by_group
-def rejection_ratio(a: Resamples, value: Array) -> Slopes:
-    return _without_one(a, value, lambda area, least, wrong: (wrong - area) / (wrong - least))
+    return slopes
 
 
 @by_group

@@ -145,14 +145,12 @@ class Measure:
         raise UsageError(f"{self} takes {takes}, such as {takes}(right=3, wrong=1) (got {got})")
 
     def _one(self, function: Callable[..., Numeric], item: Any) -> float:
-        """A function of counts, answers or columns, or why it is undefined."""
         if (reason := self.why_undefined(item)) is not None:
             return Undefined(reason)
         value = function(item, **self.arguments)
         return value if isinstance(value, Undefined) else float(value)
 
     def _many(self, function: Callable[..., Numeric], items: Any, shape: tuple[int, ...]) -> Array:
-        """The same for many at once; NaN where it is undefined."""
         rules = (rule.when(items) for rule in self.definition.undefined)
         gone = np.broadcast_to(reduce(np.logical_or, rules, np.False_), shape)
         if gone.all():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
 
-from abstain.errors import Place, UsageError
+from abstain.errors import UsageError
 from abstain.measures.definition import Array, BoolArray, IntArray, np
 
 if TYPE_CHECKING:
@@ -119,6 +119,10 @@ class Listed(DocumentRows):
     rank: Ints
     """From 1."""
 
+    @staticmethod
+    def none(rows: int) -> Listed:
+        return Listed(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
+
     def before(self, row: Ints, rank: Ints) -> Ints:
         """How many of a row are above a rank."""
         if not len(self.rank):
@@ -128,16 +132,6 @@ class Listed(DocumentRows):
 
     def up_to(self, depth: Ints) -> Self:
         return self.where(self.rank <= depth[self.row])
-
-
-@dataclass(frozen=True)
-class Sampled(Listed):
-    """Listed documents that were in the pool and that nobody judged."""
-
-    @classmethod
-    def none(cls, rows: int) -> Sampled:
-        """Of a pool that was judged whole."""
-        return cls(np.zeros(rows + 1, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -159,11 +153,10 @@ class RankedLists(Listed):
     """Lines the run has for each row, before NIL and the limit were applied."""
     nil: Bools
     """Queries for which nothing is relevant."""
-    sampled: Sampled
+    sampled: Listed
     """Listed documents of a negative grade: in the pool, and judged by nobody."""
     unjudged: tuple[tuple[str, ...], ...] = ()
     """Of each run, the queries that gold does not have; they are not scored."""
-    unjudged_at: Place | None = None
     nil_words: tuple[str, ...] = ()
     """Documents that look like a NIL marker but are not it."""
     remarks: tuple[str, ...] = ()
@@ -189,14 +182,13 @@ class RankedLists(Listed):
         """The same lists without the documents that nobody judged: the others move up."""
         lengths = np.diff(self.offsets)
         return replace(
-            self, depth=lengths, rank=spread(lengths)[1] + 1, sampled=Sampled.none(self.size)
+            self, depth=lengths, rank=spread(lengths)[1] + 1, sampled=Listed.none(self.size)
         )
 
     def only(self, runs: Sequence[int], queries: Sequence[int]) -> RankedLists:
         """The lists of some runs for some queries, by position; a gain of 1 stays what it is."""
         columns, whole = np.array(queries, np.int64), len(queries) == len(self.queries)
         rows = (np.array(runs, np.int64)[:, None] * len(self.queries) + columns).ravel()
-        unjudged = tuple(self.unjudged[i] if whole else () for i in runs if self.unjudged)
         return replace(
             self.of_rows(rows),
             runs=tuple(self.runs[i] for i in runs),
@@ -208,8 +200,7 @@ class RankedLists(Listed):
             returned=self.returned[rows],
             nil=self.nil[columns],
             sampled=self.sampled.of_rows(rows),
-            unjudged=unjudged,
-            unjudged_at=self.unjudged_at if unjudged == self.unjudged else None,
+            unjudged=tuple(self.unjudged[i] if whole else () for i in runs if self.unjudged),
         )
 
 
@@ -352,7 +343,7 @@ def one(
         stopped=np.ones(1, bool),
         returned=np.array([len(listed)]),
         nil=np.array([largest == 0]),
-        sampled=Sampled.none(1),
+        sampled=Listed.none(1),
     )
 
 

@@ -184,14 +184,6 @@ def _parsed(text: str, arguments: str | None, cutoff: str | None) -> Measure:
     return measure_of(REGISTRY[name], arguments, cutoff if inner is None else inner)
 
 
-def measure_of(
-    definition: Definition, arguments: str | None = None, cutoff: str | None = None
-) -> Measure:
-    """The measure of a definition, with parameters as they are typed."""
-    parameters = arguments_of(definition, arguments, cutoff)
-    return KINDS[definition.takes](definition.name, parameters, definition=definition)
-
-
 def count_measure(text: str | Measure, *others: Takes) -> Measure:
     """The measure that a text names, which must be one of counts, or of other kinds that fit."""
     item = measure(text)
@@ -240,16 +232,16 @@ def _unknown(text: str) -> UsageError:
     return UnknownNameError("measure", wanted, known, hint="`abstain measures` lists them")
 
 
-def arguments_of(
-    definition: Definition, text: str | None, cutoff: str | None = None
-) -> tuple[tuple[str, float], ...]:
-    """The parameters of a measure with their values: those typed, and defaults for the others.
+def measure_of(
+    definition: Definition, text: str | None = None, cutoff: str | None = None
+) -> Measure:
+    """The measure of a definition, with its parameters as they are typed, or by default.
 
     They are typed as `t=1/2`, or `.5` by position, or `@10`.
 
     >>> from abstain.measures import definitions
-    >>> arguments_of(definitions()["F"], "beta=1/2"), arguments_of(definitions()["F"], None)
-    ((('beta', 0.5),), (('beta', 1),))
+    >>> measure_of(definitions()["F"], "beta=1/2").parameters
+    (('beta', 0.5),)
     """
     name, parameters = definition.name, {p.name: p for p in definition.parameters}
     names, typed = list(parameters), list[tuple[str, str]]()
@@ -277,7 +269,8 @@ def arguments_of(
         elif p.name not in values and not p.optional:
             example = "@10" if p.cutoff else f"({p.name}=0.5)"
             raise UsageError(f"{name} needs {p.name}, {p.meaning}, as in {name}{example}")
-    return definition.ordered(values)
+    ordered = definition.ordered(values)
+    return KINDS[definition.takes](name, ordered, definition=definition)
 
 
 def _value(parameter: Parameter, text: str, name: str) -> float:

@@ -171,7 +171,6 @@ def decimal(text: str) -> float:
 
 
 def _points(trec: TrecName, parameters: str) -> list[tuple[str, float]]:
-    """Cutoffs or shares in rising order, with the names that they are printed by."""
     cutoffs = trec.takes == "cutoffs"
     read = whole if cutoffs else decimal
     points = sorted(read(part) for part in parameters.split(",")) if parameters else trec.defaults

@@ -195,11 +195,6 @@ NOT_WORTH_IT = (
 )
 
 
-def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDepth:
-    b, there = beta * beta, cut.there[..., None]
-    return ByDepth(ratio((1 + b) * cut.cumulative, cut.depth + b * there, empty=1.0))
-
-
 @ranked(
     "SetF",
     family="truncated",
@@ -210,7 +205,9 @@ def _set_f_by_depth(cut: Prefixes, *, beta: float = 1, rel: float = 1) -> ByDept
     gaming=NOT_WORTH_IT + " The order of the list does not matter.",
     aliases=("SetF1",),
     parameters=(BETA, REL),
-    by_depth=_set_f_by_depth,
+    by_depth=lambda cut, *, beta=1, rel=1: ByDepth(
+        ratio((1 + beta**2) * cut.cumulative, cut.depth + beta**2 * cut.there[..., None], empty=1.0)
+    ),
 )
 def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
     """F of the listed set: precision and recall in one number, whatever the order."""
@@ -339,10 +336,6 @@ def utility(
     return a * hits + b * (listed - hits) + c * (there - hits) + d * others
 
 
-def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:
-    return ByDepth(0.0, (2 * cut.gain - 1) / np.log2(1.0 + cut.rank))
-
-
 @ranked(
     "pDCG",
     family="truncated",
@@ -354,7 +347,7 @@ def _penalised_dcg_by_depth(cut: Prefixes, *, rel: float = 1) -> ByDepth:
     aliases=("penalised-DCG", "DCG-penalised"),
     parameters=(REL,),
     bounds=(-math.inf, math.inf),
-    by_depth=_penalised_dcg_by_depth,
+    by_depth=lambda cut, *, rel=1: ByDepth(0.0, (2 * cut.gain - 1) / np.log2(1.0 + cut.rank)),
 )
 def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
     """Discounted gain, where a document that is not relevant costs what a relevant one earns."""
@@ -362,12 +355,6 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
     costs = np.concatenate(([0.0], np.cumsum(1 / np.log2(2.0 + np.arange(longest)))))
     relevant = gains(rankings.grade, rankings.pool, rel)
     return rankings.total(2 * relevant / np.log2(1.0 + rankings.rank)) - costs[rankings.depth]
-
-
-def _rbp_effort_by_depth(
-    cut: Prefixes, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
-) -> ByDepth:
-    return ByDepth(0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0))
 
 
 @ranked(
@@ -382,7 +369,9 @@ def _rbp_effort_by_depth(
     parameters=(P, EFFORT, REL_IF_ANY),
     bounds=lambda e=0.1, **_: (-e, 1.0),
     scales_grades=True,
-    by_depth=_rbp_effort_by_depth,
+    by_depth=lambda cut, *, p=0.8, e=0.1, rel=None: ByDepth(
+        0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0)
+    ),
 )
 def rbp_effort(
     rankings: RankedLists, *, p: float = 0.8, e: float = 0.1, rel: float | None = None

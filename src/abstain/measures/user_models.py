@@ -138,7 +138,6 @@ def compatibility(rankings: RankedLists, *, p: float = 0.95) -> Floats:
 
 
 def _higher(pool: Pool, query: Ints, grade: Floats) -> Ints:
-    """How many documents of a query's pool have a higher grade."""
     levels = np.unique(pool.grade)
     keys = (pool.row + 1) * len(levels) - np.searchsorted(levels, pool.grade)
     wanted = (query + 1) * len(levels) - np.searchsorted(levels, grade)

@@ -35,11 +35,6 @@ def earnings(a: Answers) -> Array:
     return a.confidence * (2.0 * a.right - 1)
 
 
-def rights(a: Answers) -> Array:
-    """1 of each right answer, 0 of each wrong one."""
-    return a.right.astype(np.float64)
-
-
 @confident(
     "CWS",
     formula="(1/n) Σ_i C(i)/i",
@@ -113,7 +108,7 @@ def k_measure(a: Answers) -> Numeric:
     undefined=(),
     uses="submitted",
     several=True,
-    mean=MeanOf(rights, "questions"),
+    mean=MeanOf(lambda a: a.right.astype(np.float64), "questions"),
     gaming="Hand in many answers: a wrong one costs nothing once the right one is above it.",
 )
 def mean_reciprocal_rank(a: Answers) -> Numeric:

@@ -46,8 +46,6 @@ class ScatteredError(Exception):
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of a run as numbers, and the documents of these rows or of all."""
-
     codes: Codes
     keys: Keys
     scores: Floats
@@ -63,14 +61,12 @@ class Rows:
         return Rows(self.codes[some], self.keys[some], self.scores[some], self.docs[some])
 
     def by_query(self) -> Rows:
-        """The same rows by the number of their query; documents stay where they are."""
         at = by_code(self.codes)
         number = at.astype(np.uint32)
         return Rows(self.codes[at], self.keys[at], self.scores[at], self.docs, number)
 
     @classmethod
     def together(cls, parts: Sequence[Rows]) -> Rows:
-        """Rows in their order."""
         if len(parts) == 1:
             return parts[0]
         docs = pl.concat([part.docs for part in parts], rechunk=True)
@@ -89,8 +85,6 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True)
 class Collected:
-    """All that is kept of a run."""
-
     hits: Hits
     """Its judged documents (and NILs), batch by batch."""
     lengths: Ints
@@ -102,13 +96,11 @@ class Collected:
 
 
 def together(parts: Sequence[Hits]) -> Hits:
-    """The judged documents of several parts, one after another."""
     none = Hits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     return Hits(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
 def rank_rows(judgments: Judgments, rows: Rows, *, by_rank: bool) -> Hits:
-    """The judged documents and NILs among rows that stand query by query, with their ranks."""
     codes, scores = rows.codes, rows.scores
     starts = block_starts(codes)
     hits, judged = judgments.candidates(codes, starts, rows.keys, rows.documents)
@@ -153,7 +145,6 @@ def _ranks(places: Ints, starts: Ints) -> Ints:
 
 
 def block_starts(codes: Codes) -> Ints:
-    """Where a stretch of rows of one query begins."""
     starts = np.ones(len(codes), bool)
     np.not_equal(codes[1:], codes[:-1], out=starts[1:])
     return np.flatnonzero(starts)
@@ -190,7 +181,6 @@ def places_of(rows: Ints, order: Ints) -> Ints:
 
 
 def look_up(wanted: Ints, keys: Ints, values: Ints) -> Ints:
-    """The value of each wanted key; every one is there."""
     sorter = np.argsort(keys)
     return values[sorter[np.searchsorted(keys, wanted, sorter=sorter)]]
 
@@ -199,9 +189,7 @@ class Batch(NamedTuple):
     """Rows of one run that came together, and what can be known before those around them are."""
 
     rows: Rows
-    """By the number of their query where they are scattered."""
     heads: Codes
-    """The query of each stretch of rows, in their order."""
     starts: Ints
     inside: Hits | None
     """Of all queries but the first and the last; None where rows are scattered."""
@@ -289,14 +277,12 @@ class Collector:
         return Collected(together(self._hits), self._lengths, words, others)
 
     def _rank(self) -> None:
-        """Ranks the one query that is kept."""
         rows = Rows.together(self._kept)
         self._kept = []
         self._count(rows.codes[:1], np.array([len(rows.codes)]))
         self._hits.append(rank_rows(self._judgments, rows, by_rank=self._by_rank))
 
     def _rank_by_query(self) -> None:
-        """Ranks all that is kept, some queries at a time: their rows of each batch."""
         kept = [rows if rows.number is not None else rows.by_query() for rows in self._kept]
         numbers = max(int(rows.codes[-1]) for rows in kept) + 1
         self._lengths = np.zeros(max(numbers, len(self._lengths)), np.int64)
@@ -324,7 +310,6 @@ class Collector:
             self._hits += pool.map(ranked, range(len(ends)))
 
     def _count(self, heads: Codes, lengths: Ints) -> None:
-        """Notes how many rows some queries have."""
         grown = int(heads.max(initial=0)) + 1 - len(self._lengths)
         if grown > 0:
             self._lengths = np.append(self._lengths, np.zeros(grown, np.int64))

@@ -127,11 +127,9 @@ class Judgments:
         return np.append(rows, ends), np.append(which, np.full(len(ends), len(self._keys)))
 
     def confirm(self, docs: pl.Series, judged: Ints) -> tuple[Bools, Floats]:
-        """Which candidates are what their keys say, and the grades of all."""
         return (docs == self._docs[judged]).to_numpy(), self._grades[judged]
 
     def refuse_repeats(self, codes: Codes, keys: Keys, documents_of: DocumentsOf) -> None:
-        """Raises ``RepeatedError`` if rows of equal keys have the same query and document."""
         rows = pl.Series(keys).is_duplicated().arg_true().to_numpy().astype(np.int64)
         pairs = pl.DataFrame({"code": codes[rows], "doc": documents_of(rows)})
         again = pairs.filter(~pl.struct(pl.all()).is_first_distinct())
@@ -140,18 +138,15 @@ class Judgments:
 
 
 def row_keys(codes: Codes, hashes: Keys) -> Keys:
-    """A hash of each row's query and document, whose hash is known."""
     return hashes ^ (codes.astype(np.uint64) * ODD)
 
 
 def all_differ(keys: Keys | Codes) -> bool:
-    """Whether no key is there twice."""
     ordered = np.sort(keys)
     return not (ordered[1:] == ordered[:-1]).any()
 
 
 def find(keys: Keys, wanted: Keys) -> tuple[Ints, Ints]:
-    """The rows that have a wanted key, and which one it is."""
     these = pl.DataFrame({"key": keys, "row": np.arange(len(keys))})
     those = pl.DataFrame({"key": wanted, "which": np.arange(len(wanted))})
     pairs = these.join(those, on="key")

@@ -44,7 +44,6 @@ def with_answers(
 def _rows(
     data: Any, side: str, columns: Mapping[str, str], format: str | None = None
 ) -> pl.DataFrame:
-    """The rows of a table, or of TREC lines that go on with the answer string."""
     if isinstance(data, str) and format in (None, "trec") and is_trec(opened := open_file(data)):
         lines, names, last = [*trec.lines(opened)], FIELDS[side], "answer"
         if side == "gold" and not all(
@@ -70,7 +69,6 @@ def _rows(
 
 
 def _joined(rows: pl.DataFrame, nil: str | None) -> pl.DataFrame:
-    """The rows with document and answer in one; NIL has no answer."""
     doc, answer = pl.col("doc"), pl.col("answer").fill_null("")
     pair = pl.concat_str(doc, answer, separator=" ")
     alone = (answer == "") | (doc == (nil or ""))

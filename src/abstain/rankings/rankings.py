@@ -49,7 +49,6 @@ class Rankings:
     query_table: Table | None = None
     """Queries and their attributes, to slice by."""
     reading: Reading = PLAIN
-    """How the files were read."""
     subset: Selection | None = None
     """Which runs and queries were chosen with `only`; None: all that were read."""
     origins: tuple[RunOrigin, ...] = ()
@@ -93,8 +92,9 @@ class Rankings:
         self, measures: Sequence[str | Measure] | str | Measure = ()
     ) -> tuple[RankingMeasure, ...]:
         """The measures asked for, or the usual ones, with the level of relevance asked for."""
-        chosen = ranking_measures(measures or default_measures(self.settings))
-        level = self.settings.relevance_level
+        stops = self.settings.nil is not None or self.settings.limit is not None
+        usual = (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
+        chosen, level = ranking_measures(measures or usual), self.settings.relevance_level
         return chosen if level is None else tuple(item.relevant_from(level) for item in chosen)
 
     def values(self, measure: RankingMeasure) -> Floats:
@@ -209,12 +209,6 @@ class Rankings:
         cut = _cut
 
 
-def default_measures(settings: ListSettings) -> tuple[str, ...]:
-    """What is scored by default."""
-    stops = settings.nil is not None or settings.limit is not None
-    return (*DEFAULT_MEASURES, *(PRIMED_MEASURES if stops else ()))
-
-
 def ranking_measures(
     measures: Sequence[str | Measure] | str | Measure,
 ) -> tuple[RankingMeasure, ...]:
@@ -231,7 +225,6 @@ def ranking_measures(
 
 
 def _measures_of(text: str | Measure) -> list[Measure]:
-    """The measure that a text names, or those that it names in trec_eval."""
     if isinstance(text, str) and MRR.match(text):
         raise UsageError(f"for rankings the mean of {MRR.sub('RR', text)} is the MRR: ask for that")
     try:
@@ -255,9 +248,6 @@ def shaped(rows: Iterable[Row], shape: Shape) -> Any:
     ir_measures: a frame of run, query_id, measure, value. pyterrier: name, qid, measure, value, as
     `Experiment(perquery=True)` returns. pytrec_eval: {run: {query: {measure: value}}}. ranx: {run:
     {measure: {query: value}}}, each run's being what its `Run.scores` holds.
-
-    >>> shaped([("a", "q1", {"AP": 0.5, "RR": None})], "ranx")
-    {'a': {'AP': {'q1': 0.5}}}
     """
     check_name("shape", shape, get_args(Shape))
     every = ((run, query, *score) for run, query, scores in rows for score in scores.items())

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.io.files import Opened, is_bundle, split_name
-from abstain.measures.ranked_lists import Pool, RankedLists, Sampled, offsets_of
+from abstain.measures.ranked_lists import Listed, Pool, RankedLists, offsets_of
 from abstain.rankings.collector import (
     MARKS,
     Collected,
@@ -102,21 +103,10 @@ def read_rankings(
     {'RR': 0.5}
     """
     over, queries = queries_asked(queries)
-    settings = ListSettings(
-        nil=nil,
-        nil_as_answer=nil_as_answer,
-        limit=limit,
-        missing=missing or ("skip" if trec_eval else "empty"),
-        ties=ties,
-        queries=over,
-        trec_eval=trec_eval,
-        top=top,
-        all_queries=all_queries,
-        relevance_level=relevance_level,
-        judged_only=judged_only,
-        item=item,
-    ).checked()
-    columns, qrels = columns or {}, _without_ranx(qrels)
+    asked = {n: value for n, value in locals().items() if n in ListSettings.__struct_fields__}
+    asked |= {"queries": over, "missing": missing or ("skip" if trec_eval else "empty")}
+    settings = ListSettings(**asked).checked()
+    columns, qrels = columns or {}, qrels.to_dict() if _is_ranx(qrels) else qrels
     table: Table | None = None
     also = [str(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
     if queries is not None or all_queries:
@@ -128,16 +118,16 @@ def read_rankings(
         listed = read_queries(table)["query"].to_list()
         also += listed if all_queries else []
     named = _named_runs(runs)
+    how: Any = {"engine": engine, "master": master, "cluster": cluster}
+    reading = Reading.of(columns=columns, format=format, **how)
+    opening = reading
     if item != "document":
         from abstain.rankings.pairs import with_answers
 
         qrels, named = with_answers(qrels, named, nil=nil, columns=columns, format=format)
-        columns, format = {}, None
-    opening = partial(open_source, columns=columns, format=format)
-    gold = opening(qrels, side="gold")
-    sources = [
-        opening(data, side="run", name=name, engine=engine, master=master) for name, data in named
-    ]
+        columns, opening = {}, Reading.of(**how)
+    gold = open_source(qrels, structs.replace(opening, engine=None, master=None), side="gold")
+    sources = [open_source(data, opening, side="run", name=name) for name, data in named]
     if columns:
         from abstain.io.frames import check_mapping
 
@@ -145,13 +135,10 @@ def read_rankings(
         check_mapping(columns, tables if table is None else [*tables, table])
     load = partial(ranked_lists, gold, sources, also=also)
     lists, origins = load(settings)
-    how: Any = {"format": format, "engine": engine, "master": master, "cluster": cluster}
-    reading = Reading.of(columns=columns, **how)
     return Rankings(lists, settings, table, reading, origins=origins, read_again=load)
 
 
 def _named_runs(runs: Any) -> list[tuple[str, Any]]:
-    """Each run with the name that its caller chose, if any; frames without one are numbered."""
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         pairs = [(str(name), data) for name, data in runs.items()]
     else:
@@ -164,7 +151,7 @@ def _named_runs(runs: Any) -> list[tuple[str, Any]]:
             ]
     if not pairs:
         raise UsageError("there is no run to score")
-    return [(name, _without_ranx(data)) for name, data in pairs]
+    return [(name, data.to_dict() if _is_ranx(data) else data) for name, data in pairs]
 
 
 def _is_one_run(runs: Mapping[Any, Any]) -> bool:
@@ -177,10 +164,6 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
 
 def _is_ranx(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "ranx" and hasattr(data, "to_dict")
-
-
-def _without_ranx(data: Any) -> Any:
-    return data.to_dict() if _is_ranx(data) else data
 
 
 def _unfolded(data: Any) -> list[tuple[str, Any]]:
@@ -228,15 +211,20 @@ def ranked_lists(
     names = _names([(tag, source) for tag, source, _ in every])
     lists = _assemble(judgments, names, [each for *_, each in every], limit=settings.limit)
     lists = lists.judged_only() if settings.judged_only else lists
-    unjudged = zip(lists.unjudged, (source for _, source, _ in every), strict=True)
-    places = (source.place_of(queries[0]) for queries, source in unjudged if queries)
     if settings.missing == "error":
         _refuse_missing(lists)
     origins = tuple(
         RunOrigin(name, tag, source) for name, (tag, source, _) in zip(names, every, strict=True)
     )
-    remarks = tuple(_remarks(judgments))
-    return replace(lists, remarks=remarks, unjudged_at=next(places, None)), origins
+    negative = 'with negative grades only (which mean "not judged")'
+    added = "in the list of queries but not in the judgments"
+    remarks = tuple(
+        f"{plural(len(queries), 'query', 'queries')} {what}: counted as nil, with nothing relevant "
+        f"({some_of(queries)})"
+        for queries, what in ((judgments.negative_only, negative), (judgments.added, added))
+        if queries
+    )
+    return replace(lists, remarks=remarks), origins
 
 
 def _of_all(
@@ -250,17 +238,7 @@ def _of_all(
         return list(pool.map(collected, runs))
 
 
-def _remarks(judgments: Judgments) -> Iterator[str]:
-    negative = 'with negative grades only (which mean "not judged")'
-    added = "in the list of queries but not in the judgments"
-    for names, what in ((judgments.negative_only, negative), (judgments.added, added)):
-        if names:
-            queries = plural(len(names), "query", "queries")
-            yield f"{queries} {what}: counted as nil, with nothing relevant ({some_of(names)})"
-
-
 def _refuse_missing(lists: RankedLists) -> None:
-    """Stop where a run lacks a query."""
     for run, missing in zip(lists.runs, lists.by_run(lists.missing), strict=True):
         names = [q for q, gone in zip(lists.queries, missing, strict=True) if gone]
         if names:
@@ -271,7 +249,6 @@ def _refuse_missing(lists: RankedLists) -> None:
 def _collect(
     source: Source, judgments: Judgments, *, by_rank: bool, gather: bool = False
 ) -> dict[str, Collected]:
-    """The judged documents of each run in a source; scattered rows are gathered first."""
     collectors: dict[str, Collector] = {}
     new = partial(Collector, judgments, by_rank=by_rank)
     try:
@@ -289,7 +266,6 @@ def _collect(
 
 
 def _repeated(source: Source, error: RepeatedError) -> InputError:
-    """What appears twice for a query, with its two places."""
     what = f"document {shown(error.doc)}" if error.doc is not None else f"rank {error.rank}"
     problem = f"{what} appears twice for query {shown(error.query)}"
     places = source.places_of(error)
@@ -339,7 +315,7 @@ def _assemble(
     each = _stacked(every, queries)
     only_pooled, known = each.grade == UNJUDGED, each.grade != UNJUDGED
     rows = np.bincount(each.code[only_pooled], minlength=len(returned))
-    sampled = Sampled(offsets_of(rows), each.rank[only_pooled])
+    sampled = Listed(offsets_of(rows), each.rank[only_pooled])
     row, rank, grade = each.code[known], each.rank[known], each.grade[known]
     is_nil = grade == NIL
     pool = judgments.pool
@@ -375,7 +351,6 @@ def _assemble(
 
 
 def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
-    """The judged documents of all runs, run after run; each has the number of its list as code."""
     parts = []
     for number, each in enumerate(runs):
         code, rank, grade = each.hits.code, each.hits.rank, each.hits.grade
@@ -386,7 +361,6 @@ def _stacked(runs: Sequence[Collected], queries: int) -> Hits:
 
 
 def _with_nil(pool: Pool) -> Pool:
-    """The pool with NIL as the one right answer where there is no other."""
     top = pool.top or 1.0
     nothing = pool.nothing()
     grades = np.insert(pool.grade, pool.offsets[:-1][nothing], top)

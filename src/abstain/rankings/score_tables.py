@@ -8,17 +8,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, UsageError, check_name, option, plural, shown
-from abstain.io.files import BOM, bare_name, open_file
+from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, into_lazy, open_table, rename
 from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
 from abstain.reading import Reading
-from abstain.registry import RESULTS, part
 
 if TYPE_CHECKING:
     from abstain.measures.ranked_lists import Floats, Ints
@@ -37,10 +35,9 @@ RANK, ALL, COUNT = "#", "all", "queries"
 """In what `rank` writes: the rank of a mean, the mean's name in place of a query's (in brackets
 where a query is called so), and how many queries it is over."""
 FLAGS = ("nil", "missing", "truncated")
-"""What else `rank` says of each query, in its JSON and its frames."""
+"""What else `rank` says of each query, in its frames."""
 FEWEST_IDS = 3
 """So many whole numbers that are all different look like ids, if no other column's do."""
-RANK_RESULT = re.compile(rb'\s*\{\s*("abstain"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"rank"')
 
 
 def read_scores(
@@ -54,7 +51,7 @@ def read_scores(
 
     A table with a column a system and a row a topic is one measure, called as its file or as its
     key in a mapping. A table with the columns run and query (topic, question), as `rank
-    --per-query` writes it in CSV, JSON or JSONL, has a column a measure. A cell that is empty,
+    --per-query` writes it in CSV or JSONL, has a column a measure. A cell that is empty,
     `-` or NA is missing. Several tables are cut down to the systems and topics that all have.
 
     `columns` may name the column of topics and of runs: {"question": "qid"}. `cluster` is the
@@ -66,7 +63,7 @@ def read_scores(
             names = "question=COLUMN and run=COLUMN"
             raise UsageError(f"of a table of scores, only {names} can be named (got '{known}')")
     opened = {
-        name: rename(_open(each, name, format), columns, side="run")
+        name: rename(open_table(each, name=name or "scores", format=format), columns, side="run")
         for name, each in _tables_by_name(data)
     }
     check_mapping(columns, opened.values())
@@ -101,7 +98,6 @@ def _refuse_shared(measures: Sequence[str], what: str) -> None:
 
 
 def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
-    """The measures of all tables, for the runs and topics that all of them have."""
     first = tables[0]
     measures = [measure for table in tables for measure in table.measures]
     _refuse_shared(measures, "two tables have a measure")
@@ -139,38 +135,13 @@ def _common(names: Sequence[Sequence[str]], what: str, notes: list[str]) -> list
 
 
 def _places(names: Iterable[str], among: Iterable[str]) -> Ints:
-    """Where each of some names stands among others."""
     place = {name: at for at, name in enumerate(among)}
     return np.array([place[name] for name in names], np.int64)
-
-
-def _open(data: Any, name: str, format: str | None) -> Table:
-    """A table, or a result that `rank --per-query` saved as JSON."""
-    if format is None and isinstance(data, (str, os.PathLike)):
-        opened = open_file(data)
-        if RANK_RESULT.match(opened.head.removeprefix(BOM)):
-            with opened.stream() as file:
-                return _table_of_result(file.read(), opened.name)
-        return open_table(os.fspath(data))
-    return open_table(data, name=name or "scores", format=format)
-
-
-def _table_of_result(text: bytes, name: str) -> Table:
-    """The scores by query of a saved result of `rank`."""
-    try:
-        saved = msgspec.json.decode(text.removeprefix(BOM), type=part(RESULTS["rank"][0]))
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"is not a complete result of `abstain rank`: {error}", name) from None
-    if not saved.per_query:
-        raise InputError("has no scores by query: `abstain rank --per-query` has them", name)
-    frame = saved.to_frame("queries")
-    return Table(name, "json", tuple(frame.columns), frame.lazy())
 
 
 def _read_table(
     table: Table, name: str, mapped: Collection[str], cluster: str | None
 ) -> ScoreMatrix:
-    """The scores of a table, in whichever of its two shapes they are."""
     frame = collect(into_lazy(table.frame), table.name)
     for column, dtype in frame.schema.items():
         if dtype.is_nested():
@@ -249,19 +220,17 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
     words = _is_word(frame[first])
     if len(words) and words.all():
         return [first]
-    ids = [c for c in frame.columns if _like_ids(cells(frame, c))]
+    ids = []
+    for name in frame.columns:
+        values = cells(frame, name).cast(pl.Float64, strict=False)
+        whole = (values == values.round()).fill_null(value=False).all()
+        if whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values):
+            ids.append(name)
     if ids == [first]:
         what = f"column {shown(first)} may hold scores or topic numbers"
         how = f"if numbers, use {option('columns', {'question': first})}; if scores, add a column"
         raise InputError(f"{what}: {how} called topic", table.name)
     return []
-
-
-def _like_ids(column: pl.Series) -> bool:
-    """Whether all cells are whole numbers, and different ones."""
-    values = column.cast(pl.Float64, strict=False)
-    whole = (values == values.round()).fill_null(value=False).all()
-    return whole and len(values) >= FEWEST_IDS and values.n_unique() == len(values)
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
@@ -303,7 +272,6 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
 
 
 def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
-    """The frame with a column of names as text, none of them empty."""
     texts = frame[column].alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
     if empty.any():
@@ -313,7 +281,6 @@ def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
 
 
 def _refuse_twice(frame: pl.DataFrame, names: Sequence[str], table: Table) -> None:
-    """Refuse a topic, or a topic of a run, that has two rows."""
     twice = frame.filter(~pl.struct(*map(col, names)).is_first_distinct())
     if twice.height:
         of_run = "".join(f" for {shown(twice[name][0])}" for name in names[1:])

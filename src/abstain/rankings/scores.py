@@ -68,10 +68,8 @@ class ScoreMatrix:
             object.__setattr__(self, "higher_is_better", (True,) * len(self.measures))
 
     def __repr__(self) -> str:
-        return (
-            f"<ScoreMatrix: {plural(len(self.measures), 'measure')} × "
-            f"{plural(len(self.runs), 'run')} × {plural(len(self.topics), self.unit, self._units)}>"
-        )
+        sizes = f"{plural(len(self.measures), 'measure')} × {plural(len(self.runs), 'run')}"
+        return f"<ScoreMatrix: {sizes} × {plural(len(self.topics), self.unit, self._units)}>"
 
     @property
     def _units(self) -> str | None:
@@ -120,9 +118,8 @@ class ScoreMatrix:
     def to_shape(self, shape: Shape) -> Any:
         """The scores as ir_measures, pyterrier, pytrec_eval or ranx have them by query."""
         rows = self.to_frame().iter_rows()
-        return shaped(
-            ((r, t, dict(zip(self.measures, at, strict=True))) for r, t, *at in rows), shape
-        )
+        names = self.measures
+        return shaped(((r, t, dict(zip(names, at, strict=True))) for r, t, *at in rows), shape)
 
     def single(self, measure: str | None = None) -> ScoreMatrix:
         """One of the measures: the one asked for, or the only one there is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import polars as pl
@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from abstain.errors import InputError, Place
 from abstain.io import trec
-from abstain.io.engines import check_engine
 from abstain.io.files import BOM, PARQUET, STDIN, Opened, bare_name, open_file
 from abstain.io.tables import format_of_name
 from abstain.rankings.judgments import RepeatedError
+from abstain.reading import PLAIN, Reading
 
 if TYPE_CHECKING:
     from abstain.rankings.tables import RankedTable
@@ -22,18 +22,12 @@ if TYPE_CHECKING:
 TREC = "trec"
 
 Source: TypeAlias = "TrecFile | RankedTable"
-"""Judgments or runs; both kinds have the same methods."""
 
 
 class SourceNames(Struct, frozen=True):
-    """What a source is called."""
-
     name: str
-    """In messages."""
     run: str
-    """Its run, where no row names one."""
     named: bool
-    """Whether the caller chose that name."""
     path: str | None
 
 
@@ -46,52 +40,34 @@ class RunOrigin(Struct, frozen=True):
 
 
 class TrecFile(SourceNames, frozen=True):
-    """A file in TREC's format."""
-
     opened: Opened
 
     elsewhere: ClassVar[bool] = False
     """Whether another engine than polars ranks it: it is read and ranked line by line."""
 
     def judgments(self) -> pl.DataFrame:
-        """The rows of the qrels: query, doc, rel."""
         return trec.read_qrels(self.opened)
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
-        """The runs' rows in batches: query, doc, score (or −rank), run, and what `marks` say."""
         yield from trec.run_batches(self.opened, by_rank=by_rank, marks=marks)
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """The places of what appears twice for a query."""
         lines = trec.lines_with(self.opened, error.query, doc=error.doc, rank=error.rank)
         return [Place(self.name, line) for line in lines]
 
-    def place_of(self, query: str) -> Place:
-        """The first place of a query."""
-        return Place(self.name, trec.first_line_with(self.opened, query))
-
 
 def open_source(
-    data: Any,
-    *,
-    side: Literal["gold", "run"],
-    name: str = "",
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    engine: str | None = None,
-    master: str | None = None,
+    data: Any, reading: Reading = PLAIN, *, side: Literal["gold", "run"], name: str = ""
 ) -> Source:
-    """A path, a dataframe or a dict of dicts; tables go to the engine, a TREC file never does."""
-    chosen = check_engine(engine, master)
-    if isinstance(data, (str, os.PathLike, Opened)) and format in (None, TREC):
+    if isinstance(data, (str, os.PathLike, Opened)) and reading.format in (None, TREC):
         opened = data if isinstance(data, Opened) else open_file(os.fspath(data))
-        if format == TREC or is_trec(opened):
+        if reading.format == TREC or is_trec(opened):
             path = None if opened is data or data == STDIN else os.fspath(data)  # type: ignore[arg-type]
             run = name or run_name(opened.name if opened is data else data)
             return TrecFile(opened.name, run, bool(name), path, opened)
     from abstain.rankings.tables import open_rows
 
-    return open_rows(data, side, name, columns or {}, format, chosen, master)
+    return open_rows(data, reading, side, name)
 
 
 def run_name(path: Any) -> str:

@@ -29,11 +29,11 @@ from abstain.io.tables import ROW, Table, read_table
 from abstain.rankings.collector import NIL_WORDS, Collected, Collector, Hits
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
 from abstain.rankings.sources import SourceNames, run_name
+from abstain.reading import Reading
 
 KEYS = ("run", "query")
 BATCH = 1 << 17  # rows of a table that are ranked at a time
 IDS = {"query": "which names the query", "doc": "which names the document"}
-"""Columns that judgments and runs have alike, and what they are for."""
 ALIASES = {
     "query": ("query_id", "qid", "q_id"),
     "doc": ("doc_id", "docno", "docid"),
@@ -43,8 +43,6 @@ ALIASES = {
 
 
 class RankedTable(SourceNames, frozen=True):
-    """A table of judgments or of ranked documents."""
-
     table: Table
 
     @property
@@ -57,7 +55,6 @@ class RankedTable(SourceNames, frozen=True):
         return ("query", "doc", "run") if "run" in self.table.columns else ("query", "doc")
 
     def judgments(self) -> pl.DataFrame:
-        """The rows of the qrels: query, doc, rel."""
         table = self.table
         require(table, IDS | {"rel": "which holds the grade (0: judged, not relevant)"})
         rows = collect(_chosen(table, ("query", "doc"), "rel"), table.name)
@@ -67,7 +64,6 @@ class RankedTable(SourceNames, frozen=True):
         return rows.select("query", "doc", _numbers(rows, "rel", table, finite=True))
 
     def batches(self, *, by_rank: bool, marks: Sequence[pl.Expr] = ()) -> Iterator[pl.DataFrame]:
-        """The rows of the runs, some at a time."""
         table = self.table
         order = self.order(by_rank=by_rank)
         for rows in _batches(table, self.texts, order):
@@ -81,59 +77,46 @@ class RankedTable(SourceNames, frozen=True):
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
 
     def order(self, *, by_rank: bool) -> str:
-        """The column that documents are ordered by; a table without it, or without ids, fails."""
         table, order = self.table, "rank" if by_rank else "score"
         require(table, IDS)
         if order == "score" and order not in table.columns and "rank" in table.columns:
             how = f"with {option('ties', 'rank')} they are ordered by the column 'rank'"
-            line = 1 if table.format in ("csv", "tsv") else None
-            problem = f"has no column 'score' to order documents by; {how}"
-            raise InputError(problem, Place(table.name, line))
+            raise InputError(f"has no column 'score' to order documents by; {how}", table.header)
         require(table, {order: "by which documents are ordered"})
         return order
 
     def places_of(self, error: RepeatedError) -> Sequence[Place]:
-        """The places of what appears twice for a query."""
-        same, number = pl.col("doc") == (error.doc or ""), None
-        if error.doc is None:
-            number = "rank"
+        number = "rank" if error.doc is None else None
+        same = pl.col("doc") == (error.doc or "")
+        if number is not None:
             same = pl.col(number).cast(pl.Float64, strict=False) == error.rank
-        rows = self._rows_where((pl.col("query") == error.query) & same, number)
+        same &= pl.col("query") == error.query
+        rows = pl.concat(r.filter(same) for r in _batches(self.table, self.texts, number))
         if "run" in rows.columns:
             rows = rows.filter(pl.col("run").is_duplicated())
         return [place_in(self.table, rows, i) for i in range(min(rows.height, 2))]
 
-    def place_of(self, query: str) -> Place:
-        return place_in(self.table, self._rows_where(pl.col("query") == query), 0)
-
-    def _rows_where(self, same: pl.Expr, number: str | None = None) -> pl.DataFrame:
-        return pl.concat(rows.filter(same) for rows in _batches(self.table, self.texts, number))
-
 
 def open_rows(
     data: Any,
+    reading: Reading,
     side: Literal["gold", "run"],
     name: str,
-    columns: Mapping[str, str],
-    format: str | None,
-    engine: str,
-    master: str | None,
 ) -> RankedTable:
-    """A path of a table, any dataframe, or a dict of dicts."""
     path = None
     if isinstance(data, (str, os.PathLike, Opened)):
         path = None if isinstance(data, Opened) else os.fspath(data)
         run = name or run_name(data.name if isinstance(data, Opened) else data)
-        if path is not None and side == "run" and engine == "polars":
-            table = read_table(path, format=format, in_chunks=True)
+        if path is not None and side == "run" and reading.engine in (None, "polars"):
+            table = read_table(path, format=reading.format, in_chunks=True)
         else:
-            table = moved(open_table(data, format=format), engine, master)
+            table = moved(open_table(data, format=reading.format), reading)
     else:
         label = name or ("qrels" if side == "gold" else "run")
         run = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns_of(table, columns, side), side=side)
+    table = rename(table, columns_of(table, reading.columns, side), side=side)
     return RankedTable(table.name, run, bool(name), None if path == STDIN else path, table)
 
 
@@ -166,7 +149,6 @@ def _rows_of(lists: Mapping[Any, Any], name: str, side: str) -> pl.DataFrame:
 
 
 def _chosen(table: Table, texts: Sequence[str], number: str | None = None) -> nw.LazyFrame[Any]:
-    """The wanted columns and the row's number, not read yet, ids as text."""
     lazy = nw.from_native(table.frame).lazy()
     more = [] if number is None or number in texts else [nw.col(number)]
     return lazy.select(*text_columns(lazy, texts, table.name), *more)
@@ -191,7 +173,6 @@ def _batches(
 def _refuse(
     table: Table, rows: pl.DataFrame, wrong: pl.Series, problem: str, cells: pl.Series | None = None
 ) -> None:
-    """Refuse the first wrong row, with what its cell holds."""
     if not wrong.any():
         return
     at = int(wrong.arg_true()[0])
@@ -202,8 +183,7 @@ def _refuse(
 
 def _refuse_empty(table: Table, rows: pl.DataFrame, texts: Sequence[str]) -> None:
     for column in texts:
-        empty = rows[column].is_null() | (rows[column] == "")
-        _refuse(table, rows, empty, f"the column '{column}' is empty")
+        _refuse(table, rows, rows[column].fill_null("") == "", f"the column '{column}' is empty")
 
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:
@@ -221,7 +201,6 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
 
 
 def place_in(table: Table, rows: pl.DataFrame, index: int) -> Place:
-    """The place of a row of a table that was read; other engines number no rows."""
     return table.place(rows[ROW][index] if ROW in rows.columns else None)
 
 
@@ -255,7 +234,6 @@ def collect_in_engine(
 
 
 def _engine_rows(source: RankedTable, *, by_rank: bool) -> nw.LazyFrame[Any]:
-    """run, query, doc and score (−rank where ranks count)."""
     name, order = source.name, source.order(by_rank=by_rank)
     frame = nw.from_native(source.table.frame).lazy()
     dtype, number = frame.collect_schema()[order], nw.col(order).cast(nw.Float64)
@@ -304,7 +282,7 @@ def _ranks(rows: nw.LazyFrame[Any], judged: pl.DataFrame, last: str | None) -> n
 
 def _refuse_lists(source: RankedTable, lists: pl.DataFrame, *, by_rank: bool) -> None:
     for column in KEYS:
-        if (lists[column].is_null() | (lists[column] == "")).any():
+        if (lists[column].fill_null("") == "").any():
             raise InputError(f"the column '{column}' is empty in a row", source.name)
     number = "'rank' must be a whole number" if by_rank else "'score' must be a number"
     problems = {
@@ -343,19 +321,16 @@ def _by_run(
 
 
 def needs_queries(argument: str) -> UsageError:
-    """The error of an argument that needs the table of queries."""
     needed = option("queries", "FILE")
     return UsageError(f"{option(argument)} needs a table of the queries: {needed}")
 
 
 def open_queries(queries: Any, columns: Mapping[str, str]) -> Table:
-    """The table of queries, its columns by their known names."""
     table = open_table(queries, name="queries")
     return rename(table, columns_of(table, columns, "queries"), side="queries")
 
 
 def read_queries(table: Table, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The column `query` and the wanted attributes, as text."""
     require(table, {"query": "which names the query"})
     attributes = [c for c in table.columns if c != "query"]
     for name in by:

@@ -213,7 +213,6 @@ def coloured(charts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _by_run(spec: Mapping[str, Any]) -> Iterator[tuple[Layer, list[str]]]:
-    """The layers of a chart that have a colour for each run, with their runs."""
     for layer in spec.get("layer", ()):
         colour = layer.get("encoding", {}).get("color", {})
         if colour.get("field") == "run" and colour.get("type") == "nominal":

@@ -232,7 +232,7 @@ def _declared(kind: type[Struct], name: str) -> _Declared:
     if isinstance(member, property):
         annotation = get_type_hints(member.fget, include_extras=True)["return"]
     else:
-        annotation = next(each.type for each in fields(kind) if each.name == name)
+        annotation = _annotations(kind)[name]
     type_: Any = annotation
     metadata: list[Any] = []
     if get_origin(annotation) is Annotated:
@@ -247,8 +247,12 @@ def _declared(kind: type[Struct], name: str) -> _Declared:
     return _Declared(named, type_, by_key)
 
 
+@cache
+def _annotations(kind: type[Struct]) -> dict[str, Any]:
+    return {field.name: field.type for field in fields(kind)}
+
+
 def _types(annotation: Any) -> set[Any]:
-    """The types of a value, without None."""
     return set(get_args(annotation) or (annotation,)) - {type(None)}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 import msgspec
 
 from abstain import __version__
-from abstain.errors import AbstainError, InputError, UsageError, check_name, reason_of, shown
+from abstain.errors import InputError, UsageError, check_name, reason_of, shown
 from abstain.outcomes import Undefined
 from abstain.reading import ListSettings, Reading, Selection
 from abstain.registry import RESULTS, part, result_parts, view_of
@@ -231,11 +231,13 @@ class Result(Facts, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
         view_of(self).save(Path(path))
 
     def check(self) -> None:
-        """Raise a ValueError if a constraint that types cannot express is violated (for `load`)."""
+        """Raise if facts do not fit together (for `load`): where no page can be made of them."""
+        view = view_of(self)
+        view.tables()
+        view.page()
 
 
 def _also_written(text: str, path: str | os.PathLike[str] | None) -> str:
-    """Return the text, after writing it to the path if there is one."""
     from abstain.io.output import write_text
 
     if path is not None:
@@ -263,7 +265,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         result.check()
     except InputError:
         raise
-    except (msgspec.MsgspecError, ValueError, RecursionError, AbstainError) as error:
+    except Exception as error:  # a page of facts that do not fit fails in many ways
         reason = reason_of(error)
         reason = reason if reason[:2].isupper() else reason[:1].lower() + reason[1:]
         raise InputError(f"is not {what}: {reason}", name) from None

@@ -120,7 +120,6 @@ def _lines(
 
 
 def _width(strips: Sequence[Strip]) -> int:
-    """The columns that they take side by side."""
     return sum([strip.width + 2 for strip in strips]) - 2
 
 
@@ -172,7 +171,6 @@ def _in_blocks(strips: list[Strip], width: int, *, cut: bool) -> list[list[Strip
 
 
 def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) -> Iterator[Line]:
-    """The heading, a rule and the rows of columns that stand side by side."""
     heads, *rows = zip(*[_cells(strip, signs, wraps=wraps) for strip in strips], strict=True)
     yield [("  ".join([head[0][0][0] for head in heads]), "bold")]
     rule = "─" if signs is BLOCKS else "-"
@@ -191,7 +189,6 @@ def _block(grid: Grid, strips: Sequence[Strip], signs: Signs, *, wraps: bool) ->
 
 
 def _cells(strip: Strip, signs: Signs, *, wraps: bool) -> list[list[Line]]:
-    """The heading and the cells of a column, each in lines."""
     if wraps and strip.is_text:
         wrapped = [_padded(strip, _wrap(text, strip.width)) for text in strip.texts]
         return [[[(line, "")] for line in lines] for lines in wrapped]
@@ -217,15 +214,20 @@ def _narrowed(strips: Sequence[Strip], width: int, *, wraps: bool, cut: bool) ->
     return [replace(strip, width=size) for strip, size in zip(strips, widths, strict=True)]
 
 
-def _wrap(text: str, width: int) -> list[str]:
-    """A text in lines that keep within a width; a word that is longer is broken."""
-    from rich.cells import chop_cells
+ONE_COLUMN = dict.fromkeys(map(ord, "→─–—…×±≤≥’“”"))
+"""Signs of ours that take one column each: most texts hold no other letters, and need no rich."""
 
+
+def _wrap(text: str, width: int) -> list[str]:
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and _len(lines[-1]) + 1 + _len(word) > width:
             lines.append("")
-        lines[-1:] = chop_cells(f"{lines[-1]} {word}".lstrip(), width) or [""]
+        lines[-1] = f"{lines[-1]} {word}".lstrip()
+        if _len(lines[-1]) > width:
+            from rich.cells import chop_cells
+
+            lines[-1:] = chop_cells(lines[-1], width)
     return lines
 
 
@@ -245,12 +247,11 @@ def _padded(strip: Strip, texts: Sequence[str]) -> list[str]:
 
 
 def _widths(texts: Sequence[str]) -> Iterable[int]:
-    """The columns that texts take on a terminal."""
     return map(len if "".join(texts).isascii() else _len, texts)
 
 
 def _len(text: str) -> int:
-    if text.isascii():
+    if text.translate(ONE_COLUMN).isascii():
         return len(text)
     from rich.cells import cell_len
 

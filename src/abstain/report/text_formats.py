@@ -66,7 +66,6 @@ _MD, _TEX = ("**{}**", "<sup>{}</sup>"), (r"\textbf{{{}}}", r"\textsuperscript{{
 def _texts(
     grid: Grid, digits: int, escaped: Callable[[str], str], looks: tuple[str, str]
 ) -> Iterator[list[str]]:
-    """The cells of every column as text, some in bold or with a superscript."""
     bold, raised = looks
     for column, texts in enumerate(grid.texts(digits)):
         cells = [

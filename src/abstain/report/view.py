@@ -120,9 +120,7 @@ def count_text(value: float) -> str:
 
 
 def score_text(value: float | None, digits: int = 4) -> str:
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:.{digits}f}".replace("-", "−")
+    return cell_texts([value], "score", digits)[0]
 
 
 def p_text(p: float | None) -> str:

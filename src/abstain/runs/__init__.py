@@ -25,6 +25,8 @@ from abstain.runs.gold import Gold, joined_gold, read_gold
 from abstain.runs.responses import OUTCOME, Responses, in_its_engine, opened_runs
 from abstain.runs.sources import GoldRuns, JudgedRows
 
+OPTIONS = Reading.__struct_fields__
+
 
 def read(
     gold: Any,
@@ -65,22 +67,8 @@ def read(
         engine: What reads and counts files: polars (the default), duckdb or spark.
         master: The URL of the Spark master.
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        unanswerable=unanswerable,
-        match=match,
-        align=align,
-        detect_refusals=detect_refusals,
-        refusal_pattern=refusal_pattern,
-        cluster=cluster,
-        engine=engine,
-        master=master,
-        names=names,
-    )
-    return evaluate(gold, runs, reading)
+    options: Any = {name: value for name, value in locals().items() if name in OPTIONS}
+    return evaluate(gold, runs, Reading.of(**options))
 
 
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
@@ -103,7 +91,6 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
 def _check_columns(
     responses: Sequence[Responses], golds: Sequence[Table], reading: Reading, *, judged: bool
 ) -> None:
-    """Raise for mapped columns that no table has, and for rows of several systems as one run."""
     check_mapping(reading.columns, [*golds, *(item.table for item in responses)])
     for item in responses:
         if judged and not {"outcome", "grade"} & {*item.table.columns}:
@@ -145,7 +132,6 @@ def read_judged(runs: Any, **options: Unpack[ReadingOptions]) -> Evaluation:
 
 
 def evaluate_judged(runs: Any, reading: Reading) -> Evaluation:
-    """As `read_judged`, with the options as a `Reading`."""
     refuse_meaningless(reading, "judged")
     responses = opened_runs(runs, reading, judged=True)
     if any(item.is_log for item in responses):
@@ -178,7 +164,6 @@ def read_counts(
 def evaluate_counts(
     counts: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> Evaluation:
-    """As `read_counts`, with the options as a `Reading`."""
     from abstain.runs.counts_table import read_counts_table
 
     refuse_meaningless(reading, "counts")
@@ -187,7 +172,6 @@ def evaluate_counts(
 
 
 def merged(evaluations: Mapping[str, Evaluation]) -> Evaluation:
-    """Merge evaluations of one run each, named by their keys, without reading again."""
     first = next(iter(evaluations.values()))
     responses = [
         replace(item, run=name)

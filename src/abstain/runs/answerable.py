@@ -28,15 +28,12 @@ ANSWERABLE = "__answerable"
 
 
 def marking(table: Table) -> dict[str, bool]:
-    """The columns of a table that mark questions, and whether yes means answerable."""
     columns = {c: MEANS_ANSWERABLE[plain(c)] for c in table.columns if plain(c) in MEANS_ANSWERABLE}
     for column, name in table.renamed.items():
         means = MEANS_ANSWERABLE.get(plain(column))
         if name in columns and means not in (None, columns[name]):
-            raise UsageError(
-                f"column '{column}' says the opposite of '{name}'; it is read by its own name: "
-                f"leave out {option('columns', {name: column})}"
-            )
+            how = f"leave out {option('columns', {name: column})}"
+            raise UsageError(f"column '{column}' says the opposite of '{name}': {how}")
     return columns
 
 
@@ -47,7 +44,14 @@ def by_evidence(column: str) -> bool:
 
 def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
     """Combine marking columns of text into yes, no or empty; an unreadable text stays."""
-    texts = [_as_yes_or_no(name, yes=yes) for name, yes in columns.items()]
+    texts = []
+    for name, yes in columns.items():
+        text, (means_yes, means_no) = (
+            nw.col(name).str.to_lowercase(),
+            (YES, NO) if yes else (NO, YES),
+        )
+        words = [(text.is_in(means_yes), nw.lit("yes")), (text.is_in(means_no), nw.lit("no"))]
+        texts.append(first_of([(~filled_in(name), nw.lit("")), *words], nw.col(name)))
     whole = texts[0]
     for text in texts[1:]:
         both = nw.concat_str(whole, text, separator=" and ")
@@ -55,25 +59,10 @@ def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
     return whole.alias(ANSWERABLE)
 
 
-def _as_yes_or_no(name: str, *, yes: bool) -> nw.Expr:
-    text = nw.col(name).str.to_lowercase()
-    means_yes, means_no = (YES, NO) if yes else (NO, YES)
-    cases = [
-        (~filled_in(name), nw.lit("")),
-        (text.is_in(means_yes), nw.lit("yes")),
-        (text.is_in(means_no), nw.lit("no")),
-    ]
-    return first_of(cases, nw.col(name))
-
-
 def unreadable(text: str, columns: Collection[str], table: Table) -> str:
-    """The message for a row that says neither yes nor no."""
     names = " and ".join(repr(table.in_file(column)) for column in columns)
     if text in ("yes and no", "no and yes"):
-        return (
-            f"{names} contradict each other: one says that the question can be answered, one that "
-            "it cannot"
-        )
+        return f"{names} contradict each other on whether the question can be answered"
     return f"{names} is {shown(text)}, expected yes or no"
 
 
@@ -84,11 +73,7 @@ def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     both = marks.filter("yes", "no")
     if both.height:
         question = shown(both["question"][0])
-        raise InputError(
-            f"question {question} can be answered in one row and not in another; whether it can "
-            "must agree in every row",
-            label,
-        )
+        raise InputError(f"question {question} can be answered in one row, not in another", label)
     return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
 
 
@@ -110,13 +95,9 @@ def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.S
 
 
 def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
-    """Refuse a question that a column marks as answerable but that has no right answer."""
     columns = [name for name in marking(table) if not by_evidence(name)]
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
     if columns and len(wrong):
-        raise InputError(
-            f"question {shown(frame['question'][wrong[0]])} is answerable by column "
-            f"'{table.in_file(columns[0])}', but '{table.in_file('correct')}' is empty, which "
-            "means that it has no answer",
-            table.place(frame[ROW][wrong[0]]),
-        )
+        question, column = shown(frame["question"][wrong[0]]), table.in_file(columns[0])
+        what = f"is answerable by column '{column}', but '{table.in_file('correct')}' is empty"
+        raise InputError(f"question {question} {what}", table.place(frame[ROW][wrong[0]]))

@@ -28,13 +28,11 @@ UNSURE = -1
 """Sentinel bin of responses without a confidence."""
 
 BATCH = 1 << 18
-"""Rows of a batch."""
 
 MAX_CELLS = 4 << 30
 """Runs × questions whose kinds are held in memory; beyond, the engine has to count."""
 
 MAX_COUNTS = 100_000 * KINDS
-"""Runs × slices × kinds that are counted one by one; more are refused."""
 
 
 class TooManyError(InputError):
@@ -42,8 +40,6 @@ class TooManyError(InputError):
 
 
 class Matrix(NamedTuple):
-    """Runs × questions: the kind of every response."""
-
     runs: list[str]
     kinds: Codes
     confidence: Array | None
@@ -62,7 +58,6 @@ class KindCounts(Struct, frozen=True):
 def kind_counts(
     runs: Sequence[str], slices: Sequence[tuple[str | None, ...]], table: IntArray, questions: int
 ) -> KindCounts:
-    """Reshape counts, runs × slices × kinds, to a row for each run and slice."""
     names = [run for run in runs for _ in slices]
     return KindCounts(names, [*slices] * len(runs), table.reshape(-1, CODES), questions)
 
@@ -88,13 +83,9 @@ def count_kinds(judged: Judged, by: Sequence[str] = ()) -> KindCounts:
 
 
 def refuse_counts(runs: int, slices: int, label: str) -> None:
-    """Raise before a table of counts is allocated that is too large."""
     if runs * slices * KINDS > MAX_COUNTS:
-        raise InputError(
-            f"{runs:,} runs × {slices:,} slices are more than the {MAX_COUNTS // KINDS:,} rows of "
-            "a result; slice by an attribute with fewer values",
-            label,
-        )
+        what = f"{runs:,} runs × {slices:,} slices are more than {MAX_COUNTS // KINDS:,} rows"
+        raise InputError(f"{what}; slice by an attribute with fewer values", label)
 
 
 CountsByRun: TypeAlias = "tuple[list[str], IntArray]"
@@ -131,28 +122,22 @@ def streams(frame: nw.LazyFrame[Any]) -> bool:
     return bool(frame.implementation.is_polars() or frame.implementation.is_duckdb())
 
 
-def _batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.DataFrame]:
-    with read_errors(label, engine=True):
-        yield from native_batches(frame, run)
-
-
-def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr) -> Iterator[pl.DataFrame]:
+def native_batches(frame: nw.LazyFrame[Any], run: pl.Expr, label: str) -> Iterator[pl.DataFrame]:
     """Batches with `run` dictionary-encoded; polars encodes while it reads, to save memory."""
     native: Any = frame.to_native()
-    if isinstance(native, pl.LazyFrame):
-        yield from native.with_columns(run).collect_batches(
-            chunk_size=BATCH, maintain_order=False, engine="streaming"
-        )
-        return
-    if frame.implementation.is_duckdb():
-        read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
-        parts = read(BATCH)
-    else:  # Spark hands over a table as a whole: here of three narrow columns
-        parts = native.toArrow().to_batches(BATCH)
-    for part in parts:
-        rows = pl.from_arrow(part)
-        assert isinstance(rows, pl.DataFrame)
-        yield rows.with_columns(run)
+    with read_errors(label, engine=True):
+        if isinstance(native, pl.LazyFrame):
+            yield from native.with_columns(run).collect_batches(
+                chunk_size=BATCH, maintain_order=False, engine="streaming"
+            )
+            return
+        if frame.implementation.is_duckdb():
+            read = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+            parts = read(BATCH)
+        else:  # Spark hands over a table as a whole: here of three narrow columns
+            parts = native.toArrow().to_batches(BATCH)
+        for part in parts:
+            yield pl.DataFrame(pl.from_arrow(part)).with_columns(run)
 
 
 def grown(table: Any, rows: int, empty: float = 0) -> Any:
@@ -174,7 +159,7 @@ def fill(judged: Judged, frame: nw.LazyFrame[Any], *, confident: bool = False) -
     kinds, rows = np.zeros((1, width), np.uint8), np.zeros(1, np.int64)
     sure = np.full((1, width if confident else 0), np.nan)
     chosen = frame.select("run", INDEX, KIND, *["confidence"] * stated)
-    for batch in _batches(chosen, pl.col("run").cast(coded), label):
+    for batch in native_batches(chosen, pl.col("run").cast(coded), label):
         is_fault = batch[KIND] >= CODES
         faults += int(is_fault.sum())
         good = batch.filter(~is_fault) if is_fault.any() else batch
@@ -238,11 +223,10 @@ def fits_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) ->
 
 
 def run_count(item: Responses) -> int:
-    """The number of distinct runs in a table, before any join."""
     if item.run is not None:
         return 1
-    runs = item.frame.select(nw.col("run").n_unique().alias("runs"))
-    return int(collect(runs, item.table.name)["runs"][0])
+    runs = item.frame.select(nw.col("run").n_unique())
+    return int(collect(runs, item.table.name).item())
 
 
 def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -> CountsByRun:
@@ -263,7 +247,6 @@ def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -
 def counts_by_run(
     judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
 ) -> CountsByRun:
-    """Pivot an engine's counts to an array; `distinct` has each run's number of questions."""
     refuse_faults(judged, int(rows.filter(pl.col(KIND) >= CODES)["n"].sum()))
     names = sorted(rows["run"].unique())
     refuse_counts(len(names), slices, judged.label)
@@ -277,21 +260,18 @@ def counts_by_run(
 
 
 def count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> CountsByRun:
-    """Count responses by run, slice and kind with `group_by` in the frame's engine."""
     rows = engine_counts(judged, frame, [SLICE])
     distinct = rows_by_run(judged, frame).select("run", "distinct")
     return counts_by_run(judged, rows, slices, dict(distinct.iter_rows()))
 
 
 def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
-    """For each run its number of rows and of distinct questions of the gold."""
     known = frame.filter(~nw.col(INDEX).is_null())
     sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
     return collect(known.group_by("run").agg(*sizes), judged.label)
 
 
 def engine_counts(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
-    """How many rows of each kind, by run and slice, counted by the frame's engine."""
     grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
     texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
     kinds = collect(grouped, judged.label).with_columns(texts, numbers)

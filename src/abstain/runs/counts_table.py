@@ -9,7 +9,7 @@ import narwhals as nw
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, UsageError, option, shown
+from abstain.errors import InputError, Place, UsageError, option, shown, some_of
 from abstain.io.frames import check_mapping, collect, open_table, rename, require, text_columns
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import MOST, OUTCOMES, Counts, CountsArray
@@ -20,13 +20,10 @@ NO_QUESTIONS = "counts say nothing about single questions: they can only be scor
 BLANKS = OUTCOMES[2:]
 TOTALS = ("questions", "n", "total")
 SIZES = ("unanswered", *BLANKS, *TOTALS)
-"""Columns of which one must say how many questions were unanswered."""
 NUMBERS = (*OUTCOMES, "unanswered", "answered", *TOTALS)
 
 
 class Row(Struct, frozen=True):
-    """One row of counts."""
-
     run: str
     counts: Counts
     attributes: dict[str, str | None]
@@ -56,21 +53,14 @@ class CountsTable(Source):
         for row in self.rows:
             key = (row.run, *(row.attributes.get(name) for name in by))
             if key in seen:
-                of_slice = "".join(
-                    f", {name} {shown(value or '')}"
-                    for name, value in zip(by, key[1:], strict=True)
-                )
-                raise InputError(
-                    f"run {shown(row.run)}{of_slice} appears twice (first: {seen[key]}); slices "
-                    f"are named with {option('by')}",
-                    row.place,
-                )
+                of_slice = f" in slice {some_of([value or '' for value in key[1:]])}" if by else ""
+                what = f"run {shown(row.run)}{of_slice} appears twice (first: {seen[key]})"
+                raise InputError(f"{what}; slices are named with {option('by')}", row.place)
             seen[key] = row.place
         counts = CountsArray.of(row.counts for row in self.rows)
         return [str(key[0]) for key in seen], [key[1:] for key in seen], counts
 
     def _require(self, names: Sequence[str]) -> None:
-        """Refuse attributes that no row has."""
         if self.table is not None:
             require(self.table, dict.fromkeys(names, "which was asked for"))
         elif names:
@@ -93,9 +83,6 @@ class CountsTable(Source):
     def names(self) -> list[str]:
         return list(dict.fromkeys(row.run for row in self.rows))
 
-    def known(self) -> tuple[list[str], int | None]:
-        return self.names(), None
-
     def questions(self, *_: Any, **__: Any) -> Any:
         """Raise: published counts have no single questions, so no kinds and no confidences."""
         raise UsageError(NO_QUESTIONS)
@@ -106,7 +93,6 @@ class CountsTable(Source):
 def read_counts_table(
     data: Any, reading: Reading, *, skip_inconsistent: bool = False
 ) -> CountsTable:
-    """The counts of a table, a frame, or a mapping of names to `Counts`."""
     if isinstance(data, Mapping) and all(isinstance(item, Counts) for item in data.values()):
         if not data:
             raise UsageError("there are no counts to score")
@@ -123,16 +109,14 @@ def read_counts_table(
     frame = _texts(table)
     others = [c for c in frame.columns if c not in (ROW, "run", *NUMBERS)]
     rows: list[Row] = []
-    errors: list[InputError] = []
     notes = []
     for record in frame.iter_rows(named=True):
         place = table.place(record[ROW])
         run = record.get("run") or f"row {record[ROW] + 1}"
-        try:
-            numbers = _numbers(record, place)
-        except InputError as error:
-            errors.append(error)
-            continue
+        cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
+        numbers = {column: n for column, n in cells.items() if n is not None}
+        if not {*SIZES} & {*numbers}:
+            raise InputError("nothing says how many questions were unanswered", place)
         counts = _counts(numbers)
         if not (wrong := _inconsistency(numbers, counts)):
             rows.append(Row(run, counts, {c: record[c] for c in others}, place))
@@ -141,22 +125,10 @@ def read_counts_table(
             notes.append(note)
         else:
             how = f"{option('skip_inconsistent', value=True)} scores the others"
-            errors.append(InputError(f"{shown(run)}: {wrong}; {how}", place))
-    if errors:
-        more = f" (and {len(errors) - 1:,} more)" if errors[1:] else ""
-        raise InputError(errors[0].quoted() + more, errors[0].place)
+            raise InputError(f"{shown(run)}: {wrong}; {how}", place)
     if not rows:
         raise UsageError("there are no counts to score")
     return CountsTable(rows, notes, table)
-
-
-def _numbers(record: Mapping[str, Any], place: Place) -> dict[str, int]:
-    """Parse the whole numbers of a row; one has to tell the number of unanswered questions."""
-    cells = {c: _whole(record[c], c, place) for c in NUMBERS if c in record}
-    numbers = {column: n for column, n in cells.items() if n is not None}
-    if not {*SIZES} & {*numbers}:
-        raise InputError("nothing says how many questions were unanswered", place)
-    return numbers
 
 
 def _texts(table: Table) -> pl.DataFrame:
@@ -183,7 +155,6 @@ def _whole(text: str | None, column: str, place: Place) -> int | None:
 
 
 def _counts(numbers: Mapping[str, int]) -> Counts:
-    """The counts of a row: unanswered ones without a column follow from the total."""
     right, wrong = numbers["right"], numbers["wrong"]
     if {*BLANKS} & {*numbers}:
         return Counts(right, wrong, **{column: numbers.get(column, 0) for column in BLANKS})

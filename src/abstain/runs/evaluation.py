@@ -24,7 +24,6 @@ from abstain.errors import (
     check_name,
     option,
     plural,
-    some_of,
 )
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import (
@@ -79,13 +78,9 @@ DECLINING: dict[Unanswerable, str] = {
     "blank": "declining an unanswerable question counts as a blank",
     "wrong": "declining an unanswerable question counts as wrong",
 }
-"""The note for each setting."""
 
 NONE_MARKED = "no question is marked as unanswerable"
-UNMARKED = (
-    f"{NONE_MARKED}, so nobody knows where declining was due: mark them "
-    "with a column 'answerable' (yes or no), or with an empty 'correct' in a gold"
-)
+UNMARKED = f"{NONE_MARKED}: mark them with a column 'answerable', or an empty 'correct' in a gold"
 
 Tables: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
 """Run and slice to a table of counts, a row for each cluster."""
@@ -94,8 +89,6 @@ STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 
 class Counted(Struct, frozen=True):
-    """Counts of runs in slices under a policy."""
-
     runs: list[str]
     slices: list[tuple[str | None, ...]]
     counts: CountsArray
@@ -104,15 +97,6 @@ class Counted(Struct, frozen=True):
     """Blanks of each row in the order of `REASONS`, before the policy."""
     excluded: IntArray | None = None
     """Responses of each row that the policy excludes."""
-
-
-class Sides(Struct, frozen=True):
-    """The number of responses of each kind, on answerable and on unanswerable questions."""
-
-    runs: list[str]
-    slices: list[tuple[str | None, ...]]
-    table: IntArray
-    """Rows × 2 (answerable, unanswerable) × KINDS, before the policy."""
 
 
 class RunData:
@@ -124,6 +108,7 @@ class RunData:
             policy = dataclasses.replace(policy, unanswerable="right")
         self.policy = policy
         self.kind, self.cluster = source.kind, source.cluster
+        self.with_attributes = source.questions
 
     @property
     def runs_as_listed(self) -> list[str]:
@@ -132,10 +117,6 @@ class RunData:
         place = {table.run: at for at, table in enumerate(tables) if table.run is not None}
         return sorted(self.source.names(), key=lambda run: (place.get(run, len(place)), run))
 
-    def with_attributes(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions with these attributes (None: all); an unknown one raises."""
-        return self.source.questions(attributes)
-
     @property
     def touched(self) -> dict[str, int]:
         """The number of blanks by reason: how often each rule of the policy applied."""
@@ -143,18 +124,12 @@ class RunData:
 
     @property
     def marks_unanswerable(self) -> bool:
-        """Whether a column says which questions are unanswerable."""
         return self.source.marks_unanswerable
 
-    def sides(self, by: Sequence[str] = ()) -> Sides:
-        """The number of responses of each kind, on answerable and on unanswerable questions.
-
-        A row is a run in a slice; kinds are those before the policy.
-        """
+    def sides(self, by: Sequence[str] = ()) -> IntArray:
+        """Responses by kind, before the policy: rows × 2 (answerable, unanswerable) × KINDS."""
         self.source.require_whole()
-        counts = self.source.count_kinds(by)
-        table = counts.table.reshape(-1, len(SIDES), KINDS)
-        return Sides(counts.runs, counts.slices, table)
+        return self.source.count_kinds(by).table.reshape(-1, len(SIDES), KINDS)
 
     def decided(self, by: Sequence[str] = ()) -> DecisionsArray:
         """Decisions under the policy, in the rows of `counted`; raises where none is marked."""
@@ -238,21 +213,16 @@ class RunData:
 
     @property
     def states_confidence(self) -> bool:
-        """Whether any of the tables has a column of confidences."""
         return any("confidence" in item.table.columns for item in self.source.responses)
 
     def require_confidence(self) -> None:
-        """Raise if no table has confidences, naming the column that would hold them."""
         if self.kind == "counts" or self.states_confidence:
             return
         tables = [item.table for item in self.source.responses]
-        alone = len(tables) == 1
-        raise InputError(
-            f"{'has no' if alone else f'none of {len(tables)} tables has a'} column 'confidence', "
-            "which says how sure each answer is, from 0 to 1; another column may hold it: "
-            f"{option('columns', {'confidence': 'COLUMN'})}",
-            tables[0].name if alone else None,
-        )
+        has_no = "has no" if len(tables) == 1 else f"none of {len(tables)} tables has a"
+        how = f"map another name with {option('columns', {'confidence': 'COLUMN'})}"
+        place = tables[0].name if len(tables) == 1 else None
+        raise InputError(f"{has_no} column 'confidence' (numbers from 0 to 1); {how}", place)
 
     @property
     def confidence(self) -> Array:
@@ -300,12 +270,10 @@ class RunData:
         return of_each(table, shares[run])
 
     def overall(self) -> CountsArray:
-        """Counts by run over all questions."""
         everywhere = Slices("", [""], np.zeros(self.ends.shape[1], np.int64))
         return CountsArray(self.sliced(everywhere).table[:, 0])
 
     def slices(self, attribute: str) -> Slices:
-        """The questions grouped by the values of an attribute, in natural order."""
         return slices_of(self.with_attributes([attribute]), attribute)
 
     def clusters(self, attribute: str | None = None) -> IntArray | None:
@@ -360,12 +328,7 @@ class Evaluation:
         return True
 
     def __repr__(self) -> str:
-        """What is known without reading or counting anything."""
-        runs, questions = self.data.source.known()
-        tables = plural(len(self.data.source.responses), "table")
-        named = f"{plural(len(runs), 'run')} ({some_of(runs)})" if runs else f"runs in {tables}"
-        asked = "" if questions is None else f", {plural(questions, 'question')}"
-        return f"<Evaluation: {named}{asked}, {self.data.kind}>"
+        return f"<Evaluation: {plural(len(self.data.source.responses), 'table')}, {self.data.kind}>"
 
     def with_policy(
         self, policy: PolicyLike = None, *, unanswerable: Unanswerable | None = None
@@ -375,17 +338,13 @@ class Evaluation:
         `unanswerable` says what declining an unanswerable question counts as; the policy stays as
         it is if only that is passed.
         """
-        if unanswerable is None:
-            stated = policy.unanswerable if isinstance(policy, Policy) else None
-            reading = replace(
-                self.reading,
-                policy=policy_entries(policy),
-                unanswerable=stated or self.reading.unanswerable,
-            )
-        else:
+        stays = policy is None and unanswerable is not None
+        entries = self.reading.policy if stays else policy_entries(policy)
+        if unanswerable is not None:
             check_name(f"value of {option('unanswerable')}", unanswerable, CHOICES["unanswerable"])
-            entries = self.reading.policy if policy is None else policy_entries(policy)
-            reading = replace(self.reading, policy=entries, unanswerable=unanswerable)
+        stated = policy.unanswerable if isinstance(policy, Policy) else None
+        way = unanswerable or stated or self.reading.unanswerable
+        reading = replace(self.reading, policy=entries, unanswerable=way)
         refuse_meaningless(reading, self.data.kind)
         return Evaluation(self.data.source, reading)
 
@@ -471,11 +430,10 @@ def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> 
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
             count = int(reasons[:, position].sum())
             run = runs[int(reasons[:, position].argmax())]
-            raise UndecidedError(
-                f"{plural(count, 'response')} {STOPPED.get(why, 'must be decided on')} ({why}), "
-                f"the first in run '{run}'; say what "
-                f"they count as: {option('policy', {why: 'unanswered'})}, or wrong or excluded"
-            )
+            what = f"{plural(count, 'response')} {STOPPED.get(why, 'must be decided on')} ({why})"
+            how = f"{option('policy', {why: 'unanswered'})}, or wrong or excluded"
+            first = f"the first in run '{run}'"
+            raise UndecidedError(f"{what}, {first}; say what they count as: {how}")
 
 
 def refuse_undecided_rows(rows: pl.DataFrame, policy: Policy) -> dict[str, int]:

@@ -8,44 +8,28 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 from msgspec import Struct
-from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import CODES, Why
+from abstain.runs import judge
 from abstain.runs.answerable import ANSWERABLE, marking, unreadable
 from abstain.runs.counting import rows_by_run
 from abstain.runs.gold import Gold
-from abstain.runs.judge import (
-    BAD_ANSWERABLE,
-    BAD_ANSWERED,
-    BAD_CONFIDENCE,
-    BAD_WHY,
-    CONFLICT,
-    FILE,
-    INDEX,
-    KIND,
-    NO_QUESTION,
-    NO_RUN,
-    UNKNOWN_QUESTION,
-    UNREAD,
-    Judged,
-)
-from abstain.runs.usual_names import telling_apart
+from abstain.runs.judge import FILE, INDEX, KIND, UNREAD, Judged
 
-LACKS = {NO_QUESTION: "no question id", NO_RUN: "no run name"}
+LACKS = {judge.NO_QUESTION: "no question id", judge.NO_RUN: "no run name"}
 FAULTS = {
-    UNKNOWN_QUESTION: "unknown question",
+    judge.UNKNOWN_QUESTION: "unknown question",
     **LACKS,
-    BAD_ANSWERED: "unreadable 'answered'",
-    BAD_WHY: "unknown reason",
-    CONFLICT: "contradiction",
-    BAD_CONFIDENCE: "bad confidence",
-    BAD_ANSWERABLE: "unreadable 'answerable'",
+    judge.BAD_ANSWERED: "unreadable 'answered'",
+    judge.BAD_WHY: "unknown reason",
+    judge.CONFLICT: "contradiction",
+    judge.BAD_CONFIDENCE: "bad confidence",
+    judge.BAD_ANSWERABLE: "unreadable 'answerable'",
 }
 REPEATED = "repeated question"
-"""The kind of problem of a question that its run has answered before."""
 MOST_REPEATS = 1_000
 """Repeated questions that are looked up one by one; a file with more is no slip."""
 
@@ -98,7 +82,6 @@ def problem_at(
 
 
 def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True) -> Problem:
-    """Describe a faulty row as a `Problem`; `hints` adds the nearest ids (slow)."""
     table = judged.responses[row[FILE]].table
     message = _message(row[KIND], row, judged.gold, table, hints=hints)
     where = judged.place(row)
@@ -108,24 +91,24 @@ def fault_problem(judged: Judged, row: Mapping[str, Any], *, hints: bool = True)
 def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hints: bool) -> str:
     question = row.get("question")
     if fault in LACKS:
-        column = table.in_file("run" if fault == NO_RUN else "question")
+        column = table.in_file("run" if fault == judge.NO_RUN else "question")
         return f"the row has {LACKS[fault]}{_column(column, ('run', 'question'))}"
-    if fault == UNKNOWN_QUESTION:
+    if fault == judge.UNKNOWN_QUESTION:
         if question is None:
             size = plural(len(gold), "question")
             return f"this row is beyond the gold's {size}: the run has too many rows"
         near = nearest(question, _alike(question, gold)) if hints else []
         return f"question {shown(question)} is not in the gold{_hint(map(shown, near))}"
-    if fault == BAD_ANSWERED:
+    if fault == judge.BAD_ANSWERED:
         name = table.in_file("answered")
         return f"'{name}' is {shown(row['answered'])}, expected yes or no"
-    if fault == BAD_ANSWERABLE:
+    if fault == judge.BAD_ANSWERABLE:
         return unreadable(row[ANSWERABLE], marking(table), table)
-    if fault == BAD_WHY:
+    if fault == judge.BAD_WHY:
         near = nearest(row["why"], tuple(Why))[:1]
         name = table.in_file("why")
         return f"'{name}' is {shown(row['why'])}, expected one of {', '.join(Why)}{_hint(near)}"
-    if fault == CONFLICT:
+    if fault == judge.CONFLICT:
         names = ("grade", "answer", "answered", "candidate", "why")
         values = [f"{table.in_file(name)} {shown(row[name])}" for name in names if row.get(name)]
         return f"the row contradicts itself: {', '.join(values)}"
@@ -134,21 +117,15 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hi
 
 
 def _column(name: str, known: Sequence[str]) -> str:
-    """The column of a file that a message speaks of by another name."""
     return "" if name in known else f" (column '{name}')"
 
 
 def _hint(near: Any) -> str:
-    names = ", ".join(near)
-    return f" (nearest: {names})" if names else ""
+    return f" (nearest: {names})" if (names := ", ".join(near)) else ""
 
 
 def bad_confidence(value: float | str) -> str:
-    """What is wrong with a confidence: a number, or a text that is none.
-
-    >>> bad_confidence("0,9")
-    "confidence is '0,9', expected a number from 0 to 1, with a decimal point"
-    """
+    """What is wrong with a confidence: a number, or a text that is none."""
     if not isinstance(value, str):
         return f"confidence is {value:g}, expected 0 to 1"
     point = ", with a decimal point" if "," in value else ""
@@ -163,7 +140,6 @@ def _alike(question: str, gold: Gold) -> list[str]:
 
 
 def first_fault(judged: Judged, count: int) -> Exception:
-    """The error for the first faulty row; it says how many of the `count` follow."""
     for frame in judged.frames:
         order = [c for c in (FILE, ROW) if c in frame.collect_schema().names()]
         first = frame.filter(nw.col(KIND) >= CODES).sort(order).head(1)
@@ -176,13 +152,11 @@ SEAT = "__seat"
 """The order of a row among all: its file and its row number, packed into one integer."""
 FILE_SEATS = 1 << 40
 WINDOWS = (1 << 16, 1 << 20, 1 << 62)
-"""Windows of rows that are searched for repeats, one after another: many repeats begin early."""
+"""Windows of rows that are searched for repeats, one after another, which saves memory."""
 
 
 def first_repeat(judged: Judged, times: Mapping[str, int]) -> Exception:
-    """The error for the first repeated question; `times` is the number of repeats by run."""
     first = repeats(judged, most=1, runs=list(times))[0]
-    first = replace(first, message=first.message + telling_apart(judged.responses[0].table))
     return first.error(sum(times.values()) - 1, listed=not judged.graded)
 
 
@@ -199,8 +173,7 @@ def repeats(
             suspects = again["run"].drop_nulls().to_list()
         if suspects and len(problems) < most:
             frame = frame.filter(nw.col("run").is_in(suspects))
-            label = judged.label
-            pairs = _again(frame, label, most - len(problems))
+            pairs = _again(frame, judged.label, most - len(problems))
             problems += [_repeat(judged, row, first) for row, first in pairs]
     return problems
 
@@ -249,8 +222,6 @@ def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Probl
     what = "grade" if judged.graded else "answer"
     same = row.get(what) == first.get(what) and (judged.graded or row[KIND] == first[KIND])
     where = f" (first: {judged.place(first)})" if ROW in row else ""
-    message = (
-        f"run {shown(row['run'])} has question {shown(question)} again, with "
-        f"{'the same' if same else 'another'} {what}{where}"
-    )
+    again = f"again, with {'the same' if same else 'another'} {what}{where}"
+    message = f"run {shown(row['run'])} has question {shown(question)} {again}"
     return problem_at(REPEATED, judged.place(row), message, row["run"], question)

@@ -61,9 +61,7 @@ MARK = "__mark:"
 BY_EVIDENCE = "__by_evidence"
 """Whether questions are marked by their evidence: an answer without it may be right."""
 DECLINES = "__declines"
-"""Whether a row's text declines to answer."""
 GRADED = "__graded"
-"""The kind by the grade alone."""
 NOT_ATTRIBUTES = (*OF_A_RUN, "question", "grade", "rank", "known")
 
 
@@ -94,10 +92,10 @@ def judge_rows(
     if all(rows.is_empty() for rows in counts):
         raise InputError("has no rows", responses[0].table.name)
     shares = None if partial is None else PartialScale.of(partial)
-    words = counts
-    if shares is not None:
-        named = zip(counts, responses, strict=True)
-        words = [words_of(rows, shares, item.table.name) for rows, item in named]
+    words = [
+        rows if shares is None else words_of(rows, shares, item.table.name)
+        for rows, item in zip(counts, responses, strict=True)
+    ]
     scales = _scales(responses, words, grades)
     home: dict[str, str] = {}
     for item, rows in zip(responses, counts, strict=True):
@@ -105,23 +103,22 @@ def judge_rows(
             if not run:
                 raise InputError("a row has no run name", item.table.name)
             if home.setdefault(run, item.table.name) != item.table.name:
-                raise InputError(
-                    f"run {shown(run)} is in two tables (first: {home[run]}); a run belongs in one",
-                    item.table.name,
-                )
+                what = f"run {shown(run)} is in two tables (first: {home[run]})"
+                raise InputError(f"{what}; a run belongs in one", item.table.name)
     frames = [
         _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
         for frame, scale in zip(frames, scales, strict=True)
     ]
     questions = pl.DataFrame(schema={"question": pl.String})
-    if not nameless:
-        questions = _questions(responses, frames, by)
     together = by_engine(responses, frames)
     if not nameless:
+        questions = _questions(responses, frames, by)
         keys = keys_of(questions, by)
         together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
     else:
-        together = [_with_side(frame) for frame in together]
+        side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0)).alias(SIDE)
+        states = [ANSWERABLE in frame.collect_schema().names() for frame in together]
+        together = [f.with_columns(side) if s else f for f, s in zip(together, states, strict=True)]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
@@ -130,7 +127,6 @@ def judge_rows(
 
 
 def grade_rows(item: Responses) -> pl.DataFrame:
-    """The judged rows of one table, each with its run, its question and its kind."""
     judged = judge_rows([item], {})
     count_kinds(judged)  # what is wrong with a row is refused
     columns = ["run", "question", KIND]
@@ -146,16 +142,13 @@ def shared_attributes(responses: Sequence[Responses]) -> tuple[str, ...]:
         if name not in NOT_ATTRIBUTES
         and all(name in schema and not schema[name].is_nested() for schema in schemas)
     ]
-    rows = pl.concat(
-        collect(
-            item.frame.select(
-                text_column(item.frame, name, item.table.name).alias(name)
-                for name in ("question", *shared)
-            ),
-            item.table.name,
-        )
-        for item in responses
-    )
+    parts = []
+    for item in responses:
+        texts = [
+            text_column(item.frame, c, item.table.name).alias(c) for c in ("question", *shared)
+        ]
+        parts.append(collect(item.frame.select(texts), item.table.name))
+    rows = pl.concat(parts)
     differ = rows.group_by("question").agg(pl.exclude("question").n_unique()).max()
     return tuple(name for name in shared if differ[name][0] in (None, 1))
 
@@ -165,10 +158,7 @@ def _columns_to_judge(
 ) -> nw.LazyFrame[Any]:
     table, frame = item.table, item.frame
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
-    require(
-        table,
-        {column: OUTCOME} | dict.fromkeys(by, "to slice by"),
-    )
+    require(table, {column: OUTCOME} | dict.fromkeys(by, "to slice by"))
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
     marks = marking(table)
@@ -187,14 +177,6 @@ def _columns_to_judge(
     item = replace(item, table=replace(table, frame=frame.to_native()))
     texts = ("question", "why", *keep)
     return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
-
-
-def _with_side(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Rows without a question, each with the side that the row states."""
-    if ANSWERABLE not in frame.collect_schema().names():
-        return frame
-    side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0))
-    return frame.with_columns(side.alias(SIDE))
 
 
 def _scales(
@@ -232,7 +214,6 @@ def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[
 
 
 def _kind(names: Sequence[str]) -> nw.Expr:
-    """The kind of a row: its grade's, but a blank that says why keeps its reason."""
     cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))] if INDEX in names else []
     graded, side = nw.col(GRADED), nw.col(SIDE) if SIDE in names else code(0)
     if ANSWERABLE in names:
@@ -256,7 +237,6 @@ def _kind(names: Sequence[str]) -> nw.Expr:
 def _questions(
     responses: Sequence[Responses], frames: Sequence[nw.LazyFrame[Any]], by: Sequence[str]
 ) -> pl.DataFrame:
-    """The questions that have an id, each once, with some attributes."""
     columns = ["question", *(BY + name for name in by)]
     parts = []
     for item, frame in zip(responses, frames, strict=True):
@@ -272,11 +252,8 @@ def _questions(
     known = known.unique().sort("question")
     twice = known.filter(pl.col("question").is_duplicated())
     if twice.height:
-        raise InputError(
-            f"question {shown(twice['question'][0])} is in two slices of {', '.join(by)}; "
-            "a question's attributes must agree in every row",
-            responses[0].table.name,
-        )
+        what = f"question {shown(twice['question'][0])} is in two slices of {', '.join(by)}"
+        raise InputError(f"{what}; all its rows must agree", responses[0].table.name)
     return known if sides is None else known.join(sides, on="question", how="left")
 
 
@@ -304,12 +281,9 @@ def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
         short, long = lengths.row(0), lengths.row(-1)
         table = judged.responses[0].table
         guess = next((c for c in USUAL_NAMES["question"] if c in table.columns), "NAME")
-        raise InputError(
-            f"run {shown(short[0])} has {short[1]:,} rows and run {shown(long[0])} has "
-            f"{long[1]:,}; without a column 'question' nobody can tell which are missing (name "
-            f"that column: {option('columns', {'question': guess})})",
-            table.name,
-        )
+        sizes = " and ".join(f"run {shown(run)} has {n:,} rows" for run, n in (short, long))
+        how = f"name the column of questions: {option('columns', {'question': guess})}"
+        raise InputError(f"{sizes}, and nothing says which are missing; {how}", table.name)
     kinds = kinds.sort(*columns, "run")
     slices, slice_of = numbered_slices(kinds, columns)
     kinds = kinds.with_columns(pl.Series(SLICE, slice_of))
@@ -351,11 +325,9 @@ SCALES: dict[str, dict[str, int]] = {
 """Each scale is a set of words with their meanings; an empty cell is a blank in all of them."""
 
 MEANINGS = {**KIND_OF_WORD, "blank": DECLINED}
-"""What a caller may declare a grade to mean."""
 CHOICE = "right|wrong|blank"
 """A placeholder for a meaning in a suggested option, so that nobody can paste it unread."""
 LONGEST = 40
-"""The most letters of a grade in a suggested option."""
 
 
 def read_scale(
@@ -366,9 +338,6 @@ def read_scale(
     """The kind of each distinct grade, by its declared meaning or by the one scale that fits.
 
     `counts` says how many rows have each, where that is known, for what cannot be read.
-
-    >>> read_scale(["A", "B"], {})
-    {'A': 0, 'B': 1}
     """
     declared = {}
     for word, meaning in meanings.items():
@@ -382,10 +351,8 @@ def read_scale(
         raise _no_scale(present, counts or {})
     readings = [{word: scale[word] for word in unknown} for scale in fitting.values()]
     if any(reading != readings[0] for reading in readings):
-        raise UsageError(
-            f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}; "
-            f"say which: {option('grades', {next(iter(present)): CHOICE})}"
-        )
+        what = f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}"
+        raise UsageError(f"{what}; say which: {option('grades', {next(iter(present)): CHOICE})}")
     table = declared | readings[0]
     return {value: table[word] for value, word in present.items()}
 
@@ -395,11 +362,9 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     if all(re.fullmatch(NUMBER, value) for value in present):
         low, *_, high = sorted(map(float, [*present, *present]))
         scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
-        return UsageError(
-            f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0: count them as "
-            f"shares right of an answer ({option('partial', scale)}), or turn them into a column "
-            "of 1 and 0, for example by score >= 0.5"
-        )
+        how = f"count them as shares right of an answer ({option('partial', scale)})"
+        what = f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0"
+        return UsageError(f"{what}: {how}, or turn them into 1 and 0")
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
@@ -408,15 +373,12 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     if re.fullmatch(NUMBER, odd[0]):
         hint = f"; {option('partial', '0-1')} counts numbers as shares right of an answer"
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
-    return UsageError(
-        f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}; say what each is, "
-        f"choosing one of {example} (also {', '.join(OUTCOMES[2:])}, or why it is blank: "
-        f"{', '.join(Why)})"
-    )
+    what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}"
+    also = ", ".join((*OUTCOMES[2:], *Why))
+    return UsageError(f"{what}; say what each is, choosing one of {example} (also {also})")
 
 
 def fold(value: str) -> str:
-    """A grade normalised for lookup: without case, a final full stop and spelling variants."""
     text = value.strip()
     if text == "-1":
         return text

@@ -46,7 +46,6 @@ from abstain.runs.responses import RULE, Responses
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
 VERDICT = "__verdict"
 UNREAD = "__unread"
-"""The text of a confidence that is no number."""
 SLICE, SPOT = "__slice", "__spot"
 """The number of a question's slice and its place there, for engines that count by them."""
 SIDE, ACCEPTED = "__side", "__accepted"
@@ -73,29 +72,23 @@ class Judged(Struct, frozen=True):
     gold: Gold
     """The questions; those of graded rows have only what the rows say about them."""
     graded: bool = False
-    """Whether others judged the rows."""
     with_candidates: tuple[bool, ...] = ()
     """Of each table whether it says of its blanks what their candidates are."""
 
     @property
     def label(self) -> str:
-        """The name of the first table, for messages about all of them."""
         return self.responses[0].table.name
 
     def place(self, row: Mapping[str, Any]) -> Place:
-        """The place of a row, which has the columns `FILE` and perhaps `ROW`."""
         item: Responses = self.responses[row[FILE]]
         return item.table.place(row.get(ROW))
 
     def missing(self, runs: Sequence[str]) -> list[int]:
         """For each run the kind of a missing response: one that states candidates has none."""
-        unknown, every = blank_kind(Why.MISSING), all(self.with_candidates)
-        if every or not any(self.with_candidates):
-            return [blank_kind(Why.MISSING, "empty") if every else unknown] * len(runs)
         states: dict[str | None, bool] = {}
         for item, known in zip(self.responses, self.with_candidates, strict=True):
             states[item.run] = known and states.get(item.run, True)
-        empty = blank_kind(Why.MISSING, "empty")
+        unknown, empty = blank_kind(Why.MISSING), blank_kind(Why.MISSING, "empty")
         return [empty if states.get(run, states.get(None)) else unknown for run in runs]
 
 
@@ -192,7 +185,6 @@ def columns_as_text(
 def _with_confidence(
     frame: nw.LazyFrame[Any], label: str
 ) -> tuple[nw.LazyFrame[Any], list[nw.Expr]]:
-    """Parse confidence as a float; the column `UNREAD` has the texts that are no numbers."""
     dtype = frame.collect_schema()["confidence"]
     if dtype.is_numeric() or dtype == nw.Boolean or is_all_null(frame, "confidence"):
         return frame, [nw.col("confidence").cast(nw.Float64)]
@@ -207,7 +199,6 @@ def _with_confidence(
 
 
 def not_numbers(dtype: object, label: str) -> InputError:
-    """The error of a column of confidences that holds no numbers."""
     return InputError(f"column 'confidence' holds {dtype}, expected one number per row", label)
 
 
@@ -330,7 +321,6 @@ def code(number: int) -> nw.Expr:
 
 
 def filled_in(name: str) -> nw.Expr:
-    """Whether a cell is neither null nor empty."""
     return ~nw.col(name).is_null() & (nw.col(name) != "")
 
 
@@ -341,7 +331,6 @@ Cases = list[tuple[nw.Expr, nw.Expr]]
 def _faults(
     names: Sequence[str], align: str, has_answer: nw.Expr, declined: nw.Expr | None
 ) -> Cases:
-    """The faults of a response, in the order in which they are checked."""
     col = nw.col
     cases = [(~filled_in("run"), code(NO_RUN))]
     if align == "position":
@@ -369,7 +358,6 @@ def _faults(
 
 
 def bad_reason(names: Sequence[str]) -> Cases:
-    """The fault of an unknown reason."""
     if "why" not in names:
         return []
     unknown = ~nw.col("why").str.to_lowercase().is_in(tuple(Why))
@@ -377,7 +365,6 @@ def bad_reason(names: Sequence[str]) -> Cases:
 
 
 def bad_confidence_of(names: Sequence[str]) -> Cases:
-    """The fault of a confidence that is no number from 0 to 1."""
     if "confidence" not in names:
         return []
     bad = ~nw.col("confidence").is_between(0, 1)  # NaN is not
@@ -422,7 +409,6 @@ def _accept_several(
 
 
 def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
-    """Answers and candidates normalised: each distinct text once, then joined back."""
     for column in ("answer", "candidate"):
         if column not in frame.collect_schema().names():
             continue
@@ -440,11 +426,9 @@ def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
 
 
 def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """The position of each response in its run as the index of its question."""
     native = frame.to_native()
     if not isinstance(native, pl.LazyFrame):
-        raise UsageError(
-            f"{option('align', 'position')} needs rows in order: give a file or an eager frame"
-        )
+        how = "needs rows in order: give a file or an eager frame"
+        raise UsageError(f"{option('align', 'position')} {how}")
     position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
     return nw.from_native(native.with_columns(position.alias(INDEX)))

@@ -26,8 +26,6 @@ TASK, EPOCH = "task", "epoch"
 
 
 class _Log(Struct):
-    """A log of one task, by its place among the sources."""
-
     at: int
     source: Responses
     task: str
@@ -42,8 +40,7 @@ class _Log(Struct):
         return os.path.dirname(os.path.abspath(self.source.table.name))
 
     @property
-    def is_nameless(self) -> bool:
-        """Whether it names no model: logs of one folder are then of one."""
+    def is_nameless(self) -> bool:  # logs of one folder are then of one model
         return self.source.table.format == "lm-eval" and self.source.run == self.task
 
     @property
@@ -55,16 +52,10 @@ class _Log(Struct):
         return next((value for _, name, value in self.source.table.facts if name == "dataset"), "")
 
     def asks_what(self, other: _Log) -> bool:
-        """Whether it asks the questions of another task: what is right is the same for every id.
-
-        Tasks may number their questions alike, so the logs must name one data set; where none does,
-        they must have all ids in common.
-        """
-        if self.dataset != other.dataset:
+        """Whether it asks questions of another task of its data set: what is right is the same."""
+        if not self.dataset or self.dataset != other.dataset:
             return False
         both = self.questions.join(other.questions, on="question", suffix=" there")
-        if not self.dataset and not both.height == self.questions.height == other.questions.height:
-            return False
         return both.height > 0 and bool((both["correct"] == both["correct there"]).all())
 
 
@@ -89,7 +80,6 @@ def join_tasks(sources: Sequence[Responses]) -> list[Responses]:
 
 
 def _log(at: int, source: Responses) -> _Log | None:
-    """A log with its questions; None for other tables and for logs of several tasks."""
     table = source.table
     reader = log_readers().get(table.format)
     if table.run_id is None or TASK not in table.columns or not reader or not reader.one_task:
@@ -107,24 +97,15 @@ def _log(at: int, source: Responses) -> _Log | None:
 
 
 def _find_same_questions(logs: Sequence[_Log]) -> None:
-    """Set `asks` of each log to the first task that asks the same questions."""
     first: dict[str, _Log] = {}
-    models: dict[str, set[str]] = defaultdict(set)
     for log in logs:
-        models[log.task].add(log.model)
-    for log in logs:
-        same = [
-            other.asks
-            for other in first.values()
-            if other.task == log.task
-            or ((log.dataset or not models[other.task] & models[log.task]) and log.asks_what(other))
-        ]
+        others = first.values()
+        same = [o.asks for o in others if o.task == log.task or log.asks_what(o)]
         log.asks = same[0] if same else log.task
         first.setdefault(log.task, log)
 
 
 def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
-    """Group the logs of one model into runs: one of all tasks, or one for each folder."""
     tasks = {log.task for log in logs}
     if len(tasks) == 1 or len({log.asks for log in logs}) < len(tasks):
         return []  # the same questions again and again are as many runs
@@ -134,10 +115,10 @@ def _groups(logs: Sequence[_Log]) -> list[list[_Log]]:
     for log in logs:
         other = folders[log.folder].setdefault(log.task, log)
         if other is not log:
+            two = f"{other.source.table.name} and {log.source.table.name}"
+            what = f"model {shown(str(log.source.run))} has two logs of task {shown(log.task)}"
             raise UsageError(
-                f"model {shown(str(logs[0].source.run))} has two logs of task {shown(log.task)} "
-                f"({other.source.table.name} and {log.source.table.name}) as well as other tasks; "
-                "give only one of the two, or put the logs of each run in a separate folder"
+                f"{what} ({two}) beside other tasks: give one, or a folder to each run"
             )
     return [list(group.values()) for group in folders.values() if len(group) > 1]
 
@@ -150,16 +131,14 @@ def _name_by_task(logs: Sequence[_Log]) -> None:
     if shared is None:
         return
     ids_alike = f"several tasks have the same ids (such as {shown(str(shared))})"
-    notes = [f"{ids_alike}: questions are named task/id"]
     for log in logs:
         table = log.source.table
         frame = table.frame.with_columns(_with_task(table.columns, pl.lit(log.asks)))
-        table = replace(table, frame=frame, notes=(*table.notes, *notes))
-        log.source = replace(log.source, table=table)
+        notes = (*table.notes, f"{ids_alike}: questions are named task/id")
+        log.source = replace(log.source, table=replace(table, frame=frame, notes=notes))
 
 
 def _with_task(columns: Sequence[str], task: pl.Expr) -> list[pl.Expr]:
-    """The ids of questions and of samples with the task before each."""
     ids = [name for name in ("question", SAMPLE) if name in columns]
     return [pl.concat_str(task, pl.lit("/"), pl.col(name)).alias(name) for name in ids]
 
@@ -171,10 +150,9 @@ def _joined(logs: Sequence[_Log]) -> Responses:
     table = as_one_table(tables, folders.pop() if len(folders) == 1 else run)
     tasks = [log.task for log in logs]
     listed = ", ".join(tasks[:5]) + (" …" if tasks[5:] else "")
-    note = (
-        f"{plural(len(logs), 'log')} of {run} were joined into one run, one task per log ({listed})"
-    )
-    table = replace(table, notes=(*table.notes, note), run_id=(run, 1))
+    joined = f"were joined into one run, one task per log ({listed})"
+    notes = (*table.notes, f"{plural(len(logs), 'log')} of {run} {joined}")
+    table = replace(table, notes=notes, run_id=(run, 1))
     teams = {log.source.team for log in logs}
     return Responses(table, run, teams.pop() if len(teams) == 1 else None)
 
@@ -230,7 +208,6 @@ FIRST_EPOCH = pl.lit(1, dtype=pl.Int64).alias(EPOCH)
 
 
 def _questions(logs: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The questions of all logs, each once, with their attributes; the default epoch is 1."""
     asked = [log.drop([c for c in (ROW, *OF_A_RUN) if c in log.columns]) for log in logs]
     if any(EPOCH in log.columns for log in asked):
         asked = [log if EPOCH in log.columns else log.with_columns(FIRST_EPOCH) for log in asked]
@@ -264,10 +241,8 @@ def _with_blanks(
         **{ROW: pl.int_range(start, start + pl.len(), dtype=pl.UInt32)},
     )
     whole = pl.concat([rows, blanks], how="diagonal_relaxed")
-    note = (
-        f"{item.run} was asked {rows.height:,} of {plural(every.height, 'question')} and is judged "
-        "on those"
-    )
+    asked = f"{rows.height:,} of {plural(every.height, 'question')}"
+    note = f"{item.run} was asked {asked} and is judged on those"
     lines = item.table.lines
     table = replace(
         item.table,

@@ -18,7 +18,6 @@ from abstain.outcomes import RIGHT, WRONG, Why, blank_kind
 from abstain.runs.judge import code, first_of
 
 SHARE = "__share"
-"""The share right of an answer; null where the grade is no number."""
 NUMBER = "__number"
 NOT_WHOLE = (
     f"an answer with partial credit ({option('partial')}) is neither right nor wrong, which this "
@@ -38,32 +37,22 @@ class PartialScale(Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str) -> PartialScale:
-        """A scale by its name or its ends.
-
-        >>> PartialScale.of("1-5")
-        PartialScale(low=1.0, high=5.0, blank=None, others=())
-        """
+        """A scale by its name or its ends."""
         if str(text).strip().lower() == "crag":
             return cls(-1, 1, blank=0, others=(-1.0, 0.0, 0.5, 1.0))
         ends = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*", str(text), re.ASCII)
         low, high = map(float, ends.groups()) if ends else (0.0, 0.0)
         if not low < high:
-            raise UsageError(
-                f"{option('partial')} is the scale of the grades, LOW-HIGH such as 0-1 or 1-5, or "
-                f"crag (got '{text}')"
-            )
+            known = "LOW-HIGH such as 0-1 or 1-5, or crag"
+            raise UsageError(f"{option('partial')} is the scale of grades, {known} (got '{text}')")
         return cls(low, high, blank=-1 if (low, high) == (0, 1) else None)
 
     def __str__(self) -> str:
         if self.others:
-            return (
-                "grades are CRAG's: an acceptable answer (0.5) is right by 0.75, so that S(t=0.5) "
-                "is CRAG's score"
-            )
-        return (
-            f"grades are partial credit: the share right of an answer, from {self.low:g} (wrong) "
-            f"to {self.high:g} (right)"
-        )
+            score = "so that S(t=0.5) is CRAG's score"
+            return f"grades are CRAG's: an acceptable answer (0.5) is right by 0.75, {score}"
+        ends = f"from {self.low:g} (wrong) to {self.high:g} (right)"
+        return f"grades are partial credit: the share right of an answer, {ends}"
 
 
 OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
@@ -71,12 +60,9 @@ OF_WHOLE = ("wilson", "clopper-pearson", "jeffreys")
 
 
 def check_interval(method: str) -> None:
-    """Refuse a method of intervals that needs whole answers."""
     if method in OF_WHOLE:
-        raise UsageError(
-            f"{method} takes every answer as right or wrong; with partial credit "
-            f"({option('partial')}) use beta, logit, delta, percentile or bca"
-        )
+        how = f"with partial credit ({option('partial')}) use beta, logit, delta, percentile or bca"
+        raise UsageError(f"{method} takes every answer as right or wrong; {how}")
 
 
 def words_of(rows: pl.DataFrame, scale: PartialScale, label: str) -> pl.DataFrame:
@@ -96,7 +82,6 @@ def words_of(rows: pl.DataFrame, scale: PartialScale, label: str) -> pl.DataFram
 def shared(
     frame: nw.LazyFrame[Any], scale: PartialScale, words: Mapping[str, int], into: str
 ) -> nw.LazyFrame[Any]:
-    """The rows with the kind of each grade, and the share that a number means (`SHARE`)."""
     frame, number = read_numbers(frame, "grade", NUMBER), nw.col(NUMBER)
     cases = [(nw.col("grade") == word.strip(), code(kind)) for word, kind in words.items()]
     share: Any = (number - scale.low) / (scale.high - scale.low)
@@ -109,7 +94,6 @@ def shared(
 
 
 def summed_by(groups: IntArray, table: Array) -> Array:
-    """The sums of the rows of a table in each group, by number."""
     sums = [np.bincount(groups, column, int(groups.max()) + 1) for column in table.T]
     return np.stack(sums, axis=1)
 

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from abstain.runs.gold import Gold
 
 RULE = "refusal"
-"""The column that names the rule by which a text declines."""
 SAMPLE = "sample"
 """The column that names a question where it was asked repeatedly: its repeats are a cluster."""
 CLUSTER = "cluster"
-"""The column by which judged rows name the cluster of their question."""
 OF_A_RUN = (
     *("answer", "answered", "candidate", "confidence", "why", "run"),
     *("outcome", "reason", "response", RULE),
@@ -33,18 +31,14 @@ OF_A_RUN = (
 """Columns of a log that speak of a response, not of its question."""
 
 OUTCOME = "which gives the outcome of each response (or 'grade')"
-"""What the column is for that judged rows need."""
 
 RUN = ("run", "question", "answer", "confidence")
 JUDGED = ("run", "question", "grade", "confidence")
 """Columns that are recognised by their usual names, in runs and in judged rows."""
 OTHERS = ("answered", "candidate", "why")
-"""Further columns of a run."""
 
 
 class Responses(Struct, frozen=True):
-    """The responses of one table, and what its runs are called."""
-
     table: Table
     run: str | None
     """The one run of the table; None when a `run` column names several."""
@@ -58,14 +52,12 @@ class Responses(Struct, frozen=True):
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:
-        """The rows, in the engine they came in."""
         return into_lazy(self.table.frame)
 
 
 def read_responses(
     data: Any, reading: Reading = PLAIN, *, name: str = "", judged: bool = False
 ) -> Responses:
-    """Open one table of responses; a log stays in polars, to be joined, until `in_its_engine`."""
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
     if reading.refusals:
         if reading.engine not in (None, "polars"):
@@ -121,20 +113,17 @@ def _moved(table: Table, reading: Reading) -> Table:
         return table
     from abstain.io.engines import moved
 
-    return moved(table, reading.engine, reading.master)
+    return moved(table, reading)
 
 
 def notes_of_gold(gold: Gold, responses: Sequence[Responses] = ()) -> list[str]:
-    """What a reader should know of a gold and its runs before reading scores."""
     notes = notes_of_tables([gold.table, *(item.table for item in responses)])
     logs = sum(item.table.verdicts is not None for item in responses)
     if gold.verdicts and logs:
         notes.append(f"the verdicts are those of {plural(logs, 'log')}")
     elif logs:
-        notes.append(
-            f"the answers of {plural(logs, 'log')} were judged against {gold.name}, "
-            "not by their verdicts"
-        )
+        judged = f"were judged against {gold.name}, not by their verdicts"
+        notes.append(f"the answers of {plural(logs, 'log')} {judged}")
     return notes
 
 
@@ -172,7 +161,6 @@ def _other_documents(logs: Sequence[Table], how: str) -> list[str]:
 
 
 def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
-    """The tables as runs: tasks of one model are joined, and duplicate names are made unique."""
     from abstain.runs.log_tasks import join_tasks
     from abstain.runs.run_names import name_runs
 
@@ -180,7 +168,6 @@ def joined_and_named(responses: Sequence[Responses]) -> list[Responses]:
 
 
 def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Responses]:
-    """The tables of responses that a caller named, each with the name of its run."""
     if isinstance(runs, list) and runs and all(isinstance(item, Responses) for item in runs):
         return runs  # opened already
     responses = [opened_run(item, reading, judged=judged) for item in listed_runs(runs, reading)]
@@ -190,20 +177,15 @@ def opened_runs(runs: Any, reading: Reading, *, judged: bool = False) -> list[Re
 
 
 class RunInput(Struct, frozen=True):
-    """A run as a caller named it."""
-
     data: Any
     """A path, a frame, a file of an archive; a folder or an archive where it has a name."""
     name: str = ""
-    """What the caller calls it."""
     label: str = ""
-    """Its default name."""
     team: str | None = None
     """The team that submitted it, if a folder names one."""
 
     @property
     def place(self) -> str:
-        """What it is called in messages."""
         if isinstance(self.data, Opened):
             return self.data.name
         return os.fspath(self.data) if is_path(self.data) else self.label or "the frame"
@@ -226,10 +208,8 @@ def listed_runs(
         ]
     if reading.names:
         if len(reading.names) != len(named):
-            raise UsageError(
-                f"{plural(len(reading.names), 'name')} for {plural(len(named), 'run')}: "
-                f"{option('names')} must name every run, in order"
-            )
+            sizes = f"{plural(len(reading.names), 'name')} for {plural(len(named), 'run')}"
+            raise UsageError(f"{sizes}: {option('names')} must name every run, in order")
         named = [replace(item, name=n) for item, n in zip(named, reading.names, strict=True)]
     every: list[RunInput] = []
     for item in named:
@@ -254,7 +234,6 @@ def _bundled(item: RunInput, reading: Reading) -> Iterable[RunInput]:
 
 
 def _with_teams(every: list[RunInput], named: Sequence[RunInput]) -> list[RunInput]:
-    """The runs with their teams, if they are files in folders that are named by team."""
     from abstain.io.submissions import teams_of
     from abstain.runs.run_names import parse_run_name
 
@@ -282,11 +261,9 @@ def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Res
         responses = [read_responses(item.data, reading, name=item.name, judged=judged)]
     runs = [run for each in responses for run in runs_of(each)]
     if len(responses) != 1 or len(runs) > 1:
-        raise InputError(
-            f"holds {len(runs)} runs ({some_of(runs)}), expected one run for the name "
-            f"{shown(item.name)}",
-            os.fspath(item.data) if is_path(item.data) else responses[0].table.name,
-        )
+        place = os.fspath(item.data) if is_path(item.data) else responses[0].table.name
+        what = f"holds {len(runs)} runs ({some_of(runs)})"
+        raise InputError(f"{what}, expected one for the name {shown(item.name)}", place)
     (only,) = responses
     table = without(only.table, "run") if only.run is None else only.table
     return replace(only, run=item.name, table=table)
@@ -296,12 +273,10 @@ PATHS = (str, os.PathLike)
 
 
 def is_path(data: Any) -> bool:
-    """Whether it names a file or a folder."""
     return isinstance(data, PATHS)
 
 
 def logs_of_folder(folder: str, reading: Reading) -> Table:
-    """The rows of all logs in a folder as one table, to take questions from."""
     from abstain.io.submissions import runs_in
     from abstain.runs.log_tasks import as_one_table, join_tasks
 

@@ -34,10 +34,7 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 """Names that any team may give its run."""
-LONGEST = 30
-"""Letters of a setting's value in a name."""
-MOST_SETTINGS = 3
-"""Settings in a name, where no single one differs between all logs."""
+LONGEST = 45
 
 
 class RunName(Struct, frozen=True):
@@ -69,7 +66,6 @@ def parse_run_name(run: str) -> RunName | None:
 
 
 def runs_of(item: Responses) -> list[str]:
-    """The runs of a table, by name."""
     if item.run is not None:
         return [item.run]
     runs = collect(item.frame.select(nw.col("run").cast(nw.String)).unique(), item.table.name)
@@ -108,7 +104,6 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
 
 
 def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
-    """The indices of the tables of each run name."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, item in enumerate(tables):
         if item.run is not None:
@@ -138,18 +133,15 @@ def _with_team(item: Responses, shared: Sequence[str]) -> Responses:
 
 
 def _by_facts(tables: Sequence[Responses]) -> list[Responses]:
-    """The tables; those with the same run id are renamed by what differs between them."""
+    """The tables; logs with one run id are renamed by what differs between them."""
     named = list(tables)
-    ids = [(item.table.run_id or (None,))[0] for item in tables]
     for name, places in _places(tables).items():
-        logs = [place for place in places if ids[place] == name]
-        if len(places) < 2 or not logs:
-            continue
+        logs = [at for at in places if (tables[at].table.run_id or ("",))[0] == name]
         alike = [tables[place].table for place in logs]
         folders = {os.path.dirname(os.path.abspath(table.name)) for table in alike}
         apart = len(folders) == len(alike) > 1
         labels = differing(alike, ("task",) if apart else ("task", "settings", "time"))
-        if labels is None and apart:
+        if len(places) < 2 or (labels is None and apart):
             continue  # their folders tell them apart
         for at, place in enumerate(logs):
             run = bare_name(alike[at].name) if labels is None else f"{name} ({labels[at]})"
@@ -158,37 +150,19 @@ def _by_facts(tables: Sequence[Responses]) -> list[Responses]:
 
 
 def differing(logs: Sequence[Table], groups: Sequence[str]) -> list[str] | None:
-    """What differs between logs, in few words for each; None where nothing does."""
-    parts: list[list[str]] = [[] for _ in logs]
-    for group in groups:
-        facts = [{name: value for kind, name, value in log.facts if kind == group} for log in logs]
-        names = dict.fromkeys(name for values in facts for name in values)
-        values = {name: [fact.get(name) for fact in facts] for name in names}
-        differ = [name for name in names if len(set(values[name])) > 1]
-        unique = [name for name in differ if len(set(values[name])) == len(logs)]
-        for name in unique[:1] or differ[:MOST_SETTINGS]:
-            for part, text in zip(parts, _labels(group, name, values[name]), strict=True):
-                part.append(text)
-        labels = [", ".join(part) for part in parts]
+    """The first fact that tells all logs apart, as a label of each; None where none does."""
+    facts = [{(kind, name): value for kind, name, value in log.facts} for log in logs]
+    names = [
+        key for key in dict.fromkeys(key for each in facts for key in each) if key[0] in groups
+    ]
+    for kind, name in sorted(names, key=lambda key: groups.index(key[0])):
+        called = f"{name}=" if kind == "settings" else ""
+        values = [each.get((kind, name)) for each in facts]
+        texts = [f"no {name}" if v is None else called + " ".join(v.split()) for v in values]
+        labels = [f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text for text in texts]
         if len(set(labels)) == len(logs) > 1:
             return labels
     return None
-
-
-def _labels(group: str, name: str, values: Sequence[str | None]) -> list[str]:
-    """The values of one fact as labels for names: as short as keeps them different."""
-    texts = ["" if value is None else " ".join(value.split()) for value in values]
-    if group == "time":
-        shorter = ([text[part] for text in texts] for part in (slice(10), slice(11, 16)))
-        return next((short for short in shorter if len(set(short)) == len(texts)), texts)
-    if len({text[:LONGEST] for text in texts}) < len(set(texts)):
-        letters = zip(*filter(None, texts), strict=False)
-        start = next((at for at, same in enumerate(letters) if len(set(same)) > 1), 0)
-        texts = [f"…{text[start:]}" if text and start else text for text in texts]
-    texts = [f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text for text in texts]
-    called = "" if group == "task" else f"{name}="
-    each = zip(values, texts, strict=True)
-    return [f"no {name}" if value is None else f"{called}{text}" for value, text in each]
 
 
 def _differing_folders(paths: Sequence[str]) -> list[tuple[str, ...]]:
@@ -213,7 +187,6 @@ class RunsInfo(Struct, frozen=True):
     frame: pl.DataFrame
 
     def of(self, column: str) -> dict[str, str]:
-        """The value of a column for each run that has one."""
         if column not in self.frame.columns:
             return {}
         return {
@@ -223,7 +196,6 @@ class RunsInfo(Struct, frozen=True):
         }
 
     def repaired(self, sources: Sequence[Responses], gold: Gold) -> list[Responses]:
-        """The responses; runs with `align` = position get the ids of the gold."""
         wanted = {run for run, how in self.of("align").items() if how == "position"}
         if not wanted:
             return list(sources)
@@ -241,9 +213,7 @@ class RunsInfo(Struct, frozen=True):
         unknown = [run for run in self.frame["run"] if run not in present]
         absent = [run for run in runs if run not in listed]
         if unknown and len(unknown) == self.frame.height:
-            raise InputError(
-                f"names none of the runs (the first name in it: {shown(unknown[0])})", self.name
-            )
+            raise InputError(f"names none of the runs (the first: {shown(unknown[0])})", self.name)
         notes = []
         if unknown:
             notes.append(f"{self.name} names runs that were not read: {some_of(unknown)}")
@@ -253,7 +223,6 @@ class RunsInfo(Struct, frozen=True):
 
 
 def read_info(source: Any) -> RunsInfo:
-    """Read the table of runs; without a source it is empty."""
     if source is None:
         return RunsInfo("", pl.DataFrame(schema={"run": pl.String}))
     if isinstance(source, RunsInfo):
@@ -276,7 +245,6 @@ def read_info(source: Any) -> RunsInfo:
 
 
 def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
-    """The evaluation; runs with `align` = position get the ids of the gold."""
     source = evaluation.data.source
     if not isinstance(source, GoldRuns) or "position" not in info.of("align").values():
         return evaluation
@@ -285,8 +253,6 @@ def repaired(evaluation: Evaluation, info: RunsInfo) -> Evaluation:
 
 
 class Team(Struct, frozen=True):
-    """The team that submitted a run, and what names it."""
-
     name: str
     by: str
 
@@ -307,8 +273,8 @@ def team_spellings(teams: Iterable[str]) -> list[str]:
     for team in sorted(set(teams)):
         spellings.setdefault(team.casefold(), []).append(team)
     return [
-        f"teams {' and '.join(map(shown, names))} are counted as {len(names)} teams; to count them "
-        "as one, give their runs the same team in a column 'team' of the table of runs"
+        f"teams {' and '.join(map(shown, names))} are counted as {len(names)} teams: to count them "
+        "as one, give them one name in the column 'team' of the table of runs"
         for names in spellings.values()
         if len(names) > 1
     ]
@@ -317,7 +283,6 @@ def team_spellings(teams: Iterable[str]) -> list[str]:
 def teams_of(
     runs: Iterable[str], sources: Sequence[Responses], info: RunsInfo
 ) -> dict[str, Team | None]:
-    """The team of every run."""
     by_table = info.of("team")
     folders = {run: source.team for source in sources if source.team for run in runs_of(source)}
     return {run: team_of(run, folders.get(run), by_table) for run in runs}

@@ -44,22 +44,16 @@ NAMELESS = "the rows name no question: each row counts as a question"
 Values: TypeAlias = "Mapping[str, str | Collection[str]] | None"
 """For each attribute the value, or the values, that it must have."""
 Published: TypeAlias = "tuple[list[str], list[tuple[str | None, ...]], CountsArray]"
-"""Runs, slices and counts as they were published."""
 
 
 class Source:
-    """Abstract base: where responses come from, with cached counts and matrix."""
-
     kind: Kind
     gold: Gold | None = None
     responses: tuple[Responses, ...] = ()
-    """The tables of responses as they were opened."""
     notes: tuple[str, ...] = ()
-    """Notes from reading."""
     cluster: str | None = None
     """The attribute by which questions are clustered."""
     subset: Selection | None = None
-    """The part of the input that it holds; None: all of it."""
     marks_unanswerable: bool = False
     """Whether a column says which questions are unanswerable."""
     shares: Array | None = None
@@ -83,26 +77,12 @@ class Source:
     def names(self) -> list[str]:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
 
-    def known(self) -> tuple[list[str], int | None]:
-        """The runs and the number of questions, as far as nothing has to be read for them."""
-        counted = next(iter(self._counts.values()), None)
-        named = [item.run for item in self.responses]
-        runs = [name for name in named if name is not None] if None not in named else []
-        if self._held is not None or counted is not None:
-            runs = self.names()
-        questions = None if self.gold is None else len(self.gold)
-        if questions is None and counted is not None:
-            questions = counted.questions
-        return runs, questions
-
     def matrix(self, *, confident: bool) -> Matrix:
-        """The matrix of kinds and, where it is asked for, that of confidences (cached)."""
         if self._held is None or (confident and self._held.confidence is None):
             self._held = self._fill(confident=confident)
         return self._held
 
     def count_kinds(self, by: Sequence[str]) -> KindCounts:
-        """Counts of each kind by run and slice (cached)."""
         key = tuple(by)
         if key not in self._counts:
             self._counts[key] = self._count(by) if self._held is None else self._count_held(by)
@@ -144,8 +124,6 @@ class Source:
 
 
 class _LazySource(Source):
-    """Responses that are judged once and counted in their engine."""
-
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__()
         self.responses = tuple(responses)
@@ -170,8 +148,6 @@ class _LazySource(Source):
 
 
 class GoldRuns(_LazySource):
-    """Runs that are judged against a gold."""
-
     kind: Kind = "gold"
     gold: Gold
 
@@ -199,15 +175,12 @@ class GoldRuns(_LazySource):
 
 
 class JudgedRows(_LazySource):
-    """Rows that carry their outcome."""
-
     kind: Kind = "judged"
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
-        """Whether the rows name their questions."""
         self._scale = None
         if reading.partial is not None:
             from abstain.runs.partial import PartialScale
@@ -288,9 +261,6 @@ class Subset(Source):
         if whole.shares is not None:
             self.shares = whole.shares[np.ix_(rows, columns)]
 
-    def known(self) -> tuple[list[str], int | None]:
-        return self.names(), len(self.columns)
-
     def names(self) -> list[str]:
         """The runs in the order of its rows, which is not always that of their names."""
         names = self.whole.names()
@@ -332,7 +302,6 @@ def declared_cluster(tables: Iterable[Table]) -> str | None:
 
 
 def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
-    """Fill the matrices from all engines, with the runs in order of name; faults raise."""
     parts = [fill(judged, frame, confident=confident) for frame in judged.frames]
     runs = [run for part in parts for run in part.runs]
     refuse_runs(judged.responses, runs)
@@ -343,13 +312,12 @@ def matrix_of(judged: Judged, *, confident: bool = False) -> Matrix:
 
 
 def _in_order(parts: Sequence[Any], order: list[int]) -> Any:
-    """Concatenate and reorder the rows of arrays; one in order already is not copied."""
+    """The rows of arrays in another order; what is in order already is not copied."""
     whole = np.concatenate(parts) if len(parts) > 1 else parts[0]
     return whole if order == list(range(len(order))) else whole[order]
 
 
 def has_answer(codes: Codes) -> BoolArray:
-    """Mask of the responses with an answer or a candidate."""
     has: BoolArray = codes < EMPTY
     return has
 

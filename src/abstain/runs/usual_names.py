@@ -11,17 +11,18 @@ from collections.abc import Mapping, Sequence
 import narwhals as nw
 from msgspec.structs import replace
 
-from abstain.errors import InputError, Place, option
-from abstain.io.column_names import names_systems, words_of
+from abstain.errors import InputError, option
 from abstain.io.frames import (
     ALIASES,
     KNOWN,
     PREDICTED,
     collect,
     into_lazy,
+    names_systems,
     read_numbers,
     rename,
     text_column,
+    words_of,
 )
 from abstain.io.tables import Table, column_of
 from abstain.runs.responses import SAMPLE
@@ -29,20 +30,17 @@ from abstain.runs.responses import SAMPLE
 UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
 """Grades, or right answers, or numbers: grades only where they hold known grades."""
 MOST_GRADES = 20
-"""Distinct values of a column of grades."""
 
 ITEMS = ("item", "question", "sample", "query", "example", "instance")
 IDS = ("id", "ids", "key", "idx", "index", "no", "nr", "number", "uid", "uuid")
 """A column of such words only holds question ids: `item`, `query_id`, `questionId`."""
 
 REPEATS = ("epoch", "epochs", "repeat", "repetition", "replicate", "trial", "attempt")
-"""Words in the names of columns that number the repeats of a question."""
 
 
 def recognised(
     table: Table, meanings: Sequence[str], grades: Mapping[str, str] | None = None
 ) -> Table:
-    """The table with columns of usual names renamed to the known ones."""
     if table.verdicts is not None or table.format == "qa4mre":
         return table
     if "answer" in meanings and "grade" not in meanings:
@@ -51,27 +49,20 @@ def recognised(
     for meaning in meanings:
         if meaning in table.columns or (meaning == "grade" and "outcome" in table.columns):
             continue
-        names = [
-            column for column in table.columns if plain(column) in (meaning, *ALIASES[meaning])
-        ]
+        names = [c for c in table.columns if plain(c) in (meaning, *ALIASES[meaning])]
         fitting = [c for c in names if _fits(table, meaning, c, grades or {})]
         if len(fitting) > 1:
-            raise InputError(
-                f"columns {' and '.join(map(repr, fitting))} could each be the {meaning}; say "
-                f"which: {option('columns', {meaning: fitting[0]})}",
-                table.name,
-            )
+            what = f"columns {' and '.join(map(repr, fitting))} could each be the {meaning}"
+            how = option("columns", {meaning: fitting[0]})
+            raise InputError(f"{what}; say which: {how}", table.name)
         if fitting:
             taken[meaning] = fitting[0]
         elif meaning == "grade":
             for column in names:
                 if _grades_in(table, column, grades or {}):
-                    raise InputError(
-                        f"column '{column}' may hold grades, answers or what is right; if it holds "
-                        f"grades: {option('columns', {'grade': column})}; if not, judge the "
-                        "answers against a gold",
-                        _header(table),
-                    )
+                    how = f"if grades: {option('columns', {'grade': column})}; else use a gold"
+                    what = f"column '{column}' may hold grades, answers or what is right"
+                    raise InputError(f"{what}; {how}", table.header)
     if not taken:
         return table
     pairs = ", ".join(f"{actual} as {known}" for known, actual in taken.items())
@@ -88,17 +79,12 @@ def _refuse_two_answers(table: Table) -> None:
     """Raise if a column `answer` may be the gold's: every answer would be right."""
     predicted = [column for column in table.columns if plain(column) in PREDICTED]
     if "answer" in table.columns and "answer" not in table.renamed and predicted:
-        raise InputError(
-            f"the run's answers may be in column 'answer' or in column '{predicted[0]}' (then "
-            "'answer' may hold the right answers); say which column holds the run's answers: "
-            f"{option('columns', {'run:answer': predicted[0]})}, or "
-            f"{option('columns', {'run:answer': 'answer'})}",
-            _header(table),
-        )
+        how = " or ".join(option("columns", {"run:answer": c}) for c in (predicted[0], "answer"))
+        what = f"the run's answers may be in column 'answer' or in column '{predicted[0]}'"
+        raise InputError(f"{what}; say which: {how}", table.header)
 
 
 def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) -> bool:
-    """Whether a column can have a meaning, by what it holds."""
     dtype = into_lazy(table.frame).collect_schema()[column]
     if dtype.is_nested():
         return False
@@ -118,7 +104,6 @@ def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) ->
 
 
 def _may_be_options(words: set[str]) -> bool:
-    """Whether words are letters of a question's options as well as grades."""
     return bool(words & {"a", "b"}) and words <= {*"abc"}
 
 
@@ -138,7 +123,6 @@ def _grades_in(table: Table, column: str, grades: Mapping[str, str]) -> set[str]
 
 
 def _are_shares(table: Table, column: str) -> bool:
-    """Whether all cells of a column that are not empty are numbers from 0 to 1."""
     frame = into_lazy(table.frame)
     dtype = frame.collect_schema()[column]
     if dtype != nw.String and not dtype.is_numeric():
@@ -166,7 +150,7 @@ def refuse_pooled(table: Table, *, judged: bool) -> None:
     for known, column in reversed(mapped.items()):
         what = "several systems, which would be one run" if known == "run" else "questions"
         how = option("columns", mapped)
-        raise InputError(f"column '{column}' names {what}; say what it is: {how}", _header(table))
+        raise InputError(f"column '{column}' names {what}; say what it is: {how}", table.header)
 
 
 def with_repeats(table: Table) -> Table:
@@ -195,27 +179,3 @@ def _distinct(table: Table, columns: Sequence[str]) -> int:
     frame = into_lazy(table.frame)
     chosen = frame.select(*(column_of(frame, name) for name in columns)).unique()
     return int(collect(chosen.select(nw.len().alias("n")), table.name)["n"][0])
-
-
-def _header(table: Table) -> Place:
-    return Place(table.name, 1 if table.format in ("csv", "tsv") else None)
-
-
-def telling_apart(table: Table) -> str:
-    """Advice for runs that have a question twice: the column that would tell its rows apart."""
-    key = [name for name in ("run", "question") if name in table.columns]
-    if "question" not in key or table.format == "qa4mre":
-        return ""
-    frame = into_lazy(table.frame)
-    rows = int(collect(frame.select(nw.len()), table.name).item())
-    schema = frame.collect_schema()
-    free = [c for c in table.columns if c not in KNOWN and not schema[c].is_nested()]
-    for column in sorted(free, key=lambda c: not names_systems(c)):
-        if _distinct(table, [*key, column]) == rows:
-            if words_of(column) & {*REPEATS}:
-                return (
-                    f"; column '{column}' numbers the repeats of a question: call the ids 'cluster'"
-                    ", and make a column 'question' of the id and this number"
-                )
-            return f"; column '{column}' tells them apart: {option('columns', {'run': column})}"
-    return ""

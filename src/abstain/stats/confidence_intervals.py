@@ -24,7 +24,6 @@ from abstain.stats.intervals import DEFAULT, Interval, between, levels_from_jack
 
 METHODS = ("percentile", "bca")
 OF_INFLUENCE = "logit"
-"""The default method for intervals of differences."""
 TRIALS = 1_000
 CLOSE = 1e-12
 ONE_SIDED = "the score is biased: nearly all resamples lie on one side of it"
@@ -40,7 +39,6 @@ TOO_FEW = "a run has answers in fewer than two questions or clusters"
 
 
 def method_of(measure: Measure, method: str) -> str:
-    """The bootstrap method; the default method of counts stands for BCa."""
     if method in (DEFAULT, OF_INFLUENCE):
         return "bca"
     if method not in METHODS:
@@ -64,7 +62,6 @@ class Sample:
         return len(self.asked)
 
     def resamples(self, times: IntArray) -> Resamples:
-        """The resamples with these multiplicities of units (units, resamples)."""
         a, asked = self.answers, self.asked @ times
         return Resamples(a.right, a.confidence, asked, a.submitted, numbers=times[self.unit])
 
@@ -76,7 +73,6 @@ class Sample:
 def sample_of(
     outcomes: npt.NDArray[np.integer[Any]], confidence: Array, clusters: IntArray | None = None
 ) -> Sample:
-    """A run's answers by its outcomes; other codes are excluded."""
     usable = (outcomes >= 0) & (outcomes < EXCLUDED)
     outcomes, confidence = outcomes[usable], confidence[usable]
     units = np.arange(len(outcomes))
@@ -90,13 +86,11 @@ def sample_of(
 
 
 def blocks_of(trials: int, width: int) -> Iterator[slice]:
-    """Blocks of trials with `width` numbers each."""
     size = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + size, trials)) for start in range(0, trials, size))
 
 
 def draws(units: int, *, trials: int, seed: int) -> Iterator[tuple[slice, IntArray]]:
-    """Resamples with replacement, in blocks: the multiplicities of units (units, trials)."""
     generator = np.random.default_rng([seed, 11])
     even = np.full(units, 1 / units)
     for some in blocks_of(trials, units):
@@ -148,7 +142,6 @@ def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) 
 def resampled_interval(
     observed: float, values: Array, left: Array | None = None, *, method: str, level: float
 ) -> Interval:
-    """An interval from resamples, and for BCa from jackknife values."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -163,14 +156,7 @@ def resampled_interval(
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The logit between two bounds; with a single one, the logarithm of the distance to it.
-
-    >>> scale = Scale(0.0, 1.0)
-    >>> float(scale.to(np.array(0.5))), float(scale.back(np.array(0.0))), float(scale.slope(0.5))
-    (0.0, 0.5, 4.0)
-    >>> float(Scale(-math.inf, 1.0).back(Scale(-math.inf, 1.0).to(np.array(-3.0))))
-    -3.0
-    """
+    """The logit between two bounds; with a single one, the logarithm of the distance to it."""
 
     low: float
     high: float
@@ -247,7 +233,6 @@ def difference_interval(
 
 
 def _both(one: float, other: float, together: float, shared: float) -> float:
-    """The distance from a difference to one limit, from those of its two values."""
     if together < 0:
         return math.sqrt(one**2 + other**2 - 2 * together * one * other)
     return math.sqrt((1 - together) * (one**2 + other**2) + together * shared)

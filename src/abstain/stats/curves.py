@@ -17,12 +17,7 @@ WIDTH = len(COUNTED)
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The points of a run: nothing answered, then one more for each distinct confidence.
-
-    >>> curve = Curve.of(Answers.of([1, 0, 1], [0.9, 0.5, 0.5]))
-    >>> curve.thresholds.tolist(), curve.answered.tolist(), curve.right.tolist()
-    ([inf, 0.9, 0.5], [0, 1, 3], [0, 1, 2])
-    """
+    """The points of a run: nothing answered, then one more for each distinct confidence."""
 
     questions: int
     thresholds: Array
@@ -32,7 +27,6 @@ class Curve:
     beyond: tuple[int, int] = (0, 0)
     """Right and wrong answers that no threshold reaches: they count as blanks."""
     unknown: int = 0
-    """Blanks whose candidate is unknown."""
 
     @classmethod
     def of(cls, answers: Answers, unknown: int = 0) -> Curve:
@@ -58,7 +52,6 @@ class Curve:
 
     @property
     def counts(self) -> CountsArray:
-        """The counts of the run at each threshold."""
         table = np.zeros((WIDTH, len(self.answered)), np.int64).T  # each column in one piece
         right, wrong = self.right[-1] + self.beyond[0], self.wrong[-1] + self.beyond[1]
         table[:, 0], table[:, 1] = self.right, self.wrong
@@ -68,7 +61,6 @@ class Curve:
         return CountsArray(table)
 
     def points_at(self, levels: Array) -> IntArray:
-        """The point that each threshold, of this curve or not, leads to."""
         return np.searchsorted(-self.thresholds, -levels, side="right") - 1
 
     def reached(self) -> Curve:
@@ -83,11 +75,7 @@ class Curve:
         )
 
     def penalised(self, t: Array) -> Array:
-        """S = c − t/(1−t)·w of the run that answers where it is at least t sure.
-
-        >>> Curve.of(Answers.of([1, 0], [0.9, 0.5])).penalised(np.array([0.5, 0.8]))
-        array([0. , 0.5])
-        """
+        """S = c − t/(1−t)·w of the run that answers where it is at least t sure."""
         at = self.reached().points_at(t)
         return (self.right[at] - t / (1 - t) * self.wrong[at]) / self.questions
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -23,11 +24,9 @@ EXACT_UNITS = 16
 CLOSE_SCORES = 1e-9
 """Sums nearer than this share of the largest difference are equal."""
 MOST_KEPT = 1 << 24
-"""Numbers of flipped tables kept for all runs."""
 DECIMALS = 9
 MOST_EXACT = 50
 ROUNDS = 24
-"""Steps of the bisection for a level."""
 LEAST_DIFFERING = 30
 """Topics, or clusters of equal size, that a test of a mean difference needs (benchmarks/errors.py):
 with fewer, skewness cannot be estimated."""
@@ -80,30 +79,22 @@ def randomise_clusters(
     p_values = []
     for i, j in wanted:
         if studentised:
-            drawn, observed = cluster_statistics(measure, tables[i], tables[j], flips)
+            statistic = partial(randomisation.of_clusters, measure, tables[i], tables[j])
+            drawn = np.concatenate([statistic(signs) for signs in flips.blocks()])
+            observed = float(statistic(np.ones((1, flips.groups)))[0])
         else:
             moved = flipped[i] - flipped[j] if kept else flips @ (tables[i] - tables[j])
             total = sums[i] + sums[j]
             half = (total + moved) / 2
             drawn = randomisation.score_difference(measure, total - half, half)
             observed = float(randomisation.score_difference(measure, sums[i], sums[j]))
-        close = randomisation.CLOSE_STUDENTISED if studentised else randomisation.CLOSE
+        close = randomisation.closeness(measure)
         p_values.append(_counted(drawn, observed, exact=flips.exact, close=close))
         progress(1)
     return p_values
 
 
-def cluster_statistics(
-    measure: Measure, run: Array, other: Array, flips: Flips
-) -> tuple[Array, float]:
-    """The studentised difference by swaps of whole clusters (trials), and the observed one."""
-    drawn = [randomisation.of_clusters(measure, run, other, signs) for signs in flips.blocks()]
-    observed = randomisation.of_clusters(measure, run, other, np.ones((1, flips.groups)))
-    return np.concatenate(drawn), float(observed[0])
-
-
 def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> randomisation.PValue:
-    """p of a mean difference from its sums after flips."""
     close = CLOSE_SCORES * float(np.abs(differences).max(initial=0))
     return _counted(drawn, float(differences.sum()), exact=exact, close=close)
 
@@ -116,11 +107,7 @@ def _counted(drawn: Array, observed: float, *, exact: bool, close: float) -> ran
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
-    """McNemar's exact p by the questions that only one of two runs got right.
-
-    >>> mcnemar(0, 5)
-    0.0625
-    """
+    """McNemar's exact p by the questions that only one of two runs got right."""
     from scipy.special import bdtr
 
     fewer = min(only_one, only_other)
@@ -130,29 +117,6 @@ def mcnemar(only_one: int, only_other: int) -> float:
 def signed_gaps(differences: Array) -> Array:
     """The defined differences, rounded so that ties stay ties."""
     return rounded(differences[~np.isnan(differences)], DECIMALS)
-
-
-def student(mean: float, error: float, degrees: float) -> float:
-    """The paired t-test's p of a mean difference with its standard error.
-
-    NaN where the differences do not vary, unless they are all 0.
-
-    >>> round(student(0.1, 0.05, 20), 4)
-    0.0593
-    """
-    from scipy.special import stdtr
-
-    if mean == error == 0:
-        return 1.0
-    if not error > CLOSE_SCORES * abs(mean):
-        return float("nan")
-    return 2 * float(stdtr(degrees, -abs(mean / error)))
-
-
-def sign_test(differences: Array) -> float:
-    """The exact sign test's p, without ties."""
-    known = signed_gaps(differences)
-    return mcnemar(int((known > 0).sum()), int((known < 0).sum()))
 
 
 def wilcoxon(differences: Array) -> randomisation.PValue:
@@ -177,11 +141,7 @@ def wilcoxon(differences: Array) -> randomisation.PValue:
 
 
 def without_skewness(t: Number, k: Number) -> Number:
-    """Hall's statistic: t of a mean with skewness k, mapped to nearly Student's distribution.
-
-    >>> without_skewness(2.0, 0.0), round(without_skewness(2.0, 0.3), 4)
-    (2.0, 2.4767)
-    """
+    """Hall's statistic: t of a mean with skewness k, mapped to nearly Student's distribution."""
     return t + k * t**2 / 3 + k**2 * t**3 / 27 + k / 6
 
 
@@ -218,10 +178,18 @@ class Mean(Struct, frozen=True):
         return self.error > CLOSE_SCORES * abs(self.value)
 
     def p(self) -> float:
-        return student(self.value, self.error, self.degrees)
+        """The paired t-test's p; NaN where the differences do not vary, unless they are all 0."""
+        from scipy.special import stdtr
+
+        if self.value == self.error == 0:
+            return 1.0
+        return (
+            2 * float(stdtr(self.degrees, -abs(self.value / self.error)))
+            if self.varies
+            else math.nan
+        )
 
     def p_of_skewed(self) -> float:
-        """Hall's p; NaN without spread."""
         from scipy.special import stdtr
 
         if not self.varies:
@@ -234,14 +202,7 @@ class Mean(Struct, frozen=True):
         return self.value - reach, self.value + reach
 
     def limits_of_skewed(self, level: float) -> tuple[float, float]:
-        """Hall's limits; NaN without spread.
-
-        >>> even = Mean(0.0, 1.0, 0.0, 9.0)
-        >>> even.limits_of_skewed(0.95) == even.limits(0.95)
-        True
-        >>> tuple(round(end, 2) for end in Mean(0.0, 1.0, 0.3, 9.0).limits_of_skewed(0.95))
-        (-1.85, 3.26)
-        """
+        """Hall's limits; NaN without spread."""
         if not self.varies:
             return math.nan, math.nan
         quantile, k = self._quantile(level), self.skewness
@@ -262,9 +223,7 @@ class Paired(Struct, frozen=True):
     whole: Mean
     part: Mean
     share: float
-    """Of topics that differ."""
     differing: float
-    """The (effective) number of topics or clusters that differ."""
 
     @classmethod
     def of(cls, totals: Array, sizes: Array, differs: BoolArray) -> Paired:
@@ -296,11 +255,6 @@ def difference_of_groups(
     """The mean scores inside and outside, their difference and its cluster-robust t interval.
 
     Its degrees of freedom are one less than the clusters of the smaller group, which needs two.
-
-    >>> scores = np.array([0.2, 0.4, 0.5, 0.7])
-    >>> inside = np.array([False, False, True, True])
-    >>> [round(x, 3) for x in difference_of_groups(scores, inside, "abcd", 0.95)]
-    [0.6, 0.3, 0.3, -1.497, 2.097]
     """
     from scipy.special import stdtrit
 
@@ -322,19 +276,13 @@ def difference_of_groups(
 
 
 def bootstrap_p(values: Array) -> float:
-    """Twice the smaller share of resamples on either side of no difference."""
     low = int(np.count_nonzero(~(values > 0)))
     high = int(np.count_nonzero(~(values < 0)))
     return min(1.0, 2 * (min(low, high) + 1) / (len(values) + 1))
 
 
 def interval_p(limits: Callable[[float], tuple[Array, Array]]) -> float:
-    """p by inverting an interval: 1 minus the level at which it first contains 0.
-
-    >>> from scipy.special import ndtri
-    >>> round(interval_p(lambda level: (1.96 - ndtri((1 + level) / 2), np.array(np.inf))), 3)
-    0.05
-    """
+    """p by inverting an interval: 1 minus the level at which it first contains 0."""
     inside, outside = 1.0, 0.0
     for _ in range(ROUNDS):
         level = (inside + outside) / 2
@@ -343,28 +291,18 @@ def interval_p(limits: Callable[[float], tuple[Array, Array]]) -> float:
     return 1 - inside
 
 
-def holm(p: Array) -> Array:
-    """Holm's step-down: the i-th smallest times (m − i + 1), monotone.
-
-    >>> [float(x) for x in holm(np.array([0.01, 0.04, 0.03])).round(4)]
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p, kind="stable")
-    scaled = p[order] * np.arange(len(p), 0, -1)
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1)
-    return adjusted
-
-
 def adjust(p: Array, correction: str) -> Array:
     """Adjusted p-values; NaN stays and is not counted among the comparisons."""
     from scipy.stats import false_discovery_control
 
     adjusted = np.array(p, np.float64)
-    known = ~np.isnan(adjusted)
+    known = np.flatnonzero(~np.isnan(adjusted))
     if correction == "bonferroni":
-        return np.asarray(np.minimum(adjusted * known.sum(), 1))
-    if correction != "none":
-        of = holm if correction == "holm" else false_discovery_control
-        adjusted[known] = of(adjusted[known])
+        return np.asarray(np.minimum(adjusted * len(known), 1))
+    if correction == "bh":
+        adjusted[known] = false_discovery_control(adjusted[known])
+    if correction == "holm":  # the i-th smallest times (m − i + 1), monotone
+        rising = known[np.argsort(adjusted[known], kind="stable")]
+        scaled = adjusted[rising] * np.arange(len(rising), 0, -1)
+        adjusted[rising] = np.minimum(np.maximum.accumulate(scaled), 1)
     return adjusted

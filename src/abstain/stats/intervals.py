@@ -40,7 +40,6 @@ RANDOM = ("percentile", "bca", "jeffreys")
 OF_ONE_PROPORTION = ("wilson", "clopper-pearson")
 DRAWS = 20_000
 BLOCK = 1 << 22
-"""Numbers held at once."""
 ONE_CLUSTER = "there is only one cluster"
 NO_WIDTH = "almost all resamples are the same, so a bootstrap interval has no width"
 
@@ -71,7 +70,6 @@ def check_method(name: str) -> str:
 
 
 def check_level(level: float) -> float:
-    """A level strictly between 0 and 1."""
     if not 0 < level < 1:
         raise UsageError(f"a level lies between 0 and 1, such as 0.95 (got {level:g})")
     return level
@@ -83,7 +81,6 @@ def error_of(level: float) -> float:
 
 
 def check_repeats(repeats: int) -> None:
-    """Refuse a number of cross-fits that is not from 1 to `MOST_CROSS_FITS`."""
     if not 1 <= repeats <= MOST_CROSS_FITS:
         raise UsageError(f"{option('repeats')} is from 1 to {MOST_CROSS_FITS:,} (got {repeats})")
 
@@ -98,13 +95,7 @@ def interval(
     trials: int = 10_000,
     seed: int = 0,
 ) -> Interval:
-    """An interval for the measure of some counts; `clusters` holds the counts of each cluster.
-
-    >>> from abstain.measures import measure
-    >>> result = interval(measure("c@1"), Counts(right=138, wrong=87, unanswered_empty=59))
-    >>> 0.5869 in result, result.method
-    (True, 'beta')
-    """
+    """An interval for the measure of some counts; `clusters` holds the counts of each cluster."""
     method = check_method(method)
     cells, share = delta_method.cells_of(measure), measure.definition.proportion
     if isinstance(counts, (Counts, Decisions)):
@@ -142,7 +133,6 @@ def cell_interval(
     trials: int = 10_000,
     seed: int = 0,
 ) -> Interval:
-    """An interval for a function of cells: one run's measure or a difference of two."""
     if clusters is not None and len(clusters) < 2:
         return Interval.none(method, ONE_CLUSTER)
     if cells.sum() < 2:
@@ -164,7 +154,6 @@ def cell_interval(
 
 
 def between(values: Array, tails: Ends, method: str, *, close: float = 0.0) -> Interval:
-    """The interval between two quantiles of resamples; it has no width if they are `close`."""
     known = values[~np.isnan(values)]
     if not len(known):
         return Interval.none(method, "no resample has a value")
@@ -184,7 +173,6 @@ def posterior(
     level: float,
     generator: np.random.Generator,
 ) -> Array:
-    """Draws from the posterior under a Dirichlet prior with ½ for each outcome."""
     worth = delta_method.effective(f, cells, clusters, level=level)
     shape = cells * (worth / cells.sum()) + f.prior
     return f.value(generator.standard_gamma(shape, size=(DRAWS, f.size)))

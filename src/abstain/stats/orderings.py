@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import string
 import warnings
-from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations_with_replacement, groupby
+from itertools import groupby
 
 import numpy as np
 from msgspec import Struct
@@ -65,9 +64,6 @@ def leads(right: Array | Sequence[float], wrong: Array | Sequence[float]) -> lis
 
     With o = t/(1−t), the penalised score S = c − o·w of a run is a straight line in o: the best is
     the upper hull of these lines and of that of answering nothing, which stays at 0.
-
-    >>> [(round(lead.start, 3), lead.run) for lead in leads([0.6, 0.3], [0.4, 0.1])]
-    [(0.0, 0), (0.5, 1), (0.75, None)]
     """
     c, w = (np.append(np.asarray(share, np.float64), 0.0) for share in (right, wrong))
     silence = len(c) - 1
@@ -96,9 +92,6 @@ def letter_groups(size: int, different: Sequence[tuple[int, int]]) -> list[list[
 
     Piepho (2004), insert and absorb: every difference splits each column that holds both runs;
     columns inside others are absorbed. None: too many to show.
-
-    >>> letter_groups(3, [(0, 2)])
-    [[0, 1], [1, 2]]
     """
     columns = [(1 << size) - 1] if size else []
     for a, b in different:
@@ -112,28 +105,11 @@ def letter_groups(size: int, different: Sequence[tuple[int, int]]) -> list[list[
         if len(columns) > MOST_COLUMNS:
             return None
     members = [[i for i in range(size) if column >> i & 1] for column in columns]
-    return sorted(_swept(members))
-
-
-def _swept(groups: list[list[int]]) -> list[list[int]]:
-    """Without the columns of which every pair is in another one too."""
-    pairs = [list(combinations_with_replacement(group, 2)) for group in groups]
-    times = Counter(pair for of_group in pairs for pair in of_group)
-    kept = []
-    for group, of_group in sorted(zip(groups, pairs, strict=True), key=lambda item: len(item[0])):
-        if all(times[pair] > 1 for pair in of_group):
-            times.subtract(of_group)
-        else:
-            kept.append(group)
-    return kept
+    return sorted(members)
 
 
 def letters(size: int, groups: Sequence[Sequence[int]]) -> list[str]:
-    """The letters of each run; four and more in a row are written as a range.
-
-    >>> letters(3, [[0, 1], [1, 2]])
-    ['a', 'ab', 'b']
-    """
+    """The letters of each run; four and more in a row are written as a range."""
     names = [f"{string.ascii_letters[n % 52]}{n // 52 or ''}" for n in range(len(groups))]
     by_run: list[list[int]] = [[] for _ in range(size)]
     for number, group in enumerate(groups):
@@ -154,11 +130,7 @@ def rounded(scores: Array, decimals: int = DECIMALS) -> Array:
 
 
 def kendall_tau_b(x: Array, y: Array) -> float:
-    """(concordant − discordant) / sqrt(pairs not tied in x · pairs not tied in y).
-
-    >>> kendall_tau_b(np.array([3, 2, 1]), np.array([3, 1, 2]))
-    0.3333333333333333
-    """
+    """(concordant − discordant) / sqrt(pairs not tied in x · pairs not tied in y)."""
     a, b = (np.sign(v[:, None] - v[None, :]) for v in (x, y))
     below = np.sqrt(float(np.abs(a).sum()) * float(np.abs(b).sum()))
     return float((a * b).sum() / below)  # exactly 1 for equal orderings, unlike scipy's

@@ -25,7 +25,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     power_asked: float
     detect: float | None = None
     power: float | None = None
-    """The chance to find `detect` on this test set."""
     needed: int | None = None
     """The questions that find `detect` with the power asked for."""
     visible_range: tuple[float, float] | None = None
@@ -41,7 +40,6 @@ def least_units(alpha: float) -> int:
 def check_plan(
     *, detect: float | None, power: float, level: float, widest: float = math.inf
 ) -> None:
-    """Refuse a power that chance has, and a difference beyond the measure's range."""
     alpha = 1 - level
     if not alpha + 1e-12 < power < 1:
         raise UsageError(
@@ -68,9 +66,6 @@ def plan(
     """A plan from the standard error of a paired difference; None where it is 0 or undefined.
 
     With fewer than `least_units` questions or clusters nothing is detectable.
-
-    >>> round(plan(0.02, 300).visible, 3)
-    0.056
     """
     from scipy.special import chdtri
 
@@ -115,7 +110,6 @@ def _needed(
 
 
 def _reach(units: float, power: float, level: float) -> float:
-    """The standard errors that a difference must have to be detected with a power."""
     from scipy.special import nctdtrinc, ndtri, stdtrit
 
     tail = (1 + level) / 2

@@ -15,43 +15,27 @@ import numpy as np
 
 from abstain.measures import Measure
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import CountsArray
 from abstain.stats.delta_method import JEFFREYS, beta_limits, cells_of
 from abstain.stats.randomisation import PValue
 
 FEW = 10
 """Trials of a run below which p is at least Fisher's, which assumes independent runs."""
 ROUNDS = 60
-BLOCK = 1 << 21
-LEAST_SPREAD = 0.05
-"""The smallest variance of a difference, as a share of that of independent runs."""
 CLOSE = 1e-9
 PATTERNS = (tuple(product((0, 1), (0, 1))), ((2, 0), (2, 1)), ((0, 2), (1, 2)))
 """The cells of questions with a trial of both runs, of the run alone, of the other alone."""
 
 
-def table_of(measure: Measure) -> Array:
-    """A matrix (k, 3) that maps cell counts to success, failure and no trial."""
-    cells = cells_of(measure)
-    return successes(measure, cells.counts(np.eye(len(cells))))
-
-
-def successes(measure: Measure, counts: CountsArray) -> Array:
-    """Counts of a proportion as success, failure and no trial, for one question each."""
-    share = measure.definition.proportion
-    assert share is not None
-    x, n = share.of(counts)
-    return np.stack([x, n - x, 1 - n], axis=-1)
-
-
 def tables(measure: Measure, joint: IntArray | Array) -> Array:
     """Joint counts (…, k, k) of outcomes as tables (…, 3, 3)."""
-    into = table_of(measure)
+    cells, share = cells_of(measure), measure.definition.proportion
+    assert share is not None
+    x, n = share.of(cells.counts(np.eye(len(cells))))
+    into = np.stack([x, n - x, 1 - n], axis=-1)  # cells to success, failure and no trial
     return np.asarray(into.T @ joint @ into)
 
 
 def _sides(table: Array) -> tuple[Array, Array, Array, Array]:
-    """Successes and trials of the run, and of the other."""
     run, other = table.sum(axis=-2), table.sum(axis=-1)
     return run[..., 0], run[..., 0] + run[..., 1], other[..., 0], other[..., 0] + other[..., 1]
 
@@ -68,7 +52,6 @@ def statistic(table: Array) -> Array:
 
 
 def _residuals(p: Array) -> Array:
-    """The residual of success, failure and no trial at a proportion (…, 3)."""
     return np.stack([1 - p, -p, np.zeros_like(p)], axis=-1)
 
 
@@ -97,12 +80,7 @@ def p_values(
     seed: int,
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[PValue]:
-    """Two-sided p of each table (pairs, 3, 3); the draws of a pair do not depend on others.
-
-    >>> bold_and_shy = np.array([[3, 0, 27], [2, 0, 28], [0, 0, 0]])
-    >>> round(p_values(bold_and_shy[None], trials=100, seed=0)[0].p, 3)
-    0.057
-    """
+    """Two-sided p of each table (pairs, 3, 3); the draws of a pair do not depend on others."""
     from scipy.stats import fisher_exact
 
     whole = np.rint(table).astype(np.int64)
@@ -131,53 +109,6 @@ def _drawn(counts: IntArray, chance: Array, trials: int, generator: np.random.Ge
                 number, shares / shares.sum(), size=trials
             )
     return drawn
-
-
-def all_pairs(tables: Array, pairs: tuple[IntArray, IntArray], *, trials: int, seed: int) -> Array:
-    """p of each pair (pairs, 3, 3), adjusted for all pairs together.
-
-    Tukey's test: the largest studentised difference of any two runs with the pooled proportion.
-    """
-    x, n, y, m = _sides(tables)
-    runs = int(max(pairs[0].max(), pairs[1].max())) + 1
-    successes, tried = np.zeros(runs), np.zeros(runs)
-    for run, of, out_of in ((pairs[0], x, n), (pairs[1], y, m)):
-        successes[run], tried[run] = of, out_of
-    observed = np.abs(_over_pooled(x, n, y, m, _covariance(tables)))
-    independent = np.abs(_over_pooled(x, n, y, m, 0.0))
-    observed = np.where(np.minimum(n, m) < FEW, np.fmin(observed, independent), observed)
-    common = (successes.sum() + JEFFREYS) / (tried.sum() + 2 * JEFFREYS)
-    generator = np.random.default_rng([seed, 17])
-    usable = (tried[pairs[0]] > 0) & (tried[pairs[1]] > 0)
-    first, second = pairs[0][usable], pairs[1][usable]
-    largest = np.zeros(trials)
-    at_once = max(1, BLOCK // max(1, len(first)))
-    for start in range(0, trials, at_once):
-        size = min(at_once, trials - start), runs
-        drawn = generator.binomial(tried.astype(np.int64), common, size=size).astype(np.float64)
-        t = _over_pooled(drawn[:, first], tried[first], drawn[:, second], tried[second], 0.0)
-        largest[start : start + len(t)] = np.abs(t).max(axis=1, initial=0)
-    above = np.searchsorted(np.sort(largest), observed - CLOSE, side="left")
-    return np.where(usable, (trials - above + 1) / (trials + 1), np.nan)
-
-
-def _covariance(table: Array) -> Array:
-    """The sum of products of the deviations of both runs from the pooled proportion."""
-    x, n, y, m = _sides(table)
-    p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
-    right, wrong = table[..., 0, 0], table[..., 1, 1]
-    return np.asarray(
-        right * (1 - p) ** 2 + wrong * p**2 - (table[..., 0, 1] + table[..., 1, 0]) * p * (1 - p)
-    )
-
-
-def _over_pooled(x: Array, n: Array, y: Array, m: Array, covariance: Array | float) -> Array:
-    """A difference over its standard error at the pooled proportion."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = (x + y + JEFFREYS) / (n + m + 2 * JEFFREYS)
-        independent = p * (1 - p) * (1 / n + 1 / m)
-        spread = np.maximum(independent - 2 * covariance / (n * m), LEAST_SPREAD * independent)
-        return np.asarray((x / n - y / m) / np.sqrt(spread))
 
 
 def mover(

@@ -25,8 +25,6 @@ CLOSE_STUDENTISED = 1e-6
 """Looser, since statistics hold numerical derivatives."""
 LEAST_SPREAD = 1e-12
 AT_ONCE = 1 << 16
-MOST_LISTED = 600
-"""Questions up to which scores and influences of all counts are tabulated."""
 EXACT_STATES = 400_000
 STUDENTISED_STATES = 20_000
 UNLIKELY = 1e-26
@@ -42,12 +40,8 @@ def statistic(measure: Measure, joint: Array) -> Array:
 
     The standard error is the delta method's, with ½ an outcome added to each run.
     """
-    if joint.ndim == 3 and len(joint) > AT_ONCE:
-        parts = range(0, len(joint), AT_ONCE)
-        return np.concatenate([statistic(measure, joint[at : at + AT_ONCE]) for at in parts])
     other, run = joint.sum(axis=-1), joint.sum(axis=-2)
-    value_other, psi_other = _looked_up(measure, other)
-    value_run, psi_run = _looked_up(measure, run)
+    (value_other, psi_other), (value_run, psi_run) = (_moved(measure, k) for k in (other, run))
     both = ((joint + JEFFREYS / joint.shape[-1]) @ psi_run[..., None])[..., 0]
     spread = (
         ((run + JEFFREYS) * psi_run**2).sum(axis=-1)
@@ -62,8 +56,9 @@ def of_clusters(measure: Measure, run: Array, other: Array, signs: Array) -> Arr
     total = run.sum(axis=0) + other.sum(axis=0)
     first = (total + signs @ (run - other)) / 2
     second = total - first
-    value_second, psi_second = _looked_up(measure, second)
-    value_first, psi_first = _looked_up(measure, first)
+    (value_first, psi_first), (value_second, psi_second) = (
+        _moved(measure, k) for k in (first, second)
+    )
     straight = psi_first @ run.T - psi_second @ other.T
     swapped = psi_first @ other.T - psi_second @ run.T
     sums = np.where(signs > 0, straight, swapped)
@@ -79,36 +74,13 @@ def _over(value: Array, spread: Array, counts: Array) -> Array:
     return np.asarray(value * counts.sum(axis=-1) / np.sqrt(np.maximum(spread, LEAST_SPREAD)))
 
 
-def _computed(measure: Measure, counts: Array) -> tuple[Array, Array]:
+def _moved(measure: Measure, counts: Array) -> tuple[Array, Array]:
     """The scores of cell counts (…, k), and the influence of each cell with ½ more in each."""
     scores = np.asarray(measure(cells_of(measure).counts(counts)))
     return scores, influence(one_run(measure), counts + JEFFREYS)
 
 
-def _looked_up(measure: Measure, counts: Array) -> tuple[Array, Array]:
-    """The same, from a table of all counts for three cells and few questions."""
-    n = round(float(counts[(0,) * (counts.ndim - 1)].sum()))
-    few = counts.shape[-1] == 3 and n <= MOST_LISTED and counts.ndim > 1
-    if not few or not np.all(counts.sum(axis=-1) == n):
-        return _computed(measure, counts)
-    scores, psi = listed_counts(measure, n)
-    at = np.rint(counts[..., 0] * (n + 1) + counts[..., 2]).astype(np.int64)
-    return scores[at], psi[at]
-
-
-@lru_cache(maxsize=8)
-def listed_counts(measure: Measure, n: int) -> tuple[Array, Array]:
-    """Scores and influences of r right and b blank of n, at r (n + 1) + b."""
-    right, blank = (a.ravel() for a in np.meshgrid(*[np.arange(n + 1)] * 2, indexing="ij"))
-    there = right + blank <= n
-    counts = np.column_stack([right, n - right - blank, blank])[there].astype(np.float64)
-    scores, psi = np.full(len(there), np.nan), np.full((len(there), 3), np.nan)
-    scores[there], psi[there] = _computed(measure, counts)
-    return scores, psi
-
-
 def swappable(joint: IntArray | Array) -> Array:
-    """How many questions of each kind of disagreement two runs have."""
     first, second = np.triu_indices(len(joint), 1)
     return np.asarray(joint[first, second] + joint[second, first])
 
@@ -161,7 +133,6 @@ def randomise(
 
 
 def few_states(measure: Measure, table: IntArray) -> bool:
-    """Whether the distribution, without its far tails, is small enough to enumerate."""
     swaps = swappable(table)
     if measure.definition.studentised:
         return math.prod(float(len(likely_heads(int(m)))) for m in swaps) <= STUDENTISED_STATES
@@ -184,14 +155,13 @@ def exact_p(measure: Measure, table: IntArray) -> float:
     else:
         weights, tables = _tables(table)
         drawn = compared(measure, tables)
-    loud = extreme(drawn, compared(measure, table.astype(np.float64)), _close(measure))
+    loud = extreme(drawn, compared(measure, table.astype(np.float64)), closeness(measure))
     if loud.all():
         return 1.0
     return min(1.0, float(weights[loud].sum()) + unseen + BEYOND)
 
 
 def likely_heads(m: int) -> IntArray:
-    """The numbers of heads in m tosses within ten standard deviations."""
     reach = 5 * np.sqrt(m) + 1
     return np.arange(max(0, int(m / 2 - reach)), min(m, int(m / 2 + reach) + 1) + 1)
 
@@ -233,13 +203,10 @@ def _tables(table: IntArray) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=4096)
 def binomial(m: int) -> Array:
-    from scipy.special import gammaln
+    from scipy.stats import binom
 
-    k = np.arange(m + 1)
-    chances = np.exp(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1) - m * np.log(2.0))
-    if m <= WHOLE:
-        return np.asarray(np.rint(chances * 2.0**m) / 2.0**m)
-    return np.asarray(chances / chances.sum())
+    chances = np.asarray(binom.pmf(np.arange(m + 1), m, 0.5))
+    return np.rint(chances * 2.0**m) / 2.0**m if m <= WHOLE else chances
 
 
 def sampled_p(
@@ -253,10 +220,10 @@ def sampled_p(
     """p by random swaps. All pairs share the trials, so that a pair's p never depends on others."""
     kinds = len(swappable(joint[0]))
     words = int(joint.sum(axis=(1, 2)).max()) // 64 + 1
-    block = max(1, min(trials, BLOCK_BYTES // (8 * words * kinds)))
+    block = max(1, min(trials, AT_ONCE, BLOCK_BYTES // (8 * words * kinds)))
     generators = [np.random.default_rng([seed, kind]) for kind in range(kinds)]
     hits = np.zeros(len(joint), np.int64)
-    observed, close = compared(measure, joint.astype(np.float64)), _close(measure)
+    observed, close = compared(measure, joint.astype(np.float64)), closeness(measure)
     for start in range(0, trials, block):
         some = min(block, trials - start)
         tosses = [
@@ -298,12 +265,11 @@ def compared(measure: Measure, joint: Array) -> Array:
     return score_difference(measure, other, run)
 
 
-def _close(measure: Measure) -> float:
+def closeness(measure: Measure) -> float:
     return CLOSE_STUDENTISED if measure.definition.studentised else CLOSE
 
 
 def score_difference(measure: Measure, first: Array, second: Array) -> Array:
-    """The score of the second run's cell counts (…, k) less that of the first's."""
     cells = cells_of(measure)
     return np.asarray(measure(cells.counts(second)) - measure(cells.counts(first)))
 

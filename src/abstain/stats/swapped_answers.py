@@ -39,7 +39,6 @@ class SortedAnswers:
         self.has_influence = measure.definition.influence is not None
 
     def moved(self, run: int) -> Array:
-        """The influence of each unit on the measure of a run."""
         sample = self.samples[run]
         there = sample.resamples(np.ones((sample.size, 1), np.int64))
         score: Any = self.measure
@@ -47,7 +46,6 @@ class SortedAnswers:
         return _by_unit(by_answer, sample.unit, sample.size)[:, 0] + sample.asked * by_question
 
     def resampled(self, times: IntArray) -> Array:
-        """The measure of each run (resamples, runs)."""
         return np.stack([sample.values(self.measure, times) for sample in self.samples], axis=1)
 
     def pair(self, run: int, other: int) -> TwoRuns:
@@ -74,7 +72,6 @@ class TwoRuns:
             self.middle, self.pooled = self._pooled()
 
     def swapped(self, signs: Array) -> Array:
-        """The difference, perhaps studentised, after swapping the units with sign −1."""
         parts = blocks_of(len(signs), len(self.unit))
         return np.concatenate([self._block((signs[some] > 0).T) for some in parts])
 
@@ -100,7 +97,6 @@ class TwoRuns:
         return Resamples(self.right, self.confidence, asked, self.submitted, numbers=numbers)
 
     def _pooled(self) -> tuple[float, float]:
-        """The value of the pooled runs, and what half a unit adds to the squared standard error."""
         units = len(self.asked)
         ones = np.ones((len(self.unit), 1), np.int64)
         pool = self._side(ones, np.array([2 * int(self.asked.sum())]))
@@ -183,7 +179,6 @@ class MeansOfTwo:
             return over_error(one - two, spread, len(self.x), self._pooled())
 
     def _pooled(self) -> float:
-        """What half a unit of both runs adds to the squared standard error."""
         above, below = np.stack([self.x, self.u]), np.stack([self.y, self.v])
         off = (above - above.sum() / below.sum() * below) / (below.sum() / 2)
         return JEFFREYS * float((off**2).sum()) / len(self.x)
@@ -195,7 +190,6 @@ def _squares(sums: Array, value: Array) -> Array:
 
 
 def used_by(measure: Measure, answers: Answers) -> BoolArray:
-    """The answers that a measure uses."""
     if measure.definition.uses == "stated":
         return answers.stated
     if measure.definition.uses == "submitted" and answers.submitted is not None:

@@ -9,7 +9,6 @@ accuracy of 'run' is 0.8000, with 95 % confidence at least 0.7262: surely reache
 
 from __future__ import annotations
 
-import json
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Real
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from abstain.errors import AbstainError, UsageError, plural, shown, some_of
 from abstain.features.compare.words import signed
@@ -95,7 +94,6 @@ class Gate:
 
     @property
     def sign(self) -> int:
-        """−1 where less is better."""
         return -1 if self.side == "at most" else 1
 
     @property
@@ -276,27 +274,6 @@ def assert_at_least(
     return _Asked("at least", measure, threshold, confidence, options).hold(run, gold, baseline)
 
 
-@overload
-def assert_at_most(
-    run: Any,
-    gold: Any,
-    measure: Mapping[str, float],
-    *,
-    confidence: float = 0.95,
-    baseline: Any = None,
-    **options: Unpack[GateOptions],
-) -> Gates: ...
-@overload
-def assert_at_most(
-    run: Any,
-    gold: Any,
-    measure: str | Measure,
-    threshold: float,
-    *,
-    confidence: float = 0.95,
-    baseline: Any = None,
-    **options: Unpack[GateOptions],
-) -> Gate: ...
 def assert_at_most(
     run: Any,
     gold: Any,
@@ -306,24 +283,22 @@ def assert_at_most(
     confidence: float = 0.95,
     baseline: Any = None,
     **options: Unpack[GateOptions],
-) -> Gate | Gates:
+) -> Any:
     """Fail unless a run's score is at most the threshold, with that confidence.
 
     For risks and errors: it passes where the one-sided upper bound does not exceed the threshold.
     A gate on over-refusal alone is passed by answering everything, one on under-refusal alone by
-    refusing everything: `{"over-refusal": 0.05, "under-refusal": 0.1}` asks for both. The rest is
-    as for `assert_at_least`.
+    refusing everything: `{"over-refusal": 0.05, "under-refusal": 0.1}` asks for both, and returns a
+    list of gates. The rest is as for `assert_at_least`.
     """
     __tracebackhide__ = True
     if isinstance(measure, Mapping):
-        if not measure:
-            raise UsageError("the mapping is empty, expected measures with their thresholds")
-        if threshold == threshold:  # NaN: there is none
-            raise UsageError(f"each measure of a mapping has its threshold (also got {threshold})")
-        every = [_Asked("at most", m, t, confidence, {**options}) for m, t in measure.items()]
+        if not measure or threshold == threshold:
+            raise UsageError("a mapping names one or more measures, each with its threshold")
+        how: Any = {"confidence": confidence, "baseline": baseline, **options}
         with gates() as held:
-            for each in every:
-                each.hold(run, gold, baseline)
+            for item, most in measure.items():
+                assert_at_most(run, gold, item, most, **how)
         return held
     asked = _Asked("at most", measure, threshold, confidence, options)
     return asked.hold(run, gold, baseline)
@@ -355,8 +330,6 @@ class _Asked:
     def __init__(
         self, side: Side, measure: str | Measure, threshold: float, level: float, how: GateOptions
     ) -> None:
-        if isinstance(measure, Mapping):
-            raise UsageError("a mapping is for assert_at_most; name one measure and its threshold")
         self.side, self.threshold, self.confidence = side, threshold, level
         self.measure = item = measure_named(measure)
         by = how.pop("by", None)
@@ -426,9 +399,8 @@ class _Asked:
         reading = self.reading
         item = evaluate_judged(run, reading) if gold is None else evaluate(gold, run, reading)
         if len(item.runs) != 1:
-            raise UsageError(
-                f"expected one {what}, got {len(item.runs)}: {some_of(item.runs)}; {_one_of(item)}"
-            )
+            got = f"{len(item.runs)}: {some_of(item.runs)}"
+            raise UsageError(f"expected one {what}, got {got}; give the file or the rows of one")
         return item
 
     def _difference(self, item: Evaluation, before: Evaluation) -> tuple[float, float, float]:
@@ -442,7 +414,6 @@ class _Asked:
         return value, low, high
 
     def _blamed(self, item: Evaluation, before: Evaluation | None) -> tuple[Part, ...]:
-        """The slices below the threshold or, beside a baseline, those that got worse."""
         sign = 1 if self.measure.higher_is_better else -1
         costs, names = [], self.by
         if names is None:  # what decisions are due is no slice of them
@@ -483,18 +454,7 @@ class _Asked:
         return enough if enough < MOST_QUESTIONS else None
 
 
-def _one_of(item: Evaluation) -> str:
-    """How to choose one of several runs: its file, or its rows of a table."""
-    tables = [each.table for each in item.data.source.responses]
-    if len(tables) > 1:
-        return f"give one of them alone, such as {tables[0].name}"
-    column, run = tables[0].in_file("run"), item.runs[0]
-    chosen = f"frame.filter(pl.col({json.dumps(column)}) == {json.dumps(run, ensure_ascii=False)})"
-    return f"give the rows of one, as in {chosen} (polars)"
-
-
 def _attributes(item: Evaluation) -> list[str]:
-    """Attributes that make few slices; numbers with a fraction make none."""
     gold, questions = item.data.source.gold, item.questions
     if gold is not None:
         names = gold.attributes

@@ -66,18 +66,6 @@ def test_prompts_and_settings_of_one_model(here: Here, logs: Any, names: Any) ->
         assert data["notes"] == []
 
 
-def test_two_prompts_and_two_temperatures_at_once(here: Here) -> None:
-    scored, _ = both(here, "short", "long", "cold", "warm")
-    assert scores(scored) == pytest.approx(
-        {
-            "mockllm/model (system_message=Answer with a number., no temperature)": CAREFUL,
-            "mockllm/model (system_message=Think step by step. Then answ…, no temperature)": BOLD,
-            "mockllm/model (no system_message, temperature=0)": CAREFUL,
-            "mockllm/model (no system_message, temperature=0.7)": BOLD,
-        }
-    )
-
-
 @pytest.mark.parametrize("logs", [("three", "once"), ("once", "three")])
 def test_three_epochs_beside_one(here: Here, logs: Any) -> None:
     """The order of names is not that of the files: each keeps its own score all the same."""

@@ -93,12 +93,12 @@ def scores(here: Here, *words: str) -> dict[str, float]:
         (
             {"created": "2026-01-05T10:00:00+00:00"},
             {"created": "2026-01-05T10:07:30+00:00"},
-            ["lab/m (10:00)", "lab/m (10:07)"],
+            ["lab/m (2026-01-05T10:00:00+00:00)", "lab/m (2026-01-05T10:07:30+00:00)"],
         ),
         (
             {"created": "2026-01-05T10:00:00+00:00"},
             {"created": "2026-01-06T10:00:00+00:00"},
-            ["lab/m (2026-01-05)", "lab/m (2026-01-06)"],
+            ["lab/m (2026-01-05T10:00:00+00:00)", "lab/m (2026-01-06T10:00:00+00:00)"],
         ),
         (
             {"created": "2026-01-05T10:00:00+00:00", "task_args": {"cot": True}},
@@ -123,15 +123,12 @@ def test_logs_of_one_model_are_told_apart_by_what_differs(
     assert sorted(found.values()) == pytest.approx([1 / 4 * 5 / 4, C_AT_1])
 
 
-def test_prompts_that_begin_alike_are_told_apart_by_their_ends(here: Here) -> None:
+def test_prompts_that_begin_alike_leave_the_names_of_files(here: Here) -> None:
     same = "You are a careful assistant that answers questions. "
     here.write("1.json", log(prompt=same + "Be brief."))
     here.write("2.json", log(prompt=same + "Explain."))
     found = scores(here, "--judged", "1.json", "2.json")
-    assert sorted(found) == [
-        "lab/m (system_message=…Be brief.)",
-        "lab/m (system_message=…Explain.)",
-    ]
+    assert sorted(found) == ["1", "2"]
 
 
 def test_names_of_ones_own(here: Here) -> None:

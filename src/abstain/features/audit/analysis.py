@@ -12,11 +12,11 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from statistics import mean, median
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,7 +48,6 @@ from abstain.features.audit.table import (
     Settings,
     Sheet,
     is_missing,
-    read_sizes,
     summary_kind,
 )
 from abstain.io.tables import read_table
@@ -64,7 +63,7 @@ def audit(
     tables: Paths,
     *,
     questions: int | None = None,
-    sizes: Iterable[str] | Mapping[str, int] = (),
+    sizes: Mapping[str, int] | None = None,
     measure: str | Measure = "c@1",
     companions: Paths = (),
     columns: Sequence[tuple[str, str]] | Mapping[str, str] = (),
@@ -76,8 +75,7 @@ def audit(
     Args:
         tables: The files to check.
         questions: How many questions each row is over.
-        sizes: How many questions the scores of a column are over: `{"auxiliary": 44}`; or texts
-            such as `auxiliary=44`, and files with the column questions.
+        sizes: How many questions the scores of a column are over: `{"auxiliary": 44}`.
         measure: What columns hold that are named only by their questions.
         companions: Tables with the counts of the same runs.
         columns: Which column holds a count or a measure: `{"right": "R"}`, or pairs, since a
@@ -93,7 +91,7 @@ def audit(
     settings = Settings(
         questions=questions,
         measure=str(measure_of(measure)),
-        sizes=dict(sizes) if isinstance(sizes, Mapping) else read_sizes(sizes),
+        sizes=sizes or {},
         columns=tuple(columns.items() if isinstance(columns, Mapping) else columns),
         ignore=tuple(ignore),
     )
@@ -115,7 +113,7 @@ def audit(
         runs |= known_runs(sheet, report)
     for sheet in sheets:
         for cell in product(sheet.rows, sheet.figures):
-            if sheet.number(*cell) is None and not is_missing(sheet.texts[cell[0]][cell[1]]):
+            if sheet.number(cell) is None and not is_missing(sheet.texts[cell[0]][cell[1]]):
                 expected = "expected a number, like the other cells of its column"
                 report.check(READABLE, sheet, [cell], expected)
         asked = number_of_questions(sheet, report)
@@ -139,16 +137,15 @@ class Total(NamedTuple):
     """A cell that is the sum of other cells, all of them whole numbers."""
 
     rule: str
-    whole: Cell
-    parts: list[Cell]
-    sum: int
+    cells: list[Cell]
+    """The sum, then its parts."""
     gap: int
-    """How much the sum is beyond the whole."""
+    """How much the parts are beyond the sum."""
 
-    @classmethod
-    def of(cls, rule: str, sheet: Sheet, whole: Cell, parts: list[Cell]) -> Total:
-        value, *others = (n.value for n in sheet.numbers([whole, *parts]))
-        return cls(rule, whole, parts, int(sum(others)), int(sum(others) - value))
+
+def _total(rule: str, sheet: Sheet, cells: list[Cell]) -> Total:
+    whole, *parts = (int(n.value) for n in sheet.numbers(cells))
+    return Total(rule, cells, sum(parts) - whole)
 
 
 def check_sums(sheet: Sheet, audit: Audit) -> None:
@@ -156,12 +153,13 @@ def check_sums(sheet: Sheet, audit: Audit) -> None:
     by_cell: dict[Cell, list[Total]] = defaultdict(list)
     totals = [*_check_summaries(sheet, audit), *_column_sums(sheet, audit)]
     for total in totals:
-        for cell in (total.whole, *total.parts):
+        for cell in total.cells:
             by_cell[cell].append(total)
     for total in totals:
-        wrong = f"its {len(total.parts)} parts add up to {total.sum}" if total.gap else ""
+        added = int(sheet.numbers(total.cells)[0].value) + total.gap
+        wrong = f"its {len(total.cells) - 1} parts add up to {added}" if total.gap else ""
         fixes = _corrections(sheet, total, by_cell) if total.gap else []
-        audit.check(total.rule, sheet, [total.whole, *total.parts], wrong, fixes)
+        audit.check(total.rule, sheet, total.cells, wrong, fixes)
 
 
 def _corrections(
@@ -169,8 +167,8 @@ def _corrections(
 ) -> list[Correction]:
     """The single cells that mend a total and all others that they take part in, if some do."""
     fixes: dict[int, list[tuple[Change, ...]]] = defaultdict(list)
-    for cell in (failed.whole, *failed.parts):
-        shifts = {t.gap if cell == t.whole else -t.gap for t in by_cell[cell]}
+    for cell in failed.cells:
+        shifts = {t.gap if cell == t.cells[0] else -t.gap for t in by_cell[cell]}
         value = int(sheet.numbers([cell])[0].value) + next(iter(shifts))
         if len(shifts) == 1 and value >= 0:
             fixes[len(by_cell[cell])].append((change_of(sheet, *cell, str(value)),))
@@ -188,8 +186,8 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
         parts = [c for c in others if (c.endswith(f"_{tail}") if tail else "_" not in c)]
         if head.casefold() not in WHOLES or len(parts) < 2:
             continue
-        rows = [row for row in sheet.rows if all(sheet.number(row, c) for c in (whole, *parts))]
-        totals = [Total.of(SUMS, sheet, (row, whole), [(row, c) for c in parts]) for row in rows]
+        cells = [[(row, c) for c in (whole, *parts)] for row in sheet.rows]
+        totals = [_total(SUMS, sheet, some) for some in cells if all(map(sheet.number, some))]
         if 2 * sum(not total.gap for total in totals) > len(totals):
             yield from totals
             audit.note(f"{sheet.name}: {whole} = {' + '.join(parts)}, as most rows confirm.")
@@ -200,21 +198,34 @@ def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     deviations: list[set[str]] = []
     summaries = [(row, kind) for row, kind in enumerate(sheet.kinds) if kind]
     for (row, kind), column in product(summaries, sheet.figures):
-        printed = sheet.number(row, column)
-        filled = ([i for i in some if sheet.number(i, column)] for some in _groups(sheet, row))
-        groups = [group for group in filled if group]
-        if printed is None or not groups:
+        groups = [
+            cells
+            for group in _groups(sheet, row)
+            if (cells := [(i, column) for i in group if sheet.number((i, column))])
+        ]
+        summary = (row, column)
+        if sheet.number(summary) is None or not groups:
             continue
         if kind == "total":
-            yield from _total(sheet, row, column, groups)
+            if _adds_up(sheet, column, [summary, *groups[0]]):
+                totals = [_total(SUMMARIES, sheet, [summary, *group]) for group in groups]
+                yield min(totals, key=lambda total: total.gap != 0)
             continue
-        ranges = [r for group in groups for r in _ranges(kind, sheet.column(column, group))]
-        cells = [(row, column), *((i, column) for i in set().union(*groups))]
-        fitting = {between.name for between in audit.check_ranges(SUMMARIES, sheet, cells, ranges)}
+        ranges = [r for group in groups for r in _ranges(kind, sheet.numbers(group))]
+        cells = [summary, *sorted(set().union(*groups))]
+        fitting = audit.check_ranges(SUMMARIES, sheet, cells, ranges)
         if kind == "deviation" and fitting:
             deviations.append(fitting)
     if deviations and (both := set.intersection(*deviations)):
         audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+
+
+def _adds_up(sheet: Sheet, column: str, cells: Sequence[Cell]) -> bool:
+    """Whether the cells of a column may be summed: not scores, nor the questions of every row."""
+    numbers = sheet.numbers(cells)
+    same = column == sheet.counts.get("questions") and len({n.text for n in numbers}) == 1
+    added = column in (*sheet.plain, *sheet.counts.values())
+    return added and not same and all(n.whole for n in numbers)
 
 
 def _groups(sheet: Sheet, row: int) -> list[list[int]]:
@@ -238,17 +249,6 @@ def _members(sheet: Sheet, row: int) -> list[int]:
     return members
 
 
-def _total(sheet: Sheet, row: int, column: str, groups: list[list[int]]) -> list[Total]:
-    rows = (row, *groups[0])
-    added = column in (*sheet.plain, *sheet.counts.values())
-    if not added or not all(n.whole for n in sheet.column(column, rows)):
-        return []
-    if column == sheet.counts.get("questions") and len({sheet.texts[i][column] for i in rows}) == 1:
-        return []  # the same questions for every row
-    totals = [Total.of(SUMMARIES, sheet, (row, column), [(i, column) for i in g]) for g in groups]
-    return [min(totals, key=lambda total: total.gap != 0)]
-
-
 RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
     "mean": mean,
     "median": median,
@@ -259,7 +259,6 @@ RISING: dict[str, Callable[[list[Fraction]], Fraction]] = {
 
 
 def _ranges(kind: str, rows: Sequence[Printed]) -> Iterator[Range]:
-    """What a summary of some rows may be."""
     count, over = len(rows), f" of {plural(len(rows), 'row')}"
     if kind in RISING:
         low, high = zip(*(n.ends for n in rows), strict=True)
@@ -343,34 +342,29 @@ def _percentages(
             yield cells, Range(words.format(a=a, b=b), min(values), max(values))
 
 
-Value: TypeAlias = tuple[Sheet, Cell]
-
-
 def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
     """Compare every value with the first table that has it, row by row of the same name."""
-    first: dict[tuple[object, ...], Value] = {}
+    first: dict[tuple[object, ...], tuple[Sheet, Cell]] = {}
     for sheet in sheets:
         times = Counter(map(sheet.key, sheet.rows))
         here = [
             ((sheet.key_columns, sheet.key(row), *sheet.quantities[column]), (row, column))
             for column, row in product(sheet.figures, sheet.rows)
-            if times[sheet.key(row)] == 1 and sheet.number(row, column)
+            if times[sheet.key(row)] == 1 and sheet.number((row, column))
         ]
-        pairs: dict[tuple[str, str], list[tuple[Value, Cell]]] = defaultdict(list)
+        pairs: dict[tuple[str, str], list[tuple[Cell, str, bool]]] = defaultdict(list)
         for name, cell in here:
-            if other := first.get(name):
-                pairs[cell[1], f"{other[1][1]} of {other[0].name}"].append((other, cell))
-        for (column, its_column), some in pairs.items():
-            agree = [_agree(sheet.numbers([cell])[0], o.numbers([at])[0]) for (o, at), cell in some]
-            if len(some) > 2 and 2 * sum(agree) < len(some):  # they hold different things
+            if name in first:
+                other, at = first[name]
+                (a,), (b,) = sheet.numbers([cell]), other.numbers([at])
+                agree = a.value == b.value if a.decimals == b.decimals else a.meets(*b.ends)
+                follows = f"{at[1]} is {b.text} in {other.places[at[0]]}"
+                pairs[cell[1], f"{at[1]} of {other.name}"].append((cell, follows, agree))
+        for (column, its_column), compared in pairs.items():
+            if len(compared) > 2 and 2 * sum(agree for *_, agree in compared) < len(compared):
                 which = f"{sheet.name}: {column} is not compared with {its_column}"
-                audit.note(f"{which}, because most rows differ.")
+                audit.note(f"{which}, because most rows differ.")  # they hold different things
                 continue
-            for ((o, at), cell), agrees in zip(some, agree, strict=True):
-                follows = f"{at[1]} is {o.numbers([at])[0].text} in {o.places[at[0]]}"
-                audit.check(TABLES, sheet, [cell], "" if agrees else follows)
+            for cell, follows, agree in compared:
+                audit.check(TABLES, sheet, [cell], "" if agree else follows)
         first = {name: (sheet, cell) for name, cell in reversed(here)} | first
-
-
-def _agree(a: Printed, b: Printed) -> Any:
-    return a.value == b.value if a.decimals == b.decimals else a.meets(*b.ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -16,9 +17,8 @@ from abstain.errors import UsageError
 @argument("files", nargs=-1, required=True, metavar="FILE", help="The tables to check.")
 @option("-n --questions N", "The number of questions behind each row.", type=click.IntRange(min=1))
 @option(
-    "--sizes NAME=N|FILE",
-    "The number of questions behind the scores of a column: auxiliary=44, or a table with the "
-    "column questions. Repeatable.",
+    "--sizes NAME=N",
+    "The number of questions behind the scores of a column: auxiliary=44. Repeatable.",
     multiple=True,
 )
 @option(
@@ -45,6 +45,7 @@ from abstain.errors import UsageError
 @shows(digits=False)
 def audit(
     files: tuple[str, ...],
+    sizes: tuple[str, ...],
     column: tuple[str, ...],
     from_format: str | None,
     most: int,
@@ -64,7 +65,12 @@ def audit(
     from abstain.features.audit.analysis import audit as audited
 
     with working("checking…"):
-        result = audited(files, columns=_columns(column), format=from_format, **how)
+        asked: dict[str, Any] = {
+            "sizes": _sizes(sizes),
+            "columns": _columns(column),
+            "format": from_format,
+        }
+        result = audited(files, **asked, **how)
     if result.agrees and not result.cells:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and how many "
@@ -73,6 +79,14 @@ def audit(
     out.show(result, most=most)
     if not result.agrees:
         raise click.exceptions.Exit(EXIT_NO)
+
+
+def _sizes(texts: tuple[str, ...]) -> dict[str, int]:
+    sizes = options.pairs(texts, "--sizes", "auxiliary=44")
+    for name, size in sizes.items():
+        if re.fullmatch(r"[1-9]\d{0,15}", size) is None:
+            raise UsageError(f"--sizes must be NAME=N, such as auxiliary=44 (got '{name}={size}')")
+    return {name: int(size) for name, size in sizes.items()}
 
 
 def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -6,18 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
 
 from abstain.errors import Place, plural
+from abstain.features.audit.table import Sheet
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
-
-if TYPE_CHECKING:
-    from abstain.features.audit.table import Sheet
 
 COUNTS = "counts add up"
 SCORES = "scores follow from the counts"
@@ -65,13 +63,29 @@ class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """What the row is called."""
     column: str
     printed: str
-    follows: str
+    follows: Annotated[str, Column("what follows")]
     """What follows from the other cells."""
     corrections: tuple[Correction, ...] = ()
 
     @property
-    def place(self) -> Place:
-        return Place(self.file, self.line, self.at_row)
+    def place(self) -> str:
+        return str(Place(self.file, self.line, self.at_row))
+
+    @property
+    def correction(self) -> str:
+        """The first corrections; a cell of another row is named with its row."""
+        texts = [
+            " and ".join(f"{'' if c.row == self.row else f'{c.row}: '}{c}" for c in fix.changes)
+            for fix in self.corrections[:SHOWN]
+        ]
+        texts += [f"{len(self.corrections) - SHOWN} more"] * (len(self.corrections) > SHOWN)
+        checks = self.corrections[0].checks if self.corrections else 0
+        return " or ".join(texts) + (f" (all {checks} checks hold)" if checks > 1 else "")
+
+    @property
+    def finding(self) -> str:
+        mend = f" Correction: {self.correction}." if self.corrections else ""
+        return f"{self.row}, {self.column} {self.printed}: {self.follows}.{mend}"
 
 
 class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="audit"):
@@ -85,27 +99,13 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
     """How many checks each rule made."""
     findings: tuple[Finding, ...]
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "corrections")
-
     def check(self) -> None:
         if self.agrees == bool(self.findings):
             raise ValueError("'agrees' must be true exactly if there are no findings")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a finding; `corrections` has a row a cell to change, by finding and correction."""
-        if table == "main":
-            names = ("rule", "file", "line", "row", "column", "printed", "follows")
-            return frame_of_rows(Finding, self.findings, *names)
-        changes = [
-            (n, m, change.row, change.column, change.old, change.new, fix.checks)
-            for n, finding in enumerate(self.findings, 1)
-            for m, fix in enumerate(finding.corrections, 1)
-            for change in fix.changes
-        ]
-        names = ("finding", "correction", "row", "column", "from", "to", "checks")
-        whole = ("finding", "correction", "checks")
-        schema = {name: pl.Int64 if name in whole else pl.String for name in names}
-        return pl.DataFrame(changes, schema=schema, orient="row")
+        names = ("rule", "file", "line", "row", "column", "printed", "follows", "correction")
+        return frame_of_rows(Finding, self.findings, *names)
 
 
 class Range(NamedTuple):
@@ -123,8 +123,6 @@ class Range(NamedTuple):
 
 
 class Audit:
-    """An audit under way: what was checked, what disagrees, what was inferred."""
-
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.notes: dict[str, None] = {}
@@ -145,35 +143,34 @@ class Audit:
         if wrong:
             row, column = cells[0]
             place = sheet.places[row]
-            self.findings.append(
-                Finding(
-                    rule=rule,
-                    file=place.path,
-                    line=place.line,
-                    at_row=place.row,
-                    row=sheet.row_name(row),
-                    column=column,
-                    printed=sheet.texts[row][column],
-                    follows=wrong,
-                    corrections=tuple(fixes),
-                )
+            finding = Finding(
+                rule=rule,
+                file=place.path,
+                line=place.line,
+                at_row=place.row,
+                row=sheet.row_name(row),
+                column=column,
+                printed=sheet.texts[row][column],
+                follows=wrong,
+                corrections=tuple(fixes),
             )
+            self.findings.append(finding)
 
     def check_ranges(
         self, rule: str, sheet: Sheet, cells: Sequence[Cell], ranges: Sequence[Range]
-    ) -> list[Range]:
-        """Check the first of some cells by the ranges that the others allow; those that it fits."""
+    ) -> set[str]:
+        """Check the first of some cells by the ranges that the others allow: which ones it fits."""
         printed = sheet.numbers([cells[0]])[0]
-        fitting = [between for between in ranges if printed.meets(between.low, between.high)]
+        fitting = {between.name for between in ranges if printed.meets(between.low, between.high)}
         if fitting or not ranges:
             self.check(rule, sheet, cells)
-            return fitting
-        middle = Fraction(ranges[0].low + ranges[0].high) / 2
-        wrong = "; ".join(between.text(printed.decimals + 2) for between in ranges)
-        wrong += "; truncated" if printed.truncates(middle) else ""
-        fix = change_of(sheet, *cells[0], printed.like(middle))
-        self.check(rule, sheet, cells, wrong, [Correction((fix,), 1)])
-        return []
+        else:
+            middle = Fraction(ranges[0].low + ranges[0].high) / 2
+            wrong = "; ".join(between.text(printed.decimals + 2) for between in ranges)
+            wrong += "; truncated" if printed.truncates(middle) else ""
+            fix = change_of(sheet, *cells[0], printed.like(middle))
+            self.check(rule, sheet, cells, wrong, [Correction((fix,), 1)])
+        return fitting
 
     def note(self, text: str) -> None:
         self.notes[text] = None
@@ -210,50 +207,25 @@ def digits_changed(old: str, new: str) -> int:
 
 
 class View(view.View[AuditResult]):
-    """Where, what is printed, what follows, what would mend it; below, what was checked."""
-
     def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
-        names = ("place", "row", "column", "printed", "what follows", "correction")
-        findings = self.result.findings[: most or None]
-        rows: list[list[Any]] = [
-            [str(f.place), f.row, f.column, f.printed, f.follows, _corrections(f)] for f in findings
-        ]
-        return [Grid([*map(Column, names)], rows, notes=self._notes(len(rows)))]
+        return [self._of(most, "place", "row", "column", "printed", "follows", "correction")]
 
-    def on_terminal(self, **options: Any) -> list[Grid]:
-        (grid,) = self.tables(**options)
-        grid.columns, rows = [Column("place"), Column("finding")], grid.rows
-        for at, (place, row, column, printed, follows, correction) in enumerate(rows):
-            mend = f" Correction: {correction}." if correction else ""
-            rows[at] = [place, f"{row}, {column} {printed}: {follows}.{mend}"]
-        return [grid]
+    def on_terminal(self, *, most: int = 50, **options: Any) -> list[Grid]:
+        return [self._of(most, "place", "finding")]
 
     def title(self) -> str:
         return f"Audit of {plural(len(self.result.files), 'file')}"
 
-    def _verdict(self) -> str:
-        result = self.result
-        if result.agrees:
-            return "nothing disagrees" if result.cells else "nothing could be checked"
-        return plural(len(result.findings), "disagreement")
-
-    def _notes(self, most: int) -> list[str]:
-        result = self.result
+    def _of(self, most: int, *names: str) -> Grid:
+        result, shown = self.result, self.result.findings[: most or None]
         rules = ", ".join(f"{rule} {count:,}" for rule, count in result.rules.items())
         checked = f"{plural(len(result.files), 'file')}, {plural(result.cells, 'cell')} checked"
-        notes = [f"{checked}{f' ({rules})' if rules else ''}: {self._verdict()}."]
-        if most < len(result.findings):
-            notes.append(f"{most} are shown; --most 0 (in Python: most=0) shows all.")
-        return [*notes, *result.notes]
-
-
-def _corrections(finding: Finding) -> str:
-    """The first corrections; a cell of another row is named with its row."""
-    fixes = finding.corrections
-    texts = [
-        " and ".join(f"{'' if c.row == finding.row else f'{c.row}: '}{c}" for c in fix.changes)
-        for fix in fixes[:SHOWN]
-    ]
-    texts += [f"{len(fixes) - SHOWN} more"] * (len(fixes) > SHOWN)
-    checks = fixes[0].checks if fixes else 0
-    return " or ".join(texts) + (f" (all {checks} checks hold)" if checks > 1 else "")
+        verdict = "nothing disagrees" if result.cells else "nothing could be checked"
+        if not result.agrees:
+            verdict = plural(len(result.findings), "disagreement")
+        notes = [f"{checked}{f' ({rules})' if rules else ''}: {verdict}."]
+        if len(shown) < len(result.findings):
+            notes.append(f"{len(shown)} are shown; --most 0 (in Python: most=0) shows all.")
+        grid = Grid.of_rows(Finding, shown, *names)
+        grid.notes = [*notes, *result.notes]
+        return grid

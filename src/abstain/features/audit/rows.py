@@ -7,10 +7,10 @@ printed counts are compared with all the outcomes that there can be.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -81,7 +81,6 @@ class Score(Struct, frozen=True):
         return self.column.measure.definition.needs_candidates
 
     def is_known(self, values: Values) -> bool:
-        """Whether the counts of a row decide it."""
         table = outcomes_of(values, by_candidate=self.by_candidate)
         return table is not None and bool((table >= 0).all())
 
@@ -120,19 +119,11 @@ def sums_of(roles: Mapping[str, Any]) -> list[Sum]:
     return [Sum(p, whole, p == parts) for p, whole, parts in there if p and whole in roles]
 
 
-RELATIONS = (
-    ("unanswered", SPLIT),
-    ("answered", ("right", "wrong")),
-    ("questions", ("answered", "unanswered")),
-    ("answered", ("right", "wrong")),
-)
-"""Which counts add up to which, in the order in which one follows from the others."""
-
-
 def filled(values: Values) -> dict[str, Any]:
     """Counts with those that follow; of two ways to a number, the one that is printed is taken."""
-    known = dict(values)
-    for whole, parts in RELATIONS:
+    known, answered = dict(values), ("answered", ("right", "wrong"))
+    questions = ("questions", ("answered", "unanswered"))
+    for whole, parts in (("unanswered", SPLIT), answered, questions, answered):
         lacking = [role for role in (whole, *parts) if role not in known]
         if len(lacking) == 1:
             total = sum(known[part] for part in parts if part in known)
@@ -173,10 +164,12 @@ def number_of_questions(sheet: Sheet, audit: Audit) -> int | None:
 
 def row_counts(sheet: Sheet, row: int, questions: int | None = None) -> dict[str, int]:
     """The counts that a row prints; how many questions it is over where somebody says it."""
-    numbers = {role: sheet.number(row, column) for role, column in sheet.counts.items()}
     known = {} if questions is None else {"questions": questions}
     return known | {
-        role: int(n.value) for role, n in numbers.items() if n is not None and _is_count(n)
+        role: int(number.value)
+        for role, column in sheet.counts.items()
+        for number in sheet.numbers([(row, column)])
+        if _is_count(number)
     }
 
 
@@ -188,19 +181,17 @@ def scores_of(sheet: Sheet, row: int, slice: str) -> list[Score]:
     return [
         Score(column, number)
         for column in sheet.scores
-        if column.slice == slice and (number := sheet.number(row, column.name)) is not None
+        for number in sheet.numbers([(row, column.name)])
+        if column.slice == slice
     ]
 
 
 def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
-    """Check the counts and the scores of every row; a total's row must add up as well."""
     corrected = 0
     for row in [r for r in sheet.rows if sheet.counts and sheet.kinds[r] in (None, "total")]:
-        for column in sheet.counts.values():
-            number = sheet.number(row, column)
-            if number is not None and not _is_count(number):
-                wrong = "a count is a whole number, 0 or more"
-                audit.check(COUNTS, sheet, [(row, column)], wrong)
+        for cell in product([row], sheet.counts.values()):
+            if not all(map(_is_count, sheet.numbers([cell]))):
+                audit.check(COUNTS, sheet, [cell], "a count is a whole number, 0 or more")
         counts, scores = row_counts(sheet, row, questions), scores_of(sheet, row, ALL)
         if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
             counts.pop("questions", None)
@@ -253,22 +244,15 @@ def _changes(
 
 LIMIT = 2_000_000
 """Outcomes that are enumerated for one score; more have practically every score."""
-SUSPECT = 10
-"""A size is questioned when one row in so many cannot come from it."""
-SIZES = 5
-MAX_SIZE = 500
-"""Numbers of questions that are tried for a column."""
-
-Ends: TypeAlias = tuple[int, int]
 
 
 class Bounds(NamedTuple):
     """How many questions, and the least and the most of each outcome."""
 
     questions: int
-    right: Ends
-    wrong: Ends
-    unanswered: Ends
+    right: tuple[int, int]
+    wrong: tuple[int, int]
+    unanswered: tuple[int, int]
 
     @classmethod
     def of(cls, run: Counts | None, counts: Mapping[str, int]) -> Bounds:
@@ -283,11 +267,6 @@ class Bounds(NamedTuple):
                 least = max(0, int(getattr(run, role)) - (int(run.n) - n))
             ends.append((least, most))
         return cls(n, *ends)
-
-    def few(self, score: Score) -> bool:
-        (r0, r1), (u0, u1) = self.right, self.unanswered
-        candidates = max(1, u1) if score.by_candidate else 1
-        return max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * candidates <= LIMIT
 
     def __str__(self) -> str:
         return f"{plural(self.questions, 'question')} with at most {self.unanswered[1]} unanswered"
@@ -317,7 +296,6 @@ def check_attainable(
     sheet: Sheet, questions: int | None, known: Mapping[tuple[str, ...], Counts], audit: Audit
 ) -> None:
     """Check every score whose number of questions is known and whose counts are not printed."""
-    tried: dict[ScoreColumn, list[tuple[Score, Counts | None, bool]]] = defaultdict(list)
     for slice, row in product(dict.fromkeys(s.slice for s in sheet.scores), sheet.body):
         run = known.get(sheet.key(row))
         counts = {"questions": sheet.settings.sizes.get(slice, 0)}
@@ -327,72 +305,45 @@ def check_attainable(
             continue
         bounds = Bounds.of(run, counts)
         good: list[Score] = []
-        for score in scores_of(sheet, row, slice):
-            name = score.column.name
-            if score.is_known(counts):  # it was checked with the printed counts
-                continue
-            if not bounds.few(score):
+        # with all its counts printed a score was checked by them
+        for score in (s for s in scores_of(sheet, row, slice) if not s.is_known(counts)):
+            name, fits = score.column.name, _attainable([score], bounds)
+            if fits is None:
                 why = f"{counts['questions']:,} questions have too many outcomes"
                 audit.note(f"{sheet.name}: {name} is not checked for attainability: {why}.")
                 continue
-            fits = _attainable([score], bounds)
-            tried[score.column].append((score, run, fits))
             good += [score] * fits
             wrong = "" if fits else f"no outcome of {bounds} rounds to the printed score"
-            if wrong and score.printed.truncates(_scores(score.column, bounds, score.by_candidate)):
-                wrong += "; truncated"
+            made = _scores(score.column, bounds, score.by_candidate)
+            wrong += "; truncated" if wrong and score.printed.truncates(made) else ""
             audit.check(ATTAINABLE, sheet, [(row, name)], wrong)
         if len(good) > 1:
             names = [score.column.name for score in good]
             follows = f"no outcome of {bounds} gives the printed {' and '.join(names)} together"
-            wrong = "" if _attainable(good, bounds) else follows
+            wrong = follows if _attainable(good, bounds) is False else ""
             audit.check(ATTAINABLE, sheet, [(row, name) for name in names], wrong)
-    for column, rows in tried.items():
-        failed = sum(not fits for *_, fits in rows)
-        if failed and SUSPECT * failed >= len(rows):
-            sizes = _other_sizes([(score, run) for score, run, _ in rows], questions)
-            audit.note(f"{sheet.name}: {column.name}: {sizes}.")
 
 
-@lru_cache(maxsize=8)
-def _outcomes(bounds: Bounds, by_candidate: bool) -> Any:
-    """All that there can be within bounds: (…, 6) counts."""
+@lru_cache(maxsize=16)
+def _scores(column: ScoreColumn, bounds: Bounds, by_candidate: bool) -> Any:
+    """All scores that there can be within bounds; None where there are too many outcomes."""
     n, (r0, r1), (w0, w1), (u0, u1) = bounds
     most = max(u1, 0) if by_candidate else 0  # right candidates behind blanks
+    if max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * max(1, most) > LIMIT:
+        return None
     right, blank, lucky = np.mgrid[r0 : r1 + 1, u0 : u1 + 1, : most + 1].reshape(3, -1)
     counts = {"questions": n, "right": right, "unanswered": blank, "unanswered_right": lucky}
     table = outcomes_of(counts | {"wrong": n - right - blank}, by_candidate=True)
     wrong = table[:, 1]
-    return table[(lucky <= blank) & (max(0, w0) <= wrong) & (wrong <= w1)]
+    table = table[(lucky <= blank) & (max(0, w0) <= wrong) & (wrong <= w1)]
+    return column.measure(CountsArray(table)) * column.scale
 
 
-@lru_cache(maxsize=8)
-def _scores(column: ScoreColumn, bounds: Bounds, by_candidate: bool) -> Any:
-    return column.measure(CountsArray(_outcomes(bounds, by_candidate))) * column.scale
-
-
-def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool:
+def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool | None:
+    """Whether some outcome gives all of these scores; None where there are too many to say."""
     by_candidate = any(score.by_candidate for score in scores)
-    fits = [score.fits(_scores(score.column, bounds, by_candidate)) for score in scores]
+    made = [_scores(score.column, bounds, by_candidate) for score in scores]
+    if any(each is None for each in made):
+        return None
+    fits = [score.fits(each) for score, each in zip(scores, made, strict=True)]
     return bool(np.all(fits, axis=0).any())
-
-
-def _other_sizes(rows: Sequence[tuple[Score, Counts | None]], questions: int | None) -> str:
-    """Which numbers of questions every score of a column could come from, and all but one."""
-    totals = [int(run.n) for _, run in rows if run is not None]
-    top = min(MAX_SIZE, questions or max(totals, default=MAX_SIZE))
-    # Rows that leave least open come first: most sizes fail at once.
-    rows = sorted(rows, key=lambda item: item[1].unanswered if item[1] else MAX_SIZE)
-    sizes: tuple[list[int], ...] = ([], [], [])
-    for n in range(1, top + 1):
-        bounds = ((score, Bounds.of(run, {"questions": n})) for score, run in rows)
-        misfits = (1 for score, b in bounds if b.few(score) and not _attainable([score], b))
-        sizes[sum(islice(misfits, 2))].append(n)
-        if len(sizes[0]) == SIZES:
-            break
-    every, but_one = sizes[0], [n for n in sizes[1] if not sizes[0] or n < sizes[0][0]]
-    one, most = (
-        ", ".join(map(str, some[:SIZES])) + " …" * (len(some) >= SIZES) or "none"
-        for some in (but_one, every)
-    )
-    return f"numbers of questions that make every row possible: {most}; all rows but one: {one}"

@@ -15,9 +15,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, option
+from abstain.errors import InputError, UsageError
 from abstain.io.frames import collect, into_lazy
-from abstain.io.tables import ROW, Table, read_table
+from abstain.io.tables import ROW, Table
 from abstain.measures import Measure, count_measure
 from abstain.runs.counts_table import NUMBERS, TOTALS
 
@@ -120,8 +120,6 @@ def summary_kind(label: str) -> str | None:
 
 
 class Settings(Struct, frozen=True):
-    """What the user declares, as the arguments of `audit` say it."""
-
     questions: int | None = None
     measure: str = "c@1"
     sizes: Mapping[str, int] = {}
@@ -139,8 +137,6 @@ class ScoreColumn(Struct, frozen=True):
 
 
 class Sheet:
-    """One table: texts, the numbers they show, and what each column is."""
-
     def __init__(self, table: Table, settings: Settings) -> None:
         self.table, self.settings, self.name = table, settings, table.name
         frame = collect(into_lazy(table.frame), table.name)
@@ -187,11 +183,11 @@ class Sheet:
     def row_name(self, row: int) -> str:
         return " ".join(filter(None, self.key(row))) or f"row {row + 1}"
 
-    def number(self, row: int, column: str) -> Printed | None:
-        return self.cells[row][column]
+    def number(self, cell: tuple[int, str]) -> Printed | None:
+        return self.cells[cell[0]][cell[1]]
 
     def numbers(self, cells: Iterable[tuple[int, str]]) -> list[Printed]:
-        return [n for row, column in cells if (n := self.cells[row][column]) is not None]
+        return [n for cell in cells if (n := self.number(cell)) is not None]
 
     def column(self, column: str, rows: Iterable[int]) -> list[Printed]:
         return self.numbers((row, column) for row in rows)
@@ -257,46 +253,3 @@ def _measure_or_none(name: str) -> Measure | None:
         return count_measure(name)
     except UsageError:
         return None
-
-
-def read_sizes(texts: Iterable[str]) -> dict[str, int]:
-    """Sizes from `NAME=N` texts and from files of sizes; those by name win."""
-    by_name: dict[str, int] = {}
-    in_files: dict[str, int] = {}
-    for text in texts:
-        name, equals, number = (part.strip() for part in text.rpartition("="))
-        if not equals:
-            in_files |= _sizes_in(text)
-        elif not name or re.fullmatch(r"[1-9]\d{0,15}", number) is None:
-            raise UsageError(
-                f"{option('sizes')} must be NAME=N, such as auxiliary=44, or a file (got '{text}')"
-            )
-        elif by_name.setdefault(name, int(number)) != int(number):
-            raise UsageError(f"{option('sizes')} '{name}' appears twice")
-    return in_files | by_name
-
-
-def _sizes_in(path: str) -> dict[str, int]:
-    """Sizes by every name that a column may go by.
-
-    A table with `questions` gives the questions of each value of each label (`test_1`, or the
-    value itself, or its place in the order of appearance) and of all; other whole numbers
-    (`main`, `auxiliary`) give the sum of their column.
-    """
-    sheet = Sheet(read_table(path), Settings())
-    questions = next((c for c in sheet.figures if _fold(c) in TOTALS), None)
-    if questions is None:
-        raise InputError(f"has no column of sizes (expected {', '.join(TOTALS)})", path)
-
-    def total(column: str, rows: Iterable[int]) -> int:
-        return int(sum(n.value for n in sheet.column(column, rows) if n.whole))
-
-    sizes = {ALL: total(questions, sheet.body)}
-    sizes |= {c: total(c, sheet.body) for c in sheet.figures if c != questions}
-    for label in sheet.labels:
-        values = dict.fromkeys(sheet.texts[row][label] for row in sheet.body)
-        for place, value in enumerate(values, 1):
-            rows = [row for row in sheet.body if sheet.texts[row][label] == value]
-            for name in (f"{label}_{value}", value, f"{label}_{place}"):
-                sizes.setdefault(name, total(questions, rows))
-    return {name: size for name, size in sizes.items() if size > 0 and name}

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from abstain.errors import UsageError, check_name, plural, shown
 from abstain.io.qa4mre import is_none_of_the_above
+from abstain.measures.definition import Array
 from abstain.reading import Reading
 from abstain.runs.gold import NONE_WORDS, Gold, read_gold
-
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
-
 
 BaselineKind: TypeAlias = Literal["random", "first", "nca", "majority", "blank", "oracle"]
 
@@ -67,14 +65,10 @@ def all_baselines(gold: Gold, *, seed: int = 0) -> list[Baseline]:
 
 
 def can_guess(gold: Gold) -> bool:
-    """Whether every question has options to choose from."""
     return bool((_column(gold, "options").list.len() > 0).all())
 
 
 def random(gold: Gold, *, seed: int = 0) -> Baseline:
-    """One option of each question, all equally likely."""
-    import numpy as np
-
     options = _options(gold, "random")
     draws = np.random.default_rng(seed).random(len(options))
     chosen = pl.Series((draws * options.list.len().to_numpy()).astype(np.int64))
@@ -93,7 +87,6 @@ def chances(gold: Gold) -> Array:
 
 
 def first(gold: Gold) -> Baseline:
-    """The first option of each question."""
     return _baseline(gold, "first option", _options(gold, "first").list.first())
 
 
@@ -125,12 +118,10 @@ def majority(gold: Gold) -> Baseline:
 
 
 def blank(gold: Gold) -> Baseline:
-    """No answer to any question."""
     return _baseline(gold, "blank", pl.Series([""] * len(gold)))
 
 
 def oracle(gold: Gold) -> Baseline:
-    """Every answer right; it peeks."""
     note = "every answer is right: this baseline uses the gold's answers"
     return _baseline(gold, "oracle", gold.frame["accepted"].list.first(), note)
 
@@ -170,7 +161,6 @@ def _column(gold: Gold, name: str) -> pl.Series:
 
 
 def _where(which: pl.Series, answer: str) -> pl.Series:
-    """One answer to some questions, none to the others."""
     return pl.select(pl.when(which).then(pl.lit(answer))).to_series()
 
 

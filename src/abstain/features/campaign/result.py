@@ -244,6 +244,7 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         for part in (self.comparison and self.comparison.rows, self.curves and self.curves.runs):
             yield {row.run for row in part or ()} <= names
         c, runs, others = Overview(self), len(self.rows), (*self.unranked, *self.references)
+        yield all(row.decided.n >= 0 for row in self.rows)
         yield runs > 0 and {self.test_by, self.topic_by} <= {*c.slices, None}
         yield s is None or {len(s.low), len(s.high), len(s.first)} == {runs}
         yield all(len(run.counts) == len(COUNTED) for run in others)

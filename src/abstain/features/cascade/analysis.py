@@ -138,7 +138,6 @@ def cascade(
 
 
 def _aim(values: dict[str, float | None]) -> tuple[Aim, float | None]:
-    """The one thing that is asked for: the best score where it is nothing else."""
     asked: list[Any] = [(name, value) for name, value in values.items() if value is not None]
     if asked:
         tuning.exclude(asked[0][0], **dict(asked[1:]))
@@ -157,7 +156,6 @@ def _words(aim: Aim, value: float | None, measure: str) -> str:
 def staged_runs(
     read: Evaluation, names: Sequence[str] | None, cost: Sequence[float], measure: str | Measure
 ) -> tuple[Stages, pl.DataFrame]:
-    """The stages on the questions that none of them leaves out, and these questions."""
     data = read.data
     data.require_confidence()
     confidence = data.confidence  # first: kinds come with it, and nothing is read twice
@@ -186,8 +184,6 @@ def staged_runs(
 
 @dataclass(frozen=True, eq=False)
 class Chooser:
-    """Chooses thresholds for an aim."""
-
     stages: Stages
     aim: Aim
     value: float | None
@@ -250,7 +246,6 @@ def _mix(stages: Stages, name: str, decided: Sequence[Decided], rule: Rule = ())
 
 
 def _scored(stages: Stages, name: str, tables: Any, asked: Array, rule: Rule = ()) -> Mix:
-    """The mean of counts, with what they cost and what they recover."""
     small, large = stages.alone()
     score = float(np.mean([stages.score(table) for table in tables]))
     return Mix(

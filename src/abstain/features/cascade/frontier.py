@@ -36,8 +36,6 @@ SHARES = (0.2, 0.5, 0.8)
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Rules with what comes of them; of two stages in the order in which they send more on."""
-
     thresholds: tuple[Array, ...]
     """Of each stage but the last: 0 keeps every answer with a confidence, ∞ sends all on."""
     counts: CountsArray
@@ -53,8 +51,6 @@ class Frontier:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """Runs in the order in which they are asked, over the same questions."""
-
     names: tuple[str, ...]
     codes: Codes
     confidence: Array
@@ -64,7 +60,6 @@ class Stages:
     clusters: IntArray | None = None
 
     def of(self, where: BoolArray) -> Stages:
-        """The stages on some of the questions."""
         clusters = self.clusters
         if clusters is not None:
             clusters = np.unique(clusters[where], return_inverse=True)[1]
@@ -77,11 +72,9 @@ class Stages:
 
     @property
     def sign(self) -> int:
-        """By which higher scores are better."""
         return 1 if self.measure.higher_is_better else -1
 
     def score(self, counts: CountsArray | Array | IntArray) -> Array:
-        """Scores, higher ones better."""
         table = counts if isinstance(counts, CountsArray) else CountsArray(counts)
         return np.asarray(self.sign * self.measure(table), np.float64)
 
@@ -103,7 +96,6 @@ class Stages:
         return np.asarray(self.sign * (slopes[last] - slopes[first]))
 
     def sure(self, stage: int) -> Array:
-        """How sure a stage is of its answers and candidates."""
         sure = self.confidence[stage]
         return np.where(has_answer(self.codes[stage]) & (sure >= 0), sure, UNSURE)
 
@@ -168,7 +160,6 @@ def _placed(sure: Array, most: int) -> tuple[Array, IntArray]:
 
 
 def routing(pair: Stages) -> Routing:
-    """How well the confidence of a stage says which questions the next one should get."""
     every, (small, large) = pair.frontier(), pair.alone()
     sent = np.append(0.0, every.calls[:, 1])
     recovered = np.append(small, pair.score(every.counts)) - small

@@ -136,13 +136,10 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class View(view.View[CascadeResult]):
-    """Each stage alone, each rule, routing at random and the oracle."""
-
     def title(self) -> str:
         return f"A cascade: {', else '.join(self.result.stages)}"
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table: what is scored and what is paid."""
         result = self.result
         silent = any((row.coverage or 0) < 1 for row in result.rows)
         last = ("risk", "coverage") if silent else ("recovered",)
@@ -182,7 +179,6 @@ class View(view.View[CascadeResult]):
         return notes + view.policy_words(result.policy, result.touched)
 
     def _gained(self, gain: Gain) -> str:
-        """By how much the chosen rule is above or below something, and what it costs beside it."""
         result, value = self.result, gain.gain or 0.0
         low, high = gain.interval
         chance = "; this may be chance" if (low or 0) <= 0 <= (high or 0) else ""
@@ -218,7 +214,6 @@ class View(view.View[CascadeResult]):
 
 
 def routing_words(routing: Routing, name: str) -> str:
-    """Whether a stage's confidence is a guide to what to send on."""
     run, following = routing.run, routing.next
     if routing.apgr is None:
         worth = "a guide" if routing.informative else "no guide"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import structs
@@ -20,21 +20,17 @@ from abstain.features.compare.comparison import (
     Progress,
     Test,
 )
-from abstain.features.compare.confidence import ConfidenceComparison
-from abstain.features.compare.outcomes import OutcomeComparison
-from abstain.features.compare.scores import ScoreComparison
+from abstain.features.compare.judge_errors import JudgeDrawn
+from abstain.features.compare.outcomes import OutcomeComparison, PartialComparison
+from abstain.features.compare.resampled import ConfidenceComparison, ScoreComparison
+from abstain.features.compare.result import CompareResult
 from abstain.measures import Measure, count_measure
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.hypotheses import adjust
-from abstain.stats.intervals import check_method
+from abstain.stats.intervals import IntervalMethod, check_method
 from abstain.stats.planning import check_plan
-
-if TYPE_CHECKING:
-    from abstain.features.compare.judge_errors import JudgeDrawn
-    from abstain.features.compare.result import CompareResult
-    from abstain.stats.intervals import IntervalMethod
 
 DEFAULT_MEASURE = "c@1"
 OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "policy": {}}
@@ -117,7 +113,8 @@ def compare(
             matrix = asked.only(measures=list(map(str, listed)) or None)
         single = [matrix.only(measures=[name]) for name in matrix.measures]
         return _each(options, [partial(ScoreComparison, one) for one in single])
-    chosen = list(dict.fromkeys(map(_measure, listed or [DEFAULT_MEASURE])))
+    named = listed or [DEFAULT_MEASURE]
+    chosen = list(dict.fromkeys(count_measure(n, "confidence", "decisions") for n in named))
     confident = [m for m in chosen if m.definition.takes == "confidence"]
     if confident and refuses:
         raise UsageError(f"{needs_counts}; {confident[0]} is a measure of confidence")
@@ -138,17 +135,10 @@ def compare(
         if item in confident:
             return ConfidenceComparison(common, item, how)
         if asked.data.source.shares is not None:
-            from abstain.features.compare.partial import PartialComparison
-
             return PartialComparison(common, item, how, by, judge_error, judge_drawn)
         return OutcomeComparison(common, item, how, by, judge_error, judge_drawn)
 
     return _each(options, [partial(made, item) for item in chosen])
-
-
-def _measure(name: str | Measure) -> Measure:
-    """A measure of counts, of decisions or of confidence."""
-    return count_measure(name, "confidence", "decisions")
 
 
 def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
@@ -170,7 +160,6 @@ def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -
 
 
 def _one_of(options: Options, number: int, of: int, first: Comparison | None = None) -> Options:
-    """The options of one of several measures."""
     order = () if first is None else tuple(first.runs[i] for i in first.order)
 
     def progress(done: int, total: int) -> None:

@@ -34,7 +34,7 @@ from abstain.stats.delta_method import few_clusters
 from abstain.stats.hypotheses import LEAST_DIFFERING
 from abstain.stats.intervals import Interval, check_level
 from abstain.stats.orderings import letter_groups, letters
-from abstain.stats.planning import Plan, least_units, plan
+from abstain.stats.planning import least_units, plan
 from abstain.stats.randomisation import PValue
 
 Test: TypeAlias = Literal[
@@ -43,12 +43,10 @@ Test: TypeAlias = Literal[
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 Family: TypeAlias = Literal["all", "measure"]
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much of the work is done, and how much there is."""
 
 LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
 MOST_PAIRS = 20_000
 MOST_DRAWN = 50_000_000
-"""Scores or differences held at once, in resamples times runs."""
 CLOSE = 1e-12
 LEAST_RESAMPLED = 40
 """Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
@@ -56,7 +54,6 @@ LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
 UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
 OF_RESULT = ("against", "test", "correction", "family", "level", "resamples", "seed")
-"""Options that a result holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +90,6 @@ class Options:
         check_level(self.level)
 
     def check_held(self, runs: int) -> None:
-        """Refuse more resamples of all runs than fit in memory."""
         if self.resamples * runs > MOST_DRAWN:
             fewer = f"use {option('resamples', MOST_DRAWN // runs)} or fewer"
             what = f"{self.resamples:,} resamples of {runs:,} runs"
@@ -125,7 +121,6 @@ class Comparison(ABC):
 
     @cached_property
     def order(self) -> list[int]:
-        """The runs by position, from the best to the worst, the undefined last."""
         if self.options.order:
             return list(map(self.runs.index, self.options.order))
         sign = -1 if self.higher_is_better else 1
@@ -174,15 +169,12 @@ class Comparison(ABC):
         """Further fields of the result."""
 
     def row(self, run: int) -> dict[str, Any]:
-        """Further fields of a run."""
         return {}
 
     def effect(self, i: int, j: int) -> Effect | None:
-        """The effect size of a pair of runs with scores by topic."""
         return None
 
     def errors_to_plan_with(self, errors: Array) -> Array:
-        """The standard errors of differences that a plan uses."""
         return errors
 
     def too_few(self, run: int) -> str:
@@ -197,6 +189,11 @@ class Comparison(ABC):
         groups = self._groups(pairs)
         rows = tuple(self._row(i, groups or {}) for i in self.order)
         of_pairs = next((span.method for span in spans if not math.isnan(span.low)), None)
+        known = self.errors_to_plan_with(errors)
+        known = known[~np.isnan(known) & (known > 0)]
+        error = float(np.median(known)) if len(known) else math.nan
+        if options.detect is not None and options.detect < error * LEAST_DETECTED:
+            raise UsageError(f"a difference of {options.detect:g} is too small to plan for")
         has_intervals = of_pairs is not None or any(row.interval != (None, None) for row in rows)
         return CompareResult(
             **self.facts(),
@@ -212,7 +209,15 @@ class Comparison(ABC):
             grouped=groups is not None,
             rows=rows,
             pairs=pairs,
-            plan=self._plan(self.errors_to_plan_with(errors)),
+            plan=plan(
+                error,
+                self.questions,
+                clusters=self.clusters,
+                least_units=LEAST_OF_TEST.get(options.test) or least_units(options.alpha),
+                detect=options.detect,
+                power=options.power,
+                level=options.level,
+            ),
         )
 
     @cached_property
@@ -233,13 +238,11 @@ class Comparison(ABC):
         ]
 
     def plain(self) -> Array:
-        """The p of each pair by a plain test, where the one that is asked for is more careful."""
         return np.full(len(self.wanted), np.nan)
 
     def pairs(
         self, spans: Sequence[Interval], errors: Array, adjusted: Array, plain: Array
     ) -> tuple[Pair, ...]:
-        """The difference, interval and verdict of each pair; without a difference there is no p."""
         tested, gaps, alpha = self.p_values, self.differences, self.options.alpha + CLOSE
 
         def verdict(p: float) -> bool | None:
@@ -268,7 +271,6 @@ class Comparison(ABC):
         )
 
     def _groups(self, pairs: Sequence[Pair]) -> dict[str, str] | None:
-        """The letters of runs that have a score; None: none to show."""
         ordered = [self.runs[i] for i in self.order if not math.isnan(self.scores[i])]
         if self.options.against is not None or len(ordered) < 3:
             return None
@@ -288,23 +290,6 @@ class Comparison(ABC):
             no_interval={name: span.why_not} if span.why_not and not math.isnan(score) else {},
             group=groups.get(self.runs[run], ""),
             **self.row(run),
-        )
-
-    def _plan(self, errors: Array) -> Plan | None:
-        """A plan from the median standard error of all pairs."""
-        options = self.options
-        known = errors[~np.isnan(errors) & (errors > 0)]
-        error = float(np.median(known)) if len(known) else math.nan
-        if options.detect is not None and options.detect < error * LEAST_DETECTED:
-            raise UsageError(f"a difference of {options.detect:g} is too small to plan for")
-        return plan(
-            error,
-            self.questions,
-            clusters=self.clusters,
-            least_units=LEAST_OF_TEST.get(options.test) or least_units(options.alpha),
-            detect=options.detect,
-            power=options.power,
-            level=options.level,
         )
 
 
@@ -351,7 +336,6 @@ def common_questions(
     attributes: Sequence[str] = (),
     confident: bool = False,
 ) -> Common:
-    """Pair runs under a policy, in the order in which they were read."""
     data = evaluation.data
     if data.kind == "judged":
         for responses in data.source.responses:

@@ -42,11 +42,6 @@ def bounds_of(measure: Measure, counts: Array, unknown: int) -> tuple[float, flo
     return lowest_score(scores, ways, step), -lowest_score(lambda some: -scores(some), ways, step)
 
 
-def all_ways(measure: Measure, unknown: int) -> bool:
-    """Whether `bounds_of` looks at every way, or at an even sample of them and what lies near."""
-    return _step(unknown, len(cells_of(measure).columns)) == 1
-
-
 def lowest_score(scores: Callable[[Array], Array], ways: Array, step: int) -> float:
     """The lowest score of all ways, and of those reached by moving responses between kinds."""
     parts = ways.shape[1]
@@ -65,16 +60,11 @@ def lowest_score(scores: Callable[[Array], Array], ways: Array, step: int) -> fl
     return best
 
 
-def _step(total: int, parts: int) -> int:
+def ways_of_sharing(total: int, parts: int) -> tuple[Array, int]:
+    """Ways of sharing `total` among parts, all or every step-th with the corners; and the step."""
     step = 1
     while math.comb(total // step + parts, parts - 1) > MOST_WAYS:
         step += 1
-    return step
-
-
-def ways_of_sharing(total: int, parts: int) -> tuple[Array, int]:
-    """Ways of sharing `total` among parts, all or every step-th with the corners; and the step."""
-    step = _step(total, parts)
     marks = np.unique(np.append(np.arange(0, total + 1, step), total))
     rows = np.zeros((1, 0), np.int64)
     for _ in range(parts - 1):
@@ -109,7 +99,10 @@ def read_confusion(source: Any) -> Array:
             here = true, _verdict(judged, place)
             if not np.isnan(confusion[here]):
                 raise InputError(f"{shown(str(judged))} appears twice, expected once", place)
-            confusion[here] = _number(cell, place)
+            text = str(cell or 0).strip()
+            if not re.fullmatch(r"\d{1,15}(\.0*)?", text):
+                raise InputError(f"{shown(text)} is not a count, expected a whole number", place)
+            confusion[here] = float(text)
     if not np.nansum(confusion):
         raise InputError("has no counts of verdicts (columns right, wrong, blank)", table.name)
     return np.asarray(np.nan_to_num(confusion))
@@ -122,7 +115,6 @@ def never_checked(confusion: Array, drawn: JudgeDrawn = "random") -> tuple[str, 
 
 
 def check_drawn(drawn: str | None, confusion: Array) -> JudgeDrawn:
-    """How the checked responses were drawn: at random unless the table shows otherwise."""
     if drawn is not None:
         check_name("kind of sample", drawn, get_args(JudgeDrawn))
         return cast("JudgeDrawn", drawn)
@@ -147,13 +139,6 @@ def _verdict(cell: Any, place: Place) -> int:
         known = ", ".join(VERDICTS)
         raise InputError(f"{shown(str(cell))} is not a verdict; there are {known}", place)
     return VERDICTS.index(word)
-
-
-def _number(cell: Any, place: Place) -> float:
-    text = str(cell or 0).strip()
-    if not re.fullmatch(r"\d{1,15}(\.0*)?", text):
-        raise InputError(f"{shown(text)} is not a count, expected a whole number", place)
-    return float(text)
 
 
 def correct_for_judge(
@@ -199,28 +184,9 @@ def correct_for_judge(
     return score, Interval(min(ends), max(ends), "jeffreys")
 
 
-def adds_noise(
-    measure: Measure, cells: Array, confusion: Array, *, drawn: JudgeDrawn, seed: int = 0
-) -> bool:
-    """Whether a correction likely errs more than the judge does.
-
-    What the checked sample leaves open of the correction has a variance v; its square is on average
-    the squared bias plus v. So the bias is worth removing where that square is above 2v.
-    """
-    shares = (cells / cells.sum())[None]
-    generator = np.random.default_rng([seed, 8])
-    rates = judge_rates(confusion.T if drawn == "verdict" else confusion)[None]
-    likely = _drawn_rates(confusion, drawn, NO_ERROR, DRAWS, generator)
-    values, best, judged = (
-        _corrected(measure, shares, each, drawn) for each in (likely, rates, np.eye(3)[None])
-    )
-    return bool(0 < (best - judged)[0] ** 2 < 2 * np.nanvar(values))
-
-
 def _drawn_rates(
     confusion: Array, drawn: JudgeDrawn, prior: float, draws: int, generator: np.random.Generator
 ) -> Array:
-    """Rates from their posterior; where nothing was checked the judge is right."""
     table = confusion.T if drawn == "verdict" else confusion
     checked = table.sum(axis=1, keepdims=True) > 0
     shape = np.where(checked, table + prior, np.eye(3) * 1e9)

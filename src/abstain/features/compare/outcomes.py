@@ -1,4 +1,9 @@
-"""Runs compared by a measure of counts: from the outcomes of paired questions."""
+"""Runs compared by a measure of counts: from the outcomes of paired questions.
+
+With partial credit each question is a small cluster of shares right and wrong. Its joint counts are
+the product of what it adds to each run. A difference depends on the counts of each run alone, so
+its influence is exact; swapping whole questions tests it.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +13,39 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison, judge_errors
-from abstain.features.compare.result import Corrected
+from abstain.features.compare.resampled import HALL
+from abstain.features.compare.result import CompareResult, Corrected
 from abstain.features.compare.transitions import origin_of
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes, IntArray, summed
 from abstain.outcomes import EMPTY, KINDS
 from abstain.report.result import ends, finite
+from abstain.runs.partial import check_interval, summed_by
 from abstain.stats import hypotheses, intervals, proportions
-from abstain.stats.delta_method import cells_of, difference, effective, one_run, standard_error
+from abstain.stats.delta_method import (
+    cells_of,
+    difference,
+    effective,
+    influence,
+    one_run,
+    standard_error,
+)
 from abstain.stats.intervals import DEFAULT, OF_ONE_PROPORTION, SMOOTH, Interval
 from abstain.stats.randomisation import PValue, randomise
 
 AT_ONCE = 1 << 16
-"""Questions whose joint counts are taken at once."""
 BLOCK = 1 << 21
 LEAST_RARER = 10
 """Responses with the rarer outcome that a bootstrap of a proportion needs of a run."""
 MOST_CORRECTED = 100
-"""Pairs whose differences are corrected for a judge's errors."""
 NO_SPREAD = 1e-9
 """Standard errors below this are what numerical derivatives leave of none."""
+TIE = 1e-8
+"""What they leave of a question that both runs answer alike."""
 
 
 class OutcomeComparison(comparison.OfQuestions):
@@ -54,8 +69,8 @@ class OutcomeComparison(comparison.OfQuestions):
         self.confusion = None if judge_error is None else judge_errors.read_confusion(judge_error)
         if self.confusion is not None:
             self.drawn = judge_errors.check_drawn(judge_drawn, self.confusion)
-            self.judge: Any = {"confusion": self.confusion, "drawn": self.drawn}
-            self.judge |= {"seed": options.seed}
+            judge = {"confusion": self.confusion, "drawn": self.drawn, "seed": options.seed}
+            self.judge: Any = judge
         data, self.cells = common.evaluation.data, cells_of(chosen)
         self.codes, self.tables = data.ends, self.counts
         self.decides = chosen.definition.takes == "decisions"
@@ -70,7 +85,6 @@ class OutcomeComparison(comparison.OfQuestions):
         of_answers = known.studentised and not self.decides
         self.is_proportion_of_answers = of_answers and known.proportion is not None
         self.lacks_candidates = known.needs_candidates and bool(self.counts.unsplit.any())
-        """Whether the measure needs candidates that nobody knows."""
         self.seeded: Any = {"trials": options.resamples, "seed": options.seed}
         self.drawing: Any = {"level": options.level, **self.seeded}
 
@@ -91,13 +105,11 @@ class OutcomeComparison(comparison.OfQuestions):
         return whole[other, :, run, :]
 
     def by_unit(self, run: int) -> Array:
-        """The cell counts of each cluster, or without clusters of each question."""
         cells, kinds = self.cells.of(self.codes[run]), len(self.cells)
         clustered = self._by_cluster(cells, kinds)
         return np.eye(kinds)[cells] if clustered is None else clustered
 
     def clustered_joint(self, run: int, other: int) -> Array | None:
-        """Joint cell counts of two runs by cluster."""
         k, (one, two) = len(self.cells), self.cells.of(self.codes[[other, run]])
         return self._by_cluster(one.astype(np.int64) * k + two, k * k)
 
@@ -108,7 +120,6 @@ class OutcomeComparison(comparison.OfQuestions):
         return bins.reshape(self.clusters, kinds).astype(np.float64)
 
     def joint_cells(self, of: Sequence[int]) -> Iterator[tuple[list[int], Array, Array | None]]:
-        """Some pairs with their joint counts (pairs, k²), and those by cluster, block by block."""
         size = len(self.cells) ** 2
         at_once = max(1, BLOCK // (size * max(self.clusters or 0, size)))
         for start in range(0, len(of), at_once):
@@ -225,7 +236,18 @@ class OutcomeComparison(comparison.OfQuestions):
             both = zip(joint[:, 1:, 0].sum(axis=1), joint[:, 0, 1:].sum(axis=1), strict=True)
             return [PValue(hypotheses.mcnemar(int(a), int(b)), exact=True) for a, b in both]
         if options.test == "bootstrap":
-            return [self._bootstrapped(k) for k in range(len(wanted))]
+            tested = []
+            for pair, table in zip(wanted, joint, strict=True):
+                values = intervals.resampled(
+                    self.difference.value,
+                    table.ravel().astype(np.float64),
+                    self.clustered_joint(*pair),
+                    trials=options.resamples,
+                    generator=np.random.default_rng(options.seed),
+                )
+                tested.append(PValue(hypotheses.bootstrap_p(values), exact=False))
+                self.step()
+            return tested
         if self.clusters is not None:
             tables = np.stack([self.by_unit(run) for run in range(len(self.runs))])
             flips = hypotheses.Flips(self.clusters, **self.seeded)
@@ -242,24 +264,12 @@ class OutcomeComparison(comparison.OfQuestions):
             ]
         return randomise(self.chosen, joint, progress=self.step, **self.seeded)
 
-    def _bootstrapped(self, number: int) -> PValue:
-        values = intervals.resampled(
-            self.difference.value,
-            self.joint[number].ravel().astype(np.float64),
-            self.clustered_joint(*self.wanted[number]),
-            trials=self.options.resamples,
-            generator=np.random.default_rng(self.options.seed),
-        )
-        self.step()
-        return PValue(hypotheses.bootstrap_p(values), exact=False)
-
     def row(self, run: int) -> dict[str, Any]:
         row: dict[str, Any] = {"numbers": self.counts[run].to_dict()}
         if self.unknown.any() and not self.decides:
             unknown = int(self.unknown[run])
             low, high = judge_errors.bounds_of(self.chosen, self.known[run], unknown)
-            row |= {"unknown": unknown, "all_ways": judge_errors.all_ways(self.chosen, unknown)}
-            row["bounds"] = {self.measure: (finite(low), finite(high))}
+            row |= {"unknown": unknown, "bounds": {self.measure: (finite(low), finite(high))}}
         if self.confusion is not None:
             cells = self.cells.merge(self.counts.table[run])
             score, span = self._corrected(
@@ -267,7 +277,6 @@ class OutcomeComparison(comparison.OfQuestions):
             )
             row["corrected"] = {self.measure: finite(score)}
             row["corrected_intervals"] = {self.measure: ends(span)}
-            row["noisy"] = judge_errors.adds_noise(self.chosen, cells, **self.judge)
         return row
 
     def _corrected(self, cells: Array, clusters: Array | None) -> tuple[float, Interval]:
@@ -275,7 +284,6 @@ class OutcomeComparison(comparison.OfQuestions):
         return judge_errors.correct_for_judge(self.chosen, cells, **how)
 
     def corrected(self) -> tuple[Corrected, ...]:
-        """The differences of the pairs without the judge's errors; of very many pairs none."""
         if self.confusion is None or len(self.wanted) > MOST_CORRECTED:
             return ()
         found = []
@@ -301,3 +309,89 @@ class OutcomeComparison(comparison.OfQuestions):
             facts["corrected"] = self.corrected()
             facts["never_checked"] = judge_errors.never_checked(self.confusion, self.drawn)
         return facts
+
+
+class PartialComparison(OutcomeComparison):
+    """Runs by the sums of their shares, pairs by question or by cluster."""
+
+    def __init__(
+        self,
+        common: comparison.Common,
+        chosen: Measure,
+        options: comparison.Options,
+        by: Sequence[str] = (),
+        judge_error: Any = None,
+        judge_drawn: Any = None,
+    ) -> None:
+        counts = {"by": by, "judge_error": judge_error is not None}
+        counts["test"] = options.test == "mcnemar"
+        for name in (name for name, asked in counts.items() if asked):
+            raise UsageError(
+                f"{option(name)} needs answers that are right or wrong, and "
+                f"{option('partial')} makes shares of them"
+            )
+        check_interval(options.method)
+        super().__init__(common, chosen, options)
+        self.of_questions = self.cluster_of is None
+        if self.cluster_of is None:
+            self.cluster_of, self.clusters = np.arange(self.questions), self.questions
+        data = common.evaluation.data
+        self.every = np.stack([data.each(run) for run in range(len(self.runs))])
+        self.shares = self.cells.merge(self.every)
+
+    @cached_property
+    def joint(self) -> Array:  # type: ignore[override]
+        """Joint sums (pairs, k, k): rows the other run's outcome, columns the run's."""
+        return np.stack([self.shares[other].T @ self.shares[run] for run, other in self.wanted])
+
+    def by_unit(self, run: int) -> Array:
+        return self._in_clusters(self.shares[run])
+
+    def clustered_joint(self, run: int, other: int) -> Array:
+        both = self.shares[other][:, :, None] * self.shares[run][:, None, :]
+        return self._in_clusters(both.reshape(self.questions, -1))
+
+    def _in_clusters(self, table: Array) -> Array:
+        assert self.cluster_of is not None
+        return table if self.of_questions else summed_by(self.cluster_of, table)
+
+    def interval(self, run: int) -> Interval:
+        return intervals.interval(
+            self.chosen,
+            self.counts[run],
+            clusters=self._in_clusters(self.every[run]),
+            method=self.options.method,
+            **self.drawing,
+        )
+
+    def _limits(
+        self, method: str, some: Sequence[int], cells: Array, groups: Array | None, level: float
+    ) -> tuple[Array, Array]:
+        assert groups is not None
+        if method != DEFAULT:
+            return SMOOTH[method](self.difference, cells, groups, level=level)
+        gaps, psi = self.difference.value(cells), influence(self.difference, cells)
+        limits = []
+        for gap, slopes, table in zip(gaps, psi, groups, strict=True):
+            sizes = table.sum(axis=-1)
+            scores = gap * sizes + table @ slopes  # a mean of these is the difference
+            differs = np.abs(scores) > TIE
+            paired = hypotheses.Paired.of(np.where(differs, scores, 0), sizes, differs)
+            limits.append(paired.limits(level))
+        low, high = np.array(limits).T
+        return np.maximum(low, -self.widest), np.minimum(high, self.widest)
+
+    def intervals(self) -> tuple[list[Interval], Array]:
+        spans, errors = super().intervals()
+        usual = (DEFAULT, "mover")
+        return [replace(s, method=HALL) if s.method in usual else s for s in spans], errors
+
+    def row(self, run: int) -> dict[str, Any]:
+        return {"numbers": self.counts[run].to_dict()}
+
+    def facts(self) -> dict[str, Any]:
+        return {**self.common.facts(), "studentised": self.chosen.definition.studentised}
+
+    def result(self, adjusted: Array, plain: Array) -> CompareResult:
+        result = super().result(adjusted, plain)
+        return structs.replace(result, clusters=None) if self.of_questions else result

@@ -43,7 +43,6 @@ VERDICTS = {None: "not tested", True: "differ", False: "not told apart"}
 
 
 def units_text(count: int, unit: str) -> str:
-    """So many questions, topics, queries or clusters."""
     return plural(count, unit, "queries" if unit == "query" else None)
 
 
@@ -64,12 +63,8 @@ class RunRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Responses that were unparseable, failed or missing, over all questions."""
     bounds: Annotated[dict[str, Ends], *BOUNDS] = {}
     """The lowest and the highest score over all ways in which they could have gone."""
-    all_ways: bool = True
-    """Whether every way was looked at, or an even sample of them."""
     corrected: Annotated[dict[str, float | None], CORRECTED] = {}
     corrected_intervals: Annotated[dict[str, Ends], *CORRECTED_ENDS] = {}
-    noisy: bool = False
-    """Whether the correction likely errs more than the judge does."""
     unstated: int = 0
     """Answers without a confidence, where others have one."""
 
@@ -209,7 +204,6 @@ class Origin(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def moves(self) -> dict[str, Move]:
-        """The transitions that change the outcome of some question, the largest worth first."""
         changed = {k: m for k, m in self.transitions.items() if len({*k.split(" → ")}) > 1}
         made = {k: m for k, m in changed.items() if m.questions}
         return dict(sorted(made.items(), key=lambda item: -abs(item[1].worth or 0)))
@@ -266,27 +260,8 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     TABLES: ClassVar = ("main", "pairs", "runs", "transitions", "slices", "contributions")
 
-    def check(self) -> None:
-        """Runs have a score by the measure and the same counts, and pairs are of them."""
-        for row in self.rows:
-            _ = row.counts
-            if [*row.scores, *row.intervals] != [self.measure] * 2:
-                raise ValueError(f"run {row.run} has another score than {self.measure}")
-            if bool(row.numbers) != bool(self.rows[0].numbers):
-                raise ValueError("has runs with other counts")
-        runs = {row.run for row in self.rows}
-        if any({pair.run, pair.against} - runs for pair in self.pairs):
-            raise ValueError("has a pair of a run that has no result")
-        if len({pair.effect is None for pair in self.pairs}) > 1:
-            raise ValueError("has pairs with an effect size and others without")
-        for other in self.more:
-            other.check()
-            if _pairs_of(other) != _pairs_of(self) or other.more:
-                raise ValueError(f"has other runs or pairs by {other.measure}")
-
     @property
     def parts(self) -> tuple[CompareResult, ...]:
-        """The comparison by each measure."""
         return self, *self.more
 
     @property
@@ -299,7 +274,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         return any(pair.effect is not None for pair in self.pairs)
 
     def neighbours(self) -> list[Pair]:
-        """The pairs of runs that stand next to each other."""
         place = {row.run: i for i, row in enumerate(self.rows)}
         return [p for p in self.pairs if abs(place[p.run] - place[p.against]) == 1]
 
@@ -349,10 +323,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         effects = [pair.effect for pair in self.pairs if pair.effect is not None]
         counts = ("standardised", "wins", "ties", "losses")
         return frame.hstack(frame_of_rows(Effect, effects, *counts)) if effects else frame
-
-
-def _pairs_of(result: CompareResult) -> tuple[list[str], list[tuple[str, str]]]:
-    return [row.run for row in result.rows], [(p.run, p.against) for p in result.pairs]
 
 
 OF_SLICES = ("questions", "score", "score_against", "difference", "contribution")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from abstain.features.compare.result import Move, Origin, SliceShare
 from abstain.measures import Measure
@@ -20,17 +20,13 @@ from abstain.measures.definition import Array, Codes
 from abstain.outcomes import DECISIONS, VERDICTS
 from abstain.report.result import finite
 from abstain.runs.gold import Slices
-from abstain.stats.delta_method import FIVE, OF_DECISIONS, Cells, influence, one_run
-
-if TYPE_CHECKING:
-    import polars as pl
+from abstain.stats.delta_method import FIVE, OF_DECISIONS, Functional, influence, one_run
 
 NODES = 12
 FINEST = 30
 """Panels shorten by halves towards both ends, to 2⁻³⁰ of the way: where few are answered at one
 end, a ratio changes fastest there."""
 DECIMALS = 9
-"""What numerical derivatives are good for: equal gradients come out equal."""
 NOISE = 1e-8
 NO_DIFFERENCE = 1e-12
 RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
@@ -86,9 +82,8 @@ def _by_decision(contributions: Array, decided: Codes) -> dict[str, float | None
     """
     declined = (decided == DECISIONS.index("wrongly_declined")).any(axis=0)
     where = np.where(decided[0] >= DECISIONS.index("wrongly_answered"), 0, np.where(declined, 1, 2))
-    sums = np.bincount(where, contributions, minlength=3)
-    names = ("refusing", "answering", "knowing")
-    return {name: finite(value) for name, value in zip(names, sums, strict=True)}
+    sums = map(finite, np.bincount(where, contributions, minlength=3))
+    return dict(zip(("refusing", "answering", "knowing"), sums, strict=True))
 
 
 def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
@@ -97,9 +92,14 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
     NaN where a run has no score. What a kink on the way leaves over is added by the least change
     of φ, so that the worths add up.
     """
-    f = one_run(measure, _cells(measure))
+    f = _of_five(measure)
     start, end = np.asarray(other, np.float64), np.asarray(ours, np.float64)
-    at, weights = _graded_nodes()
+    half = np.append(0.0, 0.5 ** np.arange(FINEST, 0, -1.0))
+    edges = np.append(half, 1 - half[-2::-1])
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    width = np.diff(edges)[:, None]
+    at = (edges[:-1, None] + width * (nodes + 1) / 2).ravel()
+    weights = (width * weights / 2).ravel()
     way = start * (1 - at[:, None]) + end * at[:, None]
     phi = np.asarray(np.round((weights[:, None] * influence(f, way)).sum(axis=0), DECIMALS))
     moved, n = end - start, start.sum()
@@ -111,19 +111,8 @@ def path_gradient(measure: Measure, other: Array, ours: Array) -> Array:
     return phi
 
 
-def _cells(measure: Measure) -> Cells:
-    """Five cells of any measure: outcomes with candidates, or decisions."""
-    return OF_DECISIONS if measure.definition.takes == "decisions" else FIVE
-
-
-def _graded_nodes() -> tuple[Array, Array]:
-    """Gauss–Legendre nodes and weights on [0, 1], in panels that halve towards both ends."""
-    half = np.append(0.0, 0.5 ** np.arange(FINEST, 0, -1.0))
-    edges = np.append(half, 1 - half[-2::-1])
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    width = np.diff(edges)[:, None]
-    at = edges[:-1, None] + width * (nodes + 1) / 2
-    return at.ravel(), (width * weights / 2).ravel()
+def _of_five(measure: Measure) -> Functional:
+    return one_run(measure, OF_DECISIONS if measure.definition.takes == "decisions" else FIVE)
 
 
 def _knowing(phi: Array) -> Array:
@@ -144,8 +133,7 @@ def _knowing(phi: Array) -> Array:
 def in_slices(
     measure: Measure, other: Codes, ours: Codes, contributions: Array, slices: Sequence[Slices]
 ) -> tuple[tuple[SliceShare, ...], tuple[str, ...]]:
-    """Each attribute's slices, the largest contribution first, and Simpson's reversals."""
-    f = one_run(measure, _cells(measure))
+    f = _of_five(measure)
 
     def value(codes: Codes) -> float:
         return float(f.value(np.bincount(codes, minlength=5).astype(float)))

@@ -24,7 +24,6 @@ from abstain.report.view import listed, measure_summary
 
 MOST_SLICES = 12
 MOST_PAIRS = 60
-"""Pairs that a chart holds."""
 
 MEASURE = Column("measure", means="what the two scores are by", plain=True)
 ABOVE, BELOW = "†", "‡"
@@ -54,7 +53,6 @@ class View(view.View[CompareResult]):
         return self._pairs(list(self.result.pairs), full=True)
 
     def _runs(self, *, bars: bool = False) -> Grid:
-        """The runs with their intervals and groups; a page has bars of outcomes."""
         c, rows = self.result, self.result.rows
         if c.more:
             return systems(c, whole=bars)
@@ -101,7 +99,6 @@ class View(view.View[CompareResult]):
         return Grid(columns, [*rows, ["the same", origin.same, 0.0]], title=title)
 
     def _slices(self, origin: Origin, most: int | None = None, title: str = "") -> Grid:
-        """The slices by what they contribute; of each attribute the largest."""
         pair, shown = self.result.pairs[0], []
         for attribute in dict.fromkeys(s.attribute for s in origin.slices):
             slices = [s for s in origin.slices if s.attribute == attribute]
@@ -117,7 +114,7 @@ class View(view.View[CompareResult]):
         for figure, c in zip(dots, self.result.parts, strict=False):
             spanned = f" with {100 * c.level:g} % intervals" if c.interval_method else ""
             figure.spec["title"] = c.measure + spanned
-        return coloured({each.name: each.spec for each in (*dots, *self._differences())})
+        return coloured({each.name: each.spec for each in (*dots, *differences(self.result))})
 
     def _dots(self, **most: int) -> list[Figure]:
         figures: list[Figure] = []
@@ -125,10 +122,6 @@ class View(view.View[CompareResult]):
             rows = [(row.run, row.score, *row.interval) for row in c.rows]
             figures += dot_figure(f"scores{number or ''}", rows, c.measure, **most)
         return figures
-
-    def _differences(self) -> list[Figure]:
-        parts = enumerate(self.result.parts)
-        return [each for k, c in parts for each in differences_figure(c, f"differences{k or ''}")]
 
     def page(self) -> Page:
         c = self.result
@@ -157,7 +150,7 @@ class View(view.View[CompareResult]):
             filters=("run", "against", *["measure"][: len(c.more)], "verdict"),
             beneath=("against", *["measure"][: len(c.more)]),
         )
-        yield Section("pairs", "Pairs", figures=self._differences(), tables=[pairs])
+        yield Section("pairs", "Pairs", figures=[*differences(c)], tables=[pairs])
         if (origin := c.origin) is not None:
             tables = [PageTable("moves", "Moves", "", self._moves(origin))]
             if origin.slices:
@@ -165,22 +158,23 @@ class View(view.View[CompareResult]):
             yield Section("origin", "Where the difference comes from", tables=tables)
 
 
-def differences_figure(c: CompareResult, name: str) -> Iterator[Figure]:
-    """Every pair with its interval, unless there are too many to read."""
+def differences(c: CompareResult) -> Iterator[Figure]:
     names = ("pair", "difference", "low", "high", "p")
-    known = [p for p in c.pairs if p.difference is not None]
-    rows = [(f"{p.run} − {p.against}", p.difference, *p.interval, p.p_adjusted) for p in known]
-    data = [dict(zip(names, row, strict=True)) for row in rows]
-    if not 0 < len(data) <= MOST_PAIRS:
-        return
-    pairs = [str(row["pair"]) for row in data]
-    span, dots = dots_and_spans("difference", "pair", pairs, x_title="difference")
-    dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
-    dashed = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
-    zero = {"mark": dashed, "encoding": {"x": {"datum": 0}}}
-    spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
-    caption = f"{plural(len(data), 'difference')}, with intervals where there are some."
-    yield Figure(name, caption, spec, title=f"Differences in {c.measure}")
+    for number, part in enumerate(c.parts):
+        known = [p for p in part.pairs if p.difference is not None]
+        rows = [(f"{p.run} − {p.against}", p.difference, *p.interval, p.p_adjusted) for p in known]
+        data = [dict(zip(names, row, strict=True)) for row in rows]
+        if not 0 < len(data) <= MOST_PAIRS:
+            continue
+        pairs = [str(row["pair"]) for row in data]
+        span, dots = dots_and_spans("difference", "pair", pairs, x_title="difference")
+        dots["encoding"]["y"]["axis"] = span["encoding"]["y"]["axis"] = {"labelLimit": 260}
+        dashed = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
+        zero = {"mark": dashed, "encoding": {"x": {"datum": 0}}}
+        spec = chart("", data, [span, zero, dots], height=max(80, 22 * len(data)))
+        caption = f"{plural(len(data), 'difference')}, with intervals where there are some."
+        title = f"Differences in {part.measure}"
+        yield Figure(f"differences{number or ''}", caption, spec, title=title)
 
 
 def _score(c: CompareResult, part: CompareResult) -> tuple[Column, list[Cell]]:
@@ -189,7 +183,6 @@ def _score(c: CompareResult, part: CompareResult) -> tuple[Column, list[Cell]]:
 
 
 def systems(c: CompareResult, *, whole: bool = False) -> Grid:
-    """Runs by measures, with groups; on a page (`whole`) with intervals and outcomes too."""
     columns = columns_of(RunRow, c.rows, "run", *["bar"][: whole and bool(c.rows[0].numbers)])
     for part in c.parts:
         columns.append(_score(c, part))
@@ -239,7 +232,6 @@ def marked(c: CompareResult) -> Grid:
 
 
 def caption(c: CompareResult) -> str:
-    """What the marks stand for: test, correction, level."""
     if c.against is None:
         what = "Superscripts name the runs that a run is significantly better than"
     else:

@@ -32,9 +32,7 @@ TESTS = {
 }
 MOST_QUESTIONS = 5
 SAME = 1e-12
-"""Contributions nearer than this are equal."""
 FEW_PAIRS = 3
-"""Corrected differences that are put in words."""
 SEEN = 60
 """What one topic in 20 decides is seen in 95 % of samples of 60."""
 OF_SCORES = METHODS | {
@@ -46,24 +44,20 @@ OF_DECISIONS = {
     "answering": "from answering or declining what can be answered",
     "refusing": "from what was done where no answer was due",
 }
-"""The parts of a difference, where the data mark what can be answered."""
 
 
 def sentences(c: CompareResult) -> list[str]:
-    """All of it, by every measure."""
     says = (compared, verdict, judge_words, plain_words, origin_words, unknown_words)
     every = (of_each(c, say) for say in (*says, plan_words, method_words, note_words))
     return [*chain.from_iterable(every), *policy_words(c.policy, c.touched)]
 
 
 def heading(c: CompareResult, part: CompareResult) -> str:
-    """A measure, with the number of questions where that is not the same for all of them."""
     differ = len({each.questions for each in c.parts}) > 1
     return part.measure.removeprefix("mean ") + (f" ({part.questions:,})" if differ else "")
 
 
 def of_each(c: CompareResult, say: Callable[[CompareResult], list[str]]) -> list[str]:
-    """What there is to say of each measure; what holds for all of them without naming one."""
     whose: dict[str, list[str]] = {}
     for part in c.parts:
         for text in say(part):
@@ -91,7 +85,6 @@ def compared(c: CompareResult) -> list[str]:
 
 
 def _independent(c: CompareResult) -> tuple[int, str]:
-    """How many independent units there are, and what one is called."""
     return (c.questions, c.unit) if c.clusters is None else (c.clusters, "cluster")
 
 
@@ -100,11 +93,9 @@ def _at_level(c: CompareResult) -> str:
 
 
 def verdict(c: CompareResult) -> list[str]:
-    """Which differences are real."""
     tested = [p for p in c.pairs if p.differs is not None]
-    untested = [p.no_test for p in c.pairs if p.no_test]
     sentences = []
-    if untested:
+    if untested := [p.no_test for p in c.pairs if p.no_test]:
         count = plural(len(untested), "pair has", "pairs have")
         sentences.append(f"{count} no verdict: {first_few(untested)}.")
     if not tested:
@@ -156,23 +147,18 @@ def _floor(c: CompareResult, tested: int) -> list[str]:
         floor, source, cure = by_resamples, f"{c.resamples:,} resamples", "use more resamples"
     if c.test in ("t", "student") or floor * times <= (c.alpha if times == 1 else c.alpha / 2):
         return []
-    after = (
-        f" ({min(1.0, floor * times):.3g} after {c.correction.title()}'s correction)"
-        if times > 1
-        else ""
-    )
+    after = f" ({min(1.0, floor * times):.3g} after {c.correction.title()}'s correction)"
+    after *= times > 1
     none = f": no difference can be significant {_at_level(c)}; {cure}"
     return [f"With {source} no p is below {floor:.3g}{after}{none * (floor * times > c.alpha)}."]
 
 
 def _is_random(c: CompareResult) -> bool:
-    """Whether the p-values depend on random draws."""
     exact = all(p.exact for p in c.pairs if p.p is not None)
     return c.test in ("randomisation", "bootstrap") and not exact
 
 
 def distinct_from(c: CompareResult, run: str) -> str:
-    """From how many other runs a run differs; empty where it was compared with none."""
     verdicts = [p.differs for p in c.pairs if run in (p.run, p.against) and p.differs is not None]
     if not verdicts:
         return ""
@@ -180,15 +166,13 @@ def distinct_from(c: CompareResult, run: str) -> str:
 
 
 def plain_words(c: CompareResult) -> list[str]:
-    """What the plain t-test would say where the more careful one says something else."""
-    other = [(p, p.plain_p) for p in c.pairs if p.plain_p is not None]
     texts = [
         f"{pair.run} and {pair.against} {'differ' if p <= c.alpha else 'do not differ'} "
         + f"(p = {p_text(p)})".replace("= <", "< ")
-        for pair, p in other
+        for pair in c.pairs
+        if (p := pair.plain_p) is not None
     ]
-    what = "By the plain paired t-test (student) instead"
-    return [f"{what}, {first_few(texts)}."] if other else []
+    return [f"By the plain paired t-test (student) instead, {first_few(texts)}."] if texts else []
 
 
 def origin_words(c: CompareResult) -> list[str]:
@@ -224,11 +208,7 @@ def unknown_words(c: CompareResult) -> list[str]:
     text = f"{responses} unknown (unparseable, failed or missing)"
     if not total or not all(row.bounds for row in c.rows):
         return [f"{text}."] if total else []
-    above, below = (c.rows if c.higher_is_better else c.rows[::-1])[:: len(c.rows) - 1]
-    low, high = above.bounds[c.measure][0], below.bounds[c.measure][1]
-    reverse = len(c.rows) == 2 and (low is None or high is None or low <= high)
-    why = " and could reverse the order of the two runs" if reverse else ""
-    return [f"{text}{why}: worst and best bound the score over all their outcomes."]
+    return [f"{text}: worst and best bound the score over all their outcomes."]
 
 
 def judge_words(c: CompareResult) -> list[str]:
@@ -242,21 +222,13 @@ def judge_words(c: CompareResult) -> list[str]:
     sentences = [f"{text} Differences and their p are as the judge graded, not corrected."]
     judged = {(pair.run, pair.against): pair.difference or 0.0 for pair in c.pairs}
     turned = [o for o in c.corrected if (o.difference or 0.0) * judged[o.run, o.against] < 0]
-    shown = c.corrected if len(c.corrected) <= FEW_PAIRS else turned
-    for one in shown[:FEW_PAIRS]:
+    for one in (c.corrected if len(c.corrected) <= FEW_PAIRS else turned)[:FEW_PAIRS]:
         low, high = map(score_text, one.interval)
         ahead = one.run if judged[one.run, one.against] > 0 else one.against
         sentences.append(
             f"Corrected, {one.run} − {one.against} is {score_text(one.difference)} "
             f"({100 * c.level:g} % interval {low} to {high})"
             f"{f'; the judge puts {ahead} ahead' if one in turned else ''}."
-        )
-    if len(shown) > FEW_PAIRS:
-        sentences.append(f"The correction turns the order of {plural(len(shown), 'pair')} in all.")
-    if noisy := [row.run for row in c.rows if row.noisy]:
-        sentences.append(
-            f"For {first_few(noisy)} the correction likely adds more error than it removes: "
-            f"{checked} do not show a bias of the judge."
         )
     return sentences
 
@@ -304,7 +276,6 @@ def method_words(c: CompareResult) -> list[str]:
 
 
 def test_text(c: CompareResult) -> str:
-    """The test that gave p."""
     test = TESTS.get(c.test, c.test)
     if c.test == "randomisation":
         test += " (not of means alone)" if c.of_scores else ""
@@ -314,7 +285,6 @@ def test_text(c: CompareResult) -> str:
 
 
 def corrected_text(c: CompareResult) -> str:
-    """How p is corrected, and over what."""
     over = {"all": " over all measures", "measure": " for each measure alone"}[c.family]
     text = CORRECTIONS.get(c.correction, c.correction)
     return text + (over if c.together > 1 and c.correction != "none" else "")

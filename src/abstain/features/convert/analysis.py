@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import msgspec
 import narwhals as nw
 import polars as pl
-from msgspec import structs
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, option
+from abstain.errors import InputError, UsageError, option, plural
 from abstain.io.files import bare_name, is_bundle
 from abstain.io.frames import check_mapping, collect, open_table, rename
+from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, format_of_name, write_table
-from abstain.reading import Align, Reading
+from abstain.reading import Reading, ReadingOptions
 from abstain.runs.gold import by_position, read_gold
+from abstain.runs.judge import NO
 from abstain.runs.log_tasks import as_one_table
 from abstain.runs.refusals import STAND, blanked, with_refusals
 from abstain.runs.responses import CLUSTER, RULE, RUN, Responses, opened_runs, with_our_names
+
+PLACE, TEXT, VOTES = "__row", "__text", "__votes"
 
 
 class Converted(NamedTuple):
@@ -37,14 +39,9 @@ def convert(
     target: str | os.PathLike[str],
     *,
     to: str | None = None,
-    format: str | None = None,
-    pick: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    detect_refusals: str | Sequence[str] = (),
-    refusal_pattern: str | Sequence[str] = (),
     gold: Any = None,
-    align: Align = "id",
     vote: bool = False,
+    **options: Unpack[ReadingOptions],
 ) -> Converted:
     """Write a gold or a run in another format, its known columns under their known names.
 
@@ -55,37 +52,12 @@ def convert(
         source: A table in any format, or a folder of logs.
         target: The file to write, which may be there already.
         to: csv, tsv, jsonl, json, parquet or qa4mre; by default the ending of `target`.
-        format: The format of the source where it is not evident, or a tool's log.
-        pick: What to pick of a tool's log.
-        columns: Known name to actual name.
-        detect_refusals: Languages in which refusals are looked for; they become blanks.
-        refusal_pattern: Regular expressions by which texts decline besides.
         gold: With `align="position"`, the gold (or the test set) whose ids a run is to have.
-        align: `position` gives the n-th response the id of the gold's n-th question.
         vote: Make one response of several samples of a question: the majority's answer, with the
             share of the samples that agree as confidence.
+        options: Those of `read` that are about files and refusals, which become blanks; `align`.
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        detect_refusals=detect_refusals,
-        refusal_pattern=refusal_pattern,
-        align=align,
-    )
-    return converted(source, target, reading, to=to, gold=gold, vote=vote)
-
-
-def converted(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    reading: Reading,
-    *,
-    to: str | None = None,
-    gold: Any = None,
-    vote: bool = False,
-) -> Converted:
-    """As `convert`, for a `Reading` that is there already."""
+    reading = Reading.of(**options)
     if (gold is None) == (reading.align == "position"):
         both = f"{option('gold', 'GOLD')} and {option('align', 'position')}"
         raise UsageError(f"{both} go together: they give a run the ids of the gold")
@@ -115,8 +87,6 @@ def converted(
         frame = frame.with_columns(pl.lit(run).alias("run"))
     notes = list(table.notes)
     if vote:
-        from abstain.features.convert.vote import voted
-
         frame, note = voted(frame, table.name)
         notes = [each.removesuffix(STAND) for each in notes]  # a vote asks no gold
         notes.append(f"{target}: {note}")
@@ -132,10 +102,9 @@ def converted(
 
 
 def _aligned(table: Table, gold: Any, name: str, reading: Reading) -> Table:
-    """A run with the gold's ids, in its order."""
     if "answer" not in table.columns:
         raise InputError("has no column 'answer', expected a run", table.name)
-    standard = read_gold(gold, structs.replace(reading, format=None, pick={}), answers=False)
+    standard = read_gold(gold, replace(reading, format=None, pick={}), answers=False)
     run = None if "run" in table.columns else name
     return by_position(Responses(table, run), standard).table
 
@@ -145,7 +114,7 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
     if not is_bundle(source):
         table = open_table(source, format=reading.format, pick=reading.pick)
         return replace(table, refusals=reading.refusals)
-    sources = opened_runs(os.fspath(source), structs.replace(reading, columns={}))
+    sources = opened_runs(os.fspath(source), replace(reading, columns={}))
     if len(sources) == 1:
         return sources[0].table  # which has a name already
     named = [
@@ -163,3 +132,50 @@ def _with_cluster(frame: pl.DataFrame, declared: str, name: str) -> tuple[pl.Dat
         return frame, f"{name}: for intervals, cluster by the column {declared}, as the log does"
     named = frame.with_columns(pl.col(declared).alias(CLUSTER))
     return named, f"{name}: the column {CLUSTER} names the clusters that intervals use"
+
+
+def voted(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:
+    """A row for each question of each run, and what there is to say of ties.
+
+    Self-consistency (Wang et al. 2023): confidence is the share of the samples that agree.
+
+    Answers are the same where they differ in case, width and punctuation alone. The first of tied
+    ones is taken. Blanks count as samples: more of them than of any answer make a blank, whose
+    candidate that answer is; as many are a tie, which the answer wins.
+    """
+    for column in ("question", "answer"):
+        if column not in rows.columns:
+            raise InputError(f"has no column '{column}', expected samples to vote on", name)
+    keys = [key for key in ("run", "question") if key in rows.columns]
+    if not rows.select(keys).is_duplicated().any():
+        raise InputError("has one row for each question, expected several samples", name)
+    text = pl.col("answer").cast(pl.String).fill_null("").str.strip_chars()
+    if "answered" in rows.columns:
+        declined = pl.col("answered").cast(pl.String).str.to_lowercase().is_in(list(NO))
+        text = pl.when(declined.fill_null(value=False)).then(pl.lit("")).otherwise(text)
+    normal, rows = matcher("text"), rows.with_columns(text.alias("answer")).with_row_index(PLACE)
+    texts = rows["answer"].unique().to_list()
+    same = pl.col("answer").replace_strict(texts, [normal(t) or t for t in texts])
+    counted = (
+        rows.group_by(*keys, same.alias(TEXT))
+        .agg(pl.col(PLACE).min(), pl.len().alias(VOTES))
+        .sort(pl.col(TEXT) == "", -pl.col(VOTES).cast(pl.Int64), PLACE)  # blanks last
+    )
+    most = pl.col(VOTES).filter(pl.col(TEXT) != "").max()
+    questions = counted.group_by(keys, maintain_order=True).agg(
+        pl.col(PLACE).first(),
+        blank=pl.col(VOTES).filter(pl.col(TEXT) == "").sum() > most.fill_null(0),
+        tied=(pl.col(VOTES) == most).sum() > 1,
+        confidence=most / pl.col(VOTES).sum(),
+    )
+    stale = ("answered", "why", "confidence", "candidate")
+    kept = rows.drop(stale, strict=False).join(questions.drop(keys), on=PLACE).sort(PLACE)
+    blank, nothing = pl.col("blank"), pl.lit("")
+    made = kept.with_columns(
+        answer=pl.when(blank).then(nothing).otherwise("answer"),
+        candidate=pl.when(blank).then("answer").otherwise(nothing),
+    )
+    note = f"{plural(rows.height, 'sample')} became {plural(made.height, 'response')}"
+    if ties := int(made["tied"].sum()):
+        note += f", {ties:,} of them tied: the answer sampled first is taken"
+    return made.drop(PLACE, "blank", "tied"), note

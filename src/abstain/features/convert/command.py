@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Words, argument, command, option
@@ -53,7 +54,8 @@ def convert(
     to_format: str | None,
     force: bool,
 ) -> None:
-    """Convert a gold or a run between CSV, TSV, JSONL, Parquet and QA4MRE XML, plain, .gz or .zst.
+    """Convert a gold or a run between CSV, TSV, JSONL and Parquet, a gold from QA4MRE XML and a run
+    from or into it; all plain, .gz or .zst.
 
     \b
     abstain convert run.csv run.parquet
@@ -62,11 +64,11 @@ def convert(
     abstain convert samples.jsonl run.csv --vote
     abstain convert shifted.xml run.xml --gold gold.xml --align position
     """
-    from abstain.features.convert.analysis import converted
+    from abstain.features.convert.analysis import convert as written
 
     if target.exists() and not force:
         raise UsageError(f"{target} exists; --force overwrites it")
-    written = converted(source, target, reading, to=to_format, gold=gold, vote=vote)
-    for note in written.notes:
+    made = written(source, target, to=to_format, gold=gold, vote=vote, **asdict(reading))
+    for note in made.notes:
         click.echo(note, err=True)
-    click.echo(f"{target}: {plural(written.rows, 'row')}", err=True)
+    click.echo(f"{target}: {plural(made.rows, 'row')}", err=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,7 +30,7 @@ from abstain.features.curve.result import (
     check_bins,
 )
 from abstain.measures import Measure, count_measure, measure, swept
-from abstain.measures.answers import Groups
+from abstain.measures.answers import Answers, Groups
 from abstain.measures.definition import Array, IntArray
 from abstain.outcomes import (
     EXCLUDED,
@@ -41,14 +41,11 @@ from abstain.outcomes import (
     reasons_named,
 )
 from abstain.report.result import defined, finite, number, read_as
+from abstain.runs.evaluation import Evaluation
 from abstain.runs.judge import KIND
 from abstain.runs.sources import answers_of
 from abstain.stats.curves import Curve, evenly, top
 from abstain.stats.intervals import check_level
-
-if TYPE_CHECKING:
-    from abstain.measures.answers import Answers
-    from abstain.runs.evaluation import Evaluation
 
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 SHOWN = (21, 101, 500)
@@ -132,7 +129,6 @@ def curve(
 
 
 def split_measures(measures: Sequence[str | Measure]) -> tuple[tuple[Measure, ...], Measure]:
-    """Measures of confidence, and the one measure of counts to follow along the curve."""
     chosen = list(dict.fromkeys(measure(item) for item in swept(measures)))
     for item in chosen:
         if item.definition.takes not in ("counts", "confidence"):
@@ -184,11 +180,6 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     as the run did, but blindly, changes; choosing: what choosing them as the run did adds; left:
     what answering exactly what it gets right would add. Questions without answer or candidate are
     blank in every part.
-
-    >>> counts = Counts(right=3, unanswered_right=1, unanswered_wrong=1)
-    >>> parts = decompose("as submitted", counts, measure("c@1"))
-    >>> parts.knowing, round(parts.silence, 3), round(parts.choosing, 3)
-    (0.8, -0.128, 0.168)
     """
     right, wrong = k.right + k.unanswered_right, k.wrong + k.unanswered_wrong
     forced = measure(
@@ -282,7 +273,6 @@ def _table(counted: pl.DataFrame, policy: Policy, bins: int) -> IntArray:
 
 
 def _binned(run: str, counts: Counts, table: IntArray, along: Measure, points: int) -> BinnedRun:
-    """The curve of a run, and the area under it."""
     bins = len(table) - 2
     filled = np.flatnonzero(table.sum(axis=1))
     wrong, right = table[filled].T

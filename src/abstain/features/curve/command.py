@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts")
 COUNTED = SHOWN[:3]
-"""What can be shown of confidences that were counted in bins."""
 
 
 @command

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,17 +23,14 @@ from abstain.features.curve.result import Band, Comparison, Decision, Way
 from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED
 from abstain.report.result import finite
+from abstain.runs.evaluation import Evaluation
 from abstain.runs.sources import count_stated, has_answer
-
-if TYPE_CHECKING:
-    from abstain.runs.evaluation import Evaluation
 
 GRID = 100
 DRAWS = 2000
 ADDED = 3.0
 """Answers of each kind that are added before a variance is estimated."""
 SAME = 1e-12
-"""Differences up to this are rounding."""
 
 
 class _Banded(NamedTuple):
@@ -75,7 +72,18 @@ def decision(
     for first, second in _leaders(means, runs):
         one, other = (_contributions(evaluation, n, t, chosen) for n in (first, second))
         band = _band(one - other, (np.ones(GRID), -np.ones(GRID)), level, seed)
-        compared.append(_compared(runs[first], runs[second], t, band))
+        live, gap = np.flatnonzero(np.abs(band.value) > SAME).tolist(), band.value
+        ahead = [runs[first if gap[at] > 0 else second] for at in live]
+        turns = [_root(t, gap, i, j) for i, j in pairwise(live) if gap[i] * gap[j] < 0]
+        compared.append(
+            Comparison(
+                first=runs[first],
+                second=runs[second],
+                leader=ahead[0] if ahead else None,
+                crossings=tuple(turns),
+                undecided=_undecided(t, band),
+            )
+        )
     return Decision(
         way=chosen,
         level=level,
@@ -116,49 +124,23 @@ def _band(values: Array, extremes: tuple[Array, Array], level: float, seed: int)
     added = np.sqrt(ADDED) * (np.stack(extremes) - mean)
     centred = np.concatenate([kept - mean, added])
     covariance = centred.T @ centred / (size - 1) / size
-    error = np.sqrt(np.diag(covariance))
-    half = _critical(covariance, error, level, seed) * error
+    error, half = np.sqrt(np.diag(covariance)), 0.0
+    live = error > 1e-12
+    if live.any():  # the quantile of the largest |z| over t
+        correlation = covariance[np.ix_(live, live)] / np.outer(error[live], error[live])
+        values, vectors = np.linalg.eigh(correlation)
+        root = vectors * np.sqrt(np.clip(values, 0, None))
+        draws = np.random.default_rng(seed).standard_normal((DRAWS, root.shape[1])) @ root.T
+        half = np.quantile(np.abs(draws).max(axis=1), level) * error
     return _Banded(mean, mean - half, mean + half)
 
 
-def _critical(covariance: Array, error: Array, level: float, seed: int) -> float:
-    """The quantile of the largest |z| over t."""
-    live = error > 1e-12
-    if not live.any():
-        return 0.0
-    correlation = covariance[np.ix_(live, live)] / np.outer(error[live], error[live])
-    values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.clip(values, 0, None))
-    draws = np.random.default_rng(seed).standard_normal((DRAWS, root.shape[1])) @ root.T
-    return float(np.quantile(np.abs(draws).max(axis=1), level))
-
-
-def _compared(first: str, second: str, t: Array, band: _Banded) -> Comparison:
-    """Two runs, by the difference of the one to the other and its band."""
-    live = np.flatnonzero(np.abs(band.value) > SAME).tolist()
-    leader = None
-    if live:
-        leader = first if band.value[live[0]] > 0 else second
-    crossings = [
-        _root(t, band.value, i, j) for i, j in pairwise(live) if band.value[i] * band.value[j] < 0
-    ]
-    return Comparison(
-        first=first,
-        second=second,
-        leader=leader,
-        crossings=tuple(crossings),
-        undecided=_undecided(t, band),
-    )
-
-
 def _root(t: Array, line: Array, i: int, j: int) -> float:
-    """Where the straight line between two points is 0."""
     share = min(line[i] / (line[i] - line[j]), 1.0)
     return float(t[i] + share * (t[j] - t[i]))
 
 
 def _undecided(t: Array, band: _Banded) -> tuple[tuple[float, float], ...]:
-    """Stretches of t where the band holds 0."""
     inside = (band.low <= SAME) & (band.high >= -SAME)
     spans: list[tuple[float, float]] = []
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))

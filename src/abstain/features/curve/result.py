@@ -25,7 +25,6 @@ Where: TypeAlias = Literal["as submitted", "best in hindsight"]
 Column: TypeAlias = "tuple[float | None, ...]"
 
 PENALISED_AT = tuple(i / 50 for i in range(41))
-"""The t at which a run's `penalised` scores are."""
 MOST_BINS = 1 << 20
 
 
@@ -44,7 +43,6 @@ class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def thresholds(self) -> list[float | None]:
-        """Thresholds to hold a confidence against: ∞ answers nothing."""
         return [math.inf, *self.threshold[1:]]
 
 
@@ -89,21 +87,8 @@ class Followed(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the best point answers even what has no confidence."""
     points: Points | None = None
 
-    def check(self) -> None:
-        """Refuse points without all their numbers, and right answers beyond all answers."""
-        if (points := self.points) is None:
-            return
-        columns = (points.threshold, points.answered, points.right, points.score)
-        if (
-            {len(column) for column in columns} != {len(points.right) or 1}
-            or not self.counts.n > 0
-            or not all(0 <= r <= n for r, n in zip(points.right, points.answered, strict=True))
-        ):
-            raise ValueError(f"the curve of run {self.run!r} lacks points or numbers")
-
     @property
     def counts(self) -> Counts:
-        """The run as submitted, as measures take it."""
         return Counts.from_dict(self.numbers)
 
     @property
@@ -186,22 +171,12 @@ class CurveResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cu
 
     TABLES = ("main", "risk", "measure", "reliability", "decision", "roc", "parts")
 
-    def check(self) -> None:
-        """Every point has all its numbers, every run all scores."""
-        for run in self.runs:
-            run.check()
-            if [*run.scores] != [*self.measures]:
-                raise ValueError(f"the scores of run {run.run!r} are others than the measures")
-
     @property
     def by_name(self) -> list[RunCurve]:
         return sorted(self.runs, key=lambda run: run.run)
 
-    def _frame(self, table: str) -> pl.DataFrame:
-        return self.thinned(table)
-
-    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
-        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+    def _frame(self, table: str, points: int = 0) -> pl.DataFrame:
+        """With at most so many points of each curve; 0: all that are held."""
         if table == "main":
             names = (f"best {self.along}", "threshold", "coverage", f"{self.along} as submitted")
             rows: list[tuple[Any, ...]] = [
@@ -246,9 +221,7 @@ def numbers_of_runs(rows: list[tuple[Any, ...]], *names: str) -> pl.DataFrame:
 
 FACTS: dict[str, type[Facts]] = {"reliability": Bin, "parts": Parts}
 HEADINGS = {"low": "from", "high": "to"}
-"""Where a column of facts is not called as its field."""
 POINT = ("run", "threshold", "coverage", "answered", "right", "wrong")
-"""What is known of a point whatever is followed along a curve."""
 
 
 def curve_frame(runs: Iterable[Followed], most: int, *names: str) -> pl.DataFrame:
@@ -289,17 +262,8 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
 
     TABLES = ("main", "points")
 
-    def check(self) -> None:
-        """Bins have exact edges, and every point has all its numbers."""
-        check_bins(self.bins)
-        for run in self.runs:
-            run.check()
-
-    def _frame(self, table: str) -> pl.DataFrame:
-        return self.thinned(table)
-
-    def thinned(self, table: str, points: int = 0) -> pl.DataFrame:
-        """As `to_frame`, with at most so many points of each curve; 0: all that are held."""
+    def _frame(self, table: str, points: int = 0) -> pl.DataFrame:
+        """With at most so many points of each curve; 0: all that are held."""
         if table != "main":
             names = {"risk": ("risk",), "measure": (self.along,)}
             return curve_frame(self.runs, points, *names.get(table, ("risk", self.along)))

@@ -68,7 +68,6 @@ TABLES = {
     "roc": ("roc_points", "ROC of the decision to give an answer: the points"),
     "parts": ("parts", "Knowing and choosing"),
 }
-"""The key and title of each table of a page."""
 CURVES = ("risk", "measure", "reliability", "roc")
 MOST_RUNS = 8
 ANSWERED = "share of questions answered"
@@ -76,9 +75,7 @@ PENALISED = "S = c − t/(1−t)·w"
 ON_PAGE, IN_FILE = 101, 500
 """Points of a curve that are drawn."""
 SQUARE = 400
-"""Pixels of a side where both axes are the same kind of share."""
 STEP = 0.01
-"""Between two t of a decision curve."""
 
 Rows = list[dict[str, Any]]
 Layer = dict[str, Any]
@@ -94,8 +91,7 @@ class Curves(view.View[C]):
         return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
 
     def tables(self, *, show: str = "summary", points: int = 21, **options: Any) -> list[Grid]:
-        """One table: a line for each run, or a block of so many points for each."""
-        frame = self.result.thinned("main" if show == "summary" else show, points)
+        frame = self.result._frame("main" if show == "summary" else show, points)
         grid = frame_grid(frame, apart=show != "summary")
         together = TOGETHER.get(show, ())
         grid.columns = [replace(c, joined=c.name.endswith(together)) for c in grid.columns]
@@ -103,11 +99,9 @@ class Curves(view.View[C]):
         return [grid]
 
     def reading(self, show: str, grid: Grid) -> list[str]:
-        """What it takes to read a table."""
         raise NotImplementedError
 
     def notes(self, *notes: str) -> list[str]:
-        """What stands below: what was read, answers without a confidence, notes, the policy."""
         result: CurveResult | HistogramResult = self.result
         reading: list[str] = []
         for run in sorted(result.runs, key=lambda run: run.run):
@@ -133,7 +127,7 @@ class View(Curves[CurveResult]):
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
         notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
         if show == "summary":
-            notes += self._undefined()
+            notes += view.undefined_sentences((r.run, r.undefined) for r in self.result.runs)
         if show == "parts":
             notes += [f"{name}: {MEANINGS[name]}." for name in names if name in MEANINGS]
         if show != "decision" or decision is None:
@@ -144,17 +138,14 @@ class View(Curves[CurveResult]):
             *map(decision_words, decision.comparisons),
         ]
 
-    def _undefined(self) -> list[str]:
-        return view.undefined_sentences((run.run, run.undefined) for run in self.result.runs)
-
     def main_first(self, *, show: str = "summary", **options: Any) -> dict[str, dict[str, Any]]:
-        """The chart of what is shown first; risk and coverage where that has none."""
         charts = self.charts()
         return {show: charts[show], **charts} if show in charts else charts
 
     def page(self) -> Page:
         result, main = self.result, [self.table("main")]
-        summary = Section("leaderboard", "Summary", sentences=self._undefined(), tables=main)
+        undefined = view.undefined_sentences((run.run, run.undefined) for run in result.runs)
+        summary = Section("leaderboard", "Summary", sentences=undefined, tables=main)
         blanks = Section("abstaining", "Abstaining", tables=[self.table("parts")])
         return page_of(
             result,
@@ -166,7 +157,6 @@ class View(Curves[CurveResult]):
         )
 
     def confidence(self, names: Sequence[str] = CURVES) -> Section:
-        """Risk, coverage and calibration: the charts, and their points folded away."""
         figures = drawn(self.result, ON_PAGE, MOST_RUNS)
         there = [name for name in names if name in figures]
         return Section(
@@ -178,7 +168,6 @@ class View(Curves[CurveResult]):
         )
 
     def decisions(self) -> Section:
-        """What runs are worth as a wrong answer costs more."""
         figures = drawn(self.result, ON_PAGE, MOST_RUNS)
         both = [figures[name] for name in ("penalised", "decision") if name in figures]
         compared = self.result.decision.comparisons if self.result.decision else ()
@@ -192,7 +181,7 @@ class View(Curves[CurveResult]):
             f"best {along}": f"the best {along} that a threshold gives, in hindsight",
             f"{along} as submitted": "of the run as it is",
         }
-        grid = frame_grid(self.result.thinned(name, ON_PAGE))
+        grid = frame_grid(self.result._frame(name, ON_PAGE))
         grid.columns = [
             replace(c, means=meanings.get(c.name) or view.measure_summary(c.name))
             for c in grid.columns
@@ -230,7 +219,6 @@ class HistogramView(Curves[HistogramResult]):
 
 
 def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
-    """A table of curves; with `apart` every run is a block."""
     kinds: dict[Any, CellKind] = {pl.String(): "text", pl.Int64(): "count"}
     if frame.is_empty():
         frame = frame.select("run")
@@ -252,13 +240,11 @@ def frame_grid(frame: pl.DataFrame, *, apart: bool = False) -> Grid:
 def drawn(
     result: CurveResult | HistogramResult, most: int, most_runs: int | None = None
 ) -> dict[str, Figure]:
-    """Every chart that there is something to draw for, with so many points and runs."""
     with_curve = [run for run in result.runs if run.points is not None][:most_runs]
     place = {run.run: n for n, run in enumerate(with_curve)}
 
     def rows(table: str) -> Rows:
-        """The rows of a table of curves, those of the first run first."""
-        every = result.thinned(table, most).rows(named=True)
+        every = result._frame(table, most).rows(named=True)
         return sorted((r for r in every if r["run"] in place), key=lambda r: place[r["run"]])
 
     made = {"risk": _risk(rows("risk")), "measure": _along(result.along, with_curve, rows)}
@@ -280,7 +266,6 @@ def _risk(rows: Rows) -> Figure:
 
 
 def _along(name: str, runs: Sequence[Followed], rows: Callable[[str], Rows]) -> Figure:
-    """The measure over coverage; a dot at the top, a cross at the run as submitted."""
     tops = [(run.run, run.coverage, run.best) for run in runs if run.best is not None]
     submitted = [
         (run.run, run.counts.answered / run.counts.n, run.as_submitted)
@@ -341,13 +326,12 @@ def _penalised(runs: Sequence[RunCurve]) -> Figure:
 
 
 def _decision(result: CurveResult, most_runs: int | None) -> Figure:
-    """S over t: a band that holds at every t, and the line in it."""
     decision = result.decision
     if decision is None:
         return Figure("decision", "", chart("", [], []))
     shown = list(decision.curves)[:most_runs]
     # beyond the last of PENALISED_AT S runs off the page
-    table = [row for row in result.thinned("decision").rows(named=True) if row["run"] in shown]
+    table = [row for row in result._frame("decision").rows(named=True) if row["run"] in shown]
     rows = [row for row in table if row["t"] <= PENALISED_AT[-1]]
     titles: dict[str, Any] = {"colour": "run", "y_title": PENALISED}
     layers = [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
@@ -375,7 +359,6 @@ def acts(way: str) -> str:
 
 
 def decision_words(c: Comparison) -> str:
-    """Who is better where, and where the data cannot tell."""
     if c.leader is None:
         return f"{c.first} and {c.second} score the same at every t."
     if c.undecided == ((0.0, 1.0),):

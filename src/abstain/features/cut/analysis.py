@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from msgspec.structs import replace
 
 from abstain.errors import UsageError, check_name, option, plural, shown
 from abstain.features.cut import RULES, RuleName
 from abstain.features.cut.result import Bin, CutResult, CutRow, CutRun, Point, Promise
 from abstain.features.cut.rules import REFERENCES, fit_mixture
-from abstain.features.cut.runs import score_tables
-from abstain.features.cut.scores import Lists, finite, of_run, origin_of
+from abstain.features.cut.scores import Lists, finite, of_run, origin_of, score_tables
 from abstain.features.cut.tuning import (
     PLAIN,
     TRIVIAL,
@@ -25,23 +23,19 @@ from abstain.features.cut.tuning import (
     keeping,
     losses,
 )
+from abstain.measures import Measure
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Floats, Ints
+from abstain.rankings.rankings import Rankings, ranking_measures
 from abstain.report.result import number, read_as
 from abstain.stats.hypotheses import Mean
 from abstain.stats.intervals import check_level, check_repeats, error_of
-
-if TYPE_CHECKING:
-    from abstain.measures import Measure
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Floats, Ints
-    from abstain.rankings.rankings import Rankings
 
 FOLDS = 5
 KEEP = "keep"  # what the rule of a promise is called
 LEVEL, PROMISED = 0.95, 0.9  # the level of intervals, and of promises
 LOOKED_AT = 200  # queries tuned on that are looked at, where a rule's optimism is asked for
 CHANCE = 1e-12  # a gain that is rounding
-OTHERS = ("RBP'(p=0.8)", "NDCG'", "RR'", "SetF(beta=1)", "AP'")
-"""Measures that may see a use in lists where one of them sees none."""
 
 
 def cut(
@@ -75,8 +69,6 @@ def cut(
         level: The level of intervals (0.95) and of the promise (0.9).
         seed: The seed of the random folds.
     """
-    from abstain.rankings.rankings import ranking_measures
-
     (measure,) = ranking_measures(maximise)
     _check(measure, rule, keep, budget, next=next)
     check_repeats(repeats)
@@ -93,15 +85,13 @@ def cut(
     notes: list[str] = []
     used = 0
     for at, name in enumerate(chosen.runs):
-        table = tables.pop(name)
-        lists, remarks = _lists_of(chosen, at, table, measure)
-        used = _folds(folds, lists.size)
+        lists, remarks = _lists_of(chosen, at, tables.pop(name), measure)
+        if folds is not None and not 2 <= folds <= lists.size:
+            known = f"from 2 to the number of queries, {lists.size:,}"
+            raise UsageError(f"{option('folds')} is {known} (got {folds})")
+        used = min(folds or FOLDS, lists.size)
         task = Task(name, lists, measure, rule, keep, next, budget, used, repeats, level, seed)
         judged, summary = task.result()
-        if summary.advice == "nothing":
-            others = [item for item in ranking_measures(OTHERS) if item != measure]
-            seen = [str(o) for o in others if _lists_of(chosen, at, table, o)[0].sees_use]
-            summary = replace(summary, useful_by=tuple(seen))
         rows += judged
         runs.append(summary)
         notes += [f"run {shown(name)}: {text}" for text in (*remarks, *task.remarks())]
@@ -164,17 +154,8 @@ def _lists_of(
     return lists.only(some[by_name]), remarks  # the order of rows in files decides nothing
 
 
-def _folds(asked: int | None, queries: int) -> int:
-    if asked is not None and not 2 <= asked <= queries:
-        known = f"from 2 to the number of queries, {queries:,}"
-        raise UsageError(f"{option('folds')} is {known} (got {asked})")
-    return min(asked or FOLDS, queries)
-
-
 @dataclass
 class Trial:
-    """What a rule did to queries that had no part in tuning it."""
-
     depth: Ints
     """Repeats × queries: how many documents were kept."""
     looked: list[float] = field(default_factory=list)
@@ -184,8 +165,6 @@ class Trial:
 
 @dataclass
 class Task:
-    """One run, and how it is to be cut: the arguments of `cut`."""
-
     run: str
     lists: Lists
     measure: RankingMeasure
@@ -250,7 +229,6 @@ class Task:
         )
 
     def _trials(self) -> dict[str, Trial]:
-        """Every rule and reference, tuned and judged fold by fold."""
         lists, fit = self.lists, self.chooser.fit
         chosen = ["auto", *([KEEP] if self.keep is not None else [])]
         empty = np.zeros((self.repeats, lists.size), np.int64)
@@ -278,7 +256,6 @@ class Task:
         return [np.flatnonzero(fold == part) for part in range(self.folds)]
 
     def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
-        """The rule that was asked for: the one that keeps the promise, where there is one."""
         if self.keep is not None:
             delta = error_of(self.level or PROMISED)
             following = max(1, self.with_hits // self.folds) if self.next else None
@@ -347,9 +324,9 @@ class Task:
             yield "no query has a relevant document: the best list is empty"
 
 
-DEPTHS = 120  # depths that a chart shows at most: all of the first, ever fewer then
 BINS = 40
 POOLED = 4000  # scores that a mixture is fitted to at most
+DEPTHS = 120  # depths that a chart shows at most: all of the first, ever fewer then
 
 
 def points_of(lists: Lists) -> tuple[Point, ...]:

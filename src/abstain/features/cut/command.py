@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from abstain.cli import options
 from abstain.cli.command import NEW_FILE, SHOWING, Showing, Words, command, option, shows, working
-from abstain.cli.options import RankedInput, reads_rankings
+from abstain.cli.options import Input, reads_rankings
 from abstain.errors import UsageError
 from abstain.features.cut import RULES
 
@@ -85,7 +85,7 @@ APPLIED = READ | {"apply", "output", "explain"}  # what may be asked for togethe
     any_name=True,
 )
 def cut(
-    inputs: RankedInput,
+    inputs: Input,
     apply: Path | None,
     explain: bool,
     rule_file: Path | None,
@@ -112,6 +112,7 @@ def cut(
         return
     if not inputs.runs:
         raise UsageError("name a run: abstain cut QRELS RUN")
+    from abstain.features.cut.result import cut_runs
     from abstain.rankings.rankings import ranking_measures
 
     if how["maximise"] is not None:
@@ -120,8 +121,6 @@ def cut(
         rankings = inputs.rankings()
         result = rankings.cut(**{name: value for name, value in how.items() if value is not None})
     if target is not None:
-        from abstain.features.cut.runs import cut_runs
-
         _write(cut_runs(rankings.origins, result, rankings.settings.nil), target)
     if rule_file is not None:
         result.save_rule(rule_file)
@@ -132,7 +131,7 @@ def cut(
 
 
 def _write(made: tuple[DataFrame, list[str]], target: Path) -> None:
-    from abstain.features.cut.runs import write_run
+    from abstain.features.cut.result import write_run
 
     write_run(made[0], target)
     for note in made[1]:
@@ -145,9 +144,8 @@ def _explain(result: CutResult) -> None:
         click.echo(f"{' '.join(head.split())}\n{result.explain(each.run)}")
 
 
-def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: bool) -> None:
-    from abstain.features.cut.result import CutResult
-    from abstain.features.cut.runs import cut_by_saved
+def _apply(rule: Path, inputs: Input, target: Path | None, *, explain: bool) -> None:
+    from abstain.features.cut.result import CutResult, cut_by_saved
     from abstain.report.result import load
 
     options.refuse_all_but(APPLIED)
@@ -161,5 +159,5 @@ def _apply(rule: Path, inputs: RankedInput, target: Path | None, *, explain: boo
         raise UsageError("--apply cuts one run, written with -o (a run's name, not .json)")
     reading, nil = inputs.reading, inputs.lists["nil"]
     columns, format = reading.columns, reading.format
-    made = cut_by_saved(inputs.qrels, saved, nil=nil, columns=columns, format=format)
+    made = cut_by_saved(inputs.gold, saved, nil=nil, columns=columns, format=format)
     _write(made, target)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
+import polars as pl
 from msgspec import structs
 
-from abstain.errors import UsageError, shown, some_of
+from abstain.errors import UsageError, plural, shown, some_of
 from abstain.features.cut.rules import SCORES, Rule
+from abstain.io.output import whole
+from abstain.io.tables import format_of_name, write_table
+from abstain.rankings.sources import TREC, RunOrigin, open_source
+from abstain.reading import Reading
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result
 
-if TYPE_CHECKING:
-    import polars as pl
-
+NIL = "NIL"  # the document of an empty list
 OF_NUMBER = "of the number before it"
 
 
@@ -33,13 +37,11 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     rule: Annotated[str, Column(means="how lists are cut; auto chooses a rule")]
     reference: bool = False
     """Whether it is there to compare with: nothing, everything, top 10, oracle."""
-    score: Annotated[float | None, Column("{measure}", "score")] = msgspec.field()
+    score: Annotated[float | None, Column("{measure}", "score")]
     """The mean over queries, held out."""
-    low: float | None = msgspec.field()
-    high: float | None = msgspec.field()
-    kept: Annotated[float, Column("kept", "count", means="documents kept per query")] = (
-        msgspec.field()
-    )
+    low: float | None
+    high: float | None
+    kept: Annotated[float, Column("kept", "count", means="documents kept per query")]
     kept_low: float | None = None
     kept_high: float | None = None
     recall: Annotated[
@@ -70,10 +72,6 @@ class CutRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
     chosen: dict[str, int] = {}
     """Of `auto` and of a promise: which rule was chosen, and in how many folds."""
     within_budget: bool | None = None
-
-    @property
-    def choices(self) -> str | None:
-        return ", ".join(f"{rule} {times}" for rule, times in self.chosen.items()) or None
 
     @property
     def interval(self) -> Annotated[str, Column(means=OF_NUMBER)]:
@@ -137,8 +135,6 @@ class CutRun(Facts, frozen=True, kw_only=True):
     advice: str
     """cut: the interval of the gain over the best trivial policy lies above 0; perhaps: only the
     gain does; not: that policy is as good; nothing: as good, and it is to answer nothing."""
-    useful_by: tuple[str, ...] = ()
-    """Where the advice is to answer nothing: measures by which some depth is better."""
     queries: int
     nil_queries: int
     documents: float
@@ -163,8 +159,6 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
     rows: tuple[CutRow, ...] = msgspec.field(name="results")
     runs: tuple[CutRun, ...]
 
-    TABLES = ("main", "depths", "scores")
-
     def check(self) -> None:
         judged = {(row.run, row.rule) for row in self.rows}
         needed = {
@@ -178,19 +172,8 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
             each.rule.check()
 
     def _frame(self, table: str) -> pl.DataFrame:
-        if table == "main":
-            names = ["choices" if n == "chosen" else n for n in CutRow.__struct_fields__]
-            frame = frame_of_rows(CutRow, self.rows, *names, measure=self.measure)
-            return frame.rename({"choices": "chosen"})
-        kind, field = (Point, "points") if table == "depths" else (Bin, "bins")
-        import polars as pl
-
-        return pl.concat(
-            frame_of_rows(kind, getattr(each, field), *kind.__struct_fields__).select(
-                pl.lit(each.run).alias("run"), pl.all()
-            )
-            for each in self.runs
-        )
+        names = [name for name in CutRow.__struct_fields__ if name != "chosen"]
+        return frame_of_rows(CutRow, self.rows, *names, measure=self.measure)
 
     def rule_of(self, run: str | None = None) -> Rule:
         """The rule of a run; of the only one where there is one."""
@@ -231,8 +214,6 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
 
         An empty list is one row whose document is NIL.
         """
-        from abstain.features.cut.runs import cut_by_saved
-
         return cut_by_saved(run, self, nil=nil)[0]
 
     def explain(self, run: str | None = None) -> str:
@@ -241,5 +222,82 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
 
     def save_rule(self, path: str | os.PathLike[str]) -> None:
         """Write the rule with how it came about, for `abstain cut --apply` and `ab.load`."""
-        bare = [structs.replace(each, points=(), bins=()) for each in self.runs]
+        bare = [structs.replace(each, points=()) for each in self.runs]
         structs.replace(self, runs=tuple(bare)).to_json(path)
+
+
+def cut_runs(
+    origins: Sequence[RunOrigin], result: CutResult, nil: str | None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Runs cut by the rules of a result, and what was done; a rule alone cuts any run."""
+    names = {(id(each.source), each.tag): each.run for each in origins if each.run}
+    rules = {each.run: each.rule for each in result.runs}
+    parts, notes = [], []
+    for source in {id(each.source): each.source for each in origins}.values():
+        columns = ("run", "query", "doc", "score")
+        batches = [batch.select(columns) for batch in source.batches(by_rank=False)]
+        every = pl.concat(batches) if batches else pl.DataFrame(schema=columns)
+        for (tag,), rows in every.partition_by("run", as_dict=True, maintain_order=True).items():
+            run = names.get((id(source), str(tag)), str(tag))
+            if not names or run in rules:
+                rule = result.rule_of(None if not names and len(rules) == 1 else run)
+                made, summary = _cut_rows(_ranked(rows, nil), run, rule, nil)
+                parts.append(made)
+                notes.append(summary)
+    if not parts:
+        raise UsageError("the run is empty: there is nothing to cut")
+    return pl.concat(parts), notes
+
+
+def _ranked(rows: pl.DataFrame, nil: str | None) -> pl.DataFrame:
+    """A run query by query, the best first: query, doc, score, rank; `nil` ends a list."""
+    queries = pl.Enum(rows["query"].unique(maintain_order=True))
+    is_nil = pl.lit(value=False) if nil is None else pl.col("doc") == nil
+    ordered = rows.with_columns(at=pl.col("query").cast(queries), ends=is_nil).sort(
+        "at", "score", "ends", "doc", descending=[False, True, False, True]
+    )
+    kept = ordered.filter(~pl.col("ends").cum_max().over("at"))
+    return kept.select("query", "doc", "score", rank=pl.int_range(1, pl.len() + 1).over("query"))
+
+
+def _cut_rows(
+    rows: pl.DataFrame, run: str, rule: Rule, nil: str | None
+) -> tuple[pl.DataFrame, str]:
+    """The rows of a run that a rule keeps, an empty list as NIL, and what was done."""
+    lists = rows.group_by("query", maintain_order=True).agg(pl.all())
+    depth = pl.Series(rule.cut([each.to_numpy() for each in lists["score"]]), dtype=pl.Int64)
+    made = lists.with_columns(pl.exclude("query").list.head(pl.lit(depth)))
+    made = made.explode("doc", "score", "rank")
+    nothing = {"doc": nil or NIL, "score": 0.0, "rank": 1}
+    made = made.with_columns(pl.col(name).fill_null(value) for name, value in nothing.items())
+    summary = (
+        f"run {shown(run)}: {rows.height:,} documents of {plural(lists.height, 'list')} cut to "
+        f"{depth.sum():,}; {plural(int((depth == 0).sum()), 'list')} empty ({nil or NIL})"
+    )
+    return made.select(pl.lit(run).alias("run"), pl.all()), summary
+
+
+def cut_by_saved(
+    run: Any,
+    result: CutResult,
+    *,
+    nil: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """A run without judgments, cut by the rules of a result, and what was done."""
+    if nil is None and result.settings is not None:
+        nil = result.settings.nil
+    source = open_source(run, Reading.of(columns=columns, format=format), side="run")
+    return cut_runs([RunOrigin("", "", source)], result, nil)
+
+
+def write_run(rows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a run: TREC's columns, or a table where the name ends so."""
+    target = Path(path)
+    if format_of_name(str(target)) not in (None, TREC):
+        write_table(rows, target)
+        return
+    lines = rows.select(pl.format("{} Q0 {} {} {} {}", "query", "doc", "rank", "score", "run"))
+    with whole(target) as draft:
+        draft.write_text("\n".join([*lines.to_series(), ""]), encoding="utf-8")

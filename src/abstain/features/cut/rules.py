@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, cast
+from typing import Annotated, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from msgspec import Meta
@@ -13,15 +14,10 @@ from abstain.errors import UsageError, shown
 from abstain.features.cut import RULES
 from abstain.features.cut.scores import DOCUMENT, LIST, Model, Scores, finite, sigmoid
 from abstain.measures import measure
-from abstain.measures.ranked_lists import Prefixes
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Floats, Ints, Prefixes
 from abstain.outcomes import MOST
 from abstain.report.result import Facts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Floats, Ints
 
 REFERENCES = ("nothing", "everything", "top 10", "oracle")
 SIGNALS = ("threshold", "share", "surprise", "distribution", "probability")
@@ -221,8 +217,6 @@ def best_of(values: Floats, length: Ints, price: float = 0.0) -> Ints:
 
 
 class Pareto(NamedTuple):
-    """Generalised Pareto distributions, one a list."""
-
     shape: Floats
     scale: Floats
 

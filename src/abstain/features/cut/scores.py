@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from abstain.measures.ranked_lists import Prefixes, spread
+from abstain.errors import InputError, option, plural, shown
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Bools, Floats, Ints, Prefixes, RankedLists, spread
 from abstain.measures.ranking import gains
+from abstain.rankings.sources import RunOrigin
 from abstain.report.result import Facts
-
-if TYPE_CHECKING:
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Bools, Floats, Ints, RankedLists
 
 STEPS, HALVED = 50, 30
 CLOSE = 1e-6
@@ -27,6 +26,7 @@ LIST = ("top", "spread", "length", "drop", "mean")
 TINY, LEAST = 1e-12, 1e-300
 """A spread below this part of the largest number is rounding; and what is never divided by less."""
 IN_CACHE = 1 << 16  # numbers that are worked on at a time where each is looked at often
+MOST_SCORES = 1 << 27  # queries times the longest list: more scores than that are not held at once
 LARGEST = 1e100  # a score beyond is taken as infinite: its square would be
 
 
@@ -208,8 +208,6 @@ LEARNT = 30_000
 
 @dataclass(frozen=True)
 class Lists:
-    """The lists of one run."""
-
     scores: Scores
     relevant: Bools
     """Queries × ranks: which documents are relevant."""
@@ -227,13 +225,6 @@ class Lists:
     @cached_property
     def nil(self) -> Bools:
         return np.equal(self.there, 0)
-
-    @property
-    def sees_use(self) -> bool:
-        """Whether some depth for all lists scores more than empty lists, by a standard error."""
-        gain = self.values - self.values[:, :1]
-        best = gain[:, gain.mean(axis=0).argmax()]
-        return bool(best.mean() > best.std(ddof=1) / np.sqrt(len(best)))
 
     @cached_property
     def hits(self) -> Ints:
@@ -294,3 +285,37 @@ def of_run(lists: RankedLists, table: Floats, measure: RankingMeasure, origin: f
     positive = ideal[ideal > 0]
     mean_gain = float(positive.mean()) if len(positive) else 1.0
     return Lists(Scores(table, origin), gain > 0, there, values, mean_gain)
+
+
+def score_tables(origins: Sequence[RunOrigin], lists: RankedLists) -> dict[str, Floats]:
+    """Of each run queries × ranks: the scores in falling order, NaN behind a list's end."""
+    queries = pl.Enum(lists.queries)
+    depths = dict(zip(lists.runs, lists.by_run(lists.depth), strict=True))
+    sources = {id(origin.source): origin.source for origin in origins}
+    names = {(id(origin.source), origin.tag): origin.run for origin in origins}
+    parts: dict[str, list[pl.DataFrame]] = {run: [] for run in lists.runs}
+    for key, source in sources.items():
+        for batch in source.batches(by_rank=False):
+            code = pl.col("query").cast(queries, strict=False).to_physical()
+            coded = batch.select("run", "score", code=code).drop_nulls("code")
+            for (tag,), rows in coded.partition_by("run", as_dict=True).items():
+                if (run := names.get((key, str(tag)))) in parts:
+                    parts[run].append(rows.drop("run"))
+    return {run: _score_table(parts.pop(run), depths[run], run) for run in lists.runs}
+
+
+def _score_table(parts: Sequence[pl.DataFrame], depth: Ints, run: str) -> Floats:
+    longest = max(1, int(depth.max(initial=0)))
+    if len(depth) * longest > MOST_SCORES:
+        size = f"{plural(len(depth), 'list')} of up to {longest:,} documents"
+        shorter = f"shorten the lists with {option('limit', '1000')}"
+        raise InputError(f"run {shown(run)} has {size}: too many scores to hold; {shorter}")
+    table = np.full((len(depth), longest), np.nan)
+    if not parts:
+        return table
+    rows = pl.concat(parts).sort("code", "score", descending=[False, True])
+    code, score = rows["code"].to_numpy().astype(np.int64), rows["score"].to_numpy()
+    place = np.arange(len(code)) - np.searchsorted(code, np.arange(len(depth)))[code]
+    inside = place < depth[code]
+    table[code[inside], place[inside]] = score[inside]
+    return table

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
 from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values, gap_depths, signal
 from abstain.features.cut.scores import Lists, Model, Scores, logistic, short
-
-if TYPE_CHECKING:
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Bools, Floats, Ints
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Bools, Floats, Ints
 
 GRID = 200  # thresholds that are tried at most
 CHANCES = np.concatenate([np.geomspace(0.002, 0.1, 24), np.linspace(0.12, 0.95, 36)])
@@ -76,8 +74,6 @@ class Candidates(NamedTuple):
 
 @dataclass
 class Chooser:
-    """Tunes rules on the lists of one run."""
-
     lists: Lists
     measure: RankingMeasure
     rules: Sequence[str]
@@ -86,7 +82,6 @@ class Chooser:
     """The families that look at no judgment but to be tuned."""
 
     def fit(self, name: str, train: Ints, wanted: Ints) -> Fitted:
-        """The best rule of a family for some queries, with the depths it gives to others."""
         if name in PLAIN:
             k, length = PLAIN[name].k, self.lists.scores.length[wanted]
             return Fitted(PLAIN[name], length if k is None else np.minimum(length, k))

@@ -24,6 +24,8 @@ POLICIES = {
     "top 10": "keeping the first 10 documents of every list",
     "k": "keeping the first k documents of every list",
 }
+
+
 KINDS = {
     "relevant": "relevant",
     "others": "others",
@@ -34,8 +36,6 @@ KINDS = {
 
 
 class View(view.View[CutResult]):
-    """Each rule and reference, what it gained, what it keeps."""
-
     def tables(self, **options: Any) -> list[Grid]:
         result, rows = self.result, self.result.rows
         head = ("run", "rule") if len(result.runs) > 1 else ("rule",)
@@ -103,12 +103,11 @@ class View(view.View[CutResult]):
             what = f"the rule '{result.asked}'" if result.asked in RULES[1:] else "choosing a rule"
             best_is = f"{policy}{depth} is as good: {result.measure} {scored(best)}"
             return f"Do not cut: {best_is}; {what} scores {scored(row)}, {gains} that; {gain}."
-        seen = ", ".join(run.useful_by) or "no other measure"
         nothing, every = score_text(best.score), score_text(rows["everything"].score)
         return (
             f"Answer nothing: the retrieval finds too little for {result.measure}, by which empty "
             f"lists score {nothing} and whole ones {every}; choosing a rule scores {scored(row)}, "
-            f"{gains} empty lists; {gain}. In these lists {seen} would see a use."
+            f"{gains} empty lists; {gain}. Another measure may see a use in these lists."
         )
 
     def charts(self) -> view.Charts:
@@ -165,17 +164,6 @@ class View(view.View[CutResult]):
         return chart(title, rows, [path, marks], subtitle="line: all lists cut at one depth")
 
 
-def _scores(run: CutRun, name: str) -> dict[str, Any]:
-    rows = []
-    for kind, what in KINDS.items():
-        counts = [getattr(b, kind) or 0.0 for b in run.bins]
-        total = sum(counts) or 1.0
-        for b, count in zip(run.bins, counts, strict=True):
-            rows.append({"score": (b.low + b.high) / 2, "share": count / total, "what": what})
-    layer = lines("score", "share", colour="what", y_title="share of the documents of each kind")
-    return chart(f"Scores{name}", rows, [layer])
-
-
 def _promise(promise: Promise) -> str:
     which = "the next queries, as many as a fold has, keep" if promise.next else "queries keep"
     share = f"at least {100 * promise.keep:g} % of the relevant documents on average"
@@ -195,3 +183,14 @@ def _rule(rule: Rule) -> str:
 
 def _signed(value: float | None) -> str:
     return "–" if value is None else f"{value:+z.4f}".replace("-", "−")
+
+
+def _scores(run: CutRun, name: str) -> dict[str, Any]:
+    rows = []
+    for kind, what in KINDS.items():
+        counts = [getattr(b, kind) or 0.0 for b in run.bins]
+        total = sum(counts) or 1.0
+        for b, count in zip(run.bins, counts, strict=True):
+            rows.append({"score": (b.low + b.high) / 2, "share": count / total, "what": what})
+    layer = lines("score", "share", colour="what", y_title="share of the documents of each kind")
+    return chart(f"Scores{name}", rows, [layer])

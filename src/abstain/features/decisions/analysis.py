@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -39,12 +39,10 @@ from abstain.outcomes import (
     by_reason,
 )
 from abstain.report.result import Ends, defined, ends, finite, read_as
+from abstain.runs.evaluation import Evaluation
 from abstain.stats.delta_method import few_clusters
 from abstain.stats.hypotheses import adjust
 from abstain.stats.intervals import check_level, interval
-
-if TYPE_CHECKING:
-    from abstain.runs.evaluation import Evaluation
 
 OVER, UNDER = map(measure, DEFAULT_MEASURES[:2])
 MOST_TESTED = 10
@@ -81,7 +79,7 @@ def decisions(
             raise UsageError(f"{item} is a measure of {takes}, expected one of decisions or counts")
     check_level(level)
     data, policy = evaluation.data, evaluation.policy
-    decided, counted, sides = data.decided(by), data.counted(by), data.sides(by).table
+    decided, counted, sides = data.decided(by), data.counted(by), data.sides(by)
     of_clusters = data.by_cluster(by), data.by_cluster(by, decisions=True)
     rows = []
     for at, key in enumerate(zip(counted.runs, counted.slices, strict=True)):

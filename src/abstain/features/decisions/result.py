@@ -161,7 +161,6 @@ class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
     TABLES: ClassVar = ("main", "decisions", "pairs")
 
     def check(self) -> None:
-        """Rows have the measures and slices that were asked for, and counts that are numbers."""
         check_rows(self.rows, self.measures, self.by)
         for row in self.rows:
             if not row.intervals.keys() >= row.scores.keys():
@@ -173,7 +172,6 @@ class DecisionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
         return [rate for row in self.rows for rate in row.rates]
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """A row a run, slice and measure; or a run and slice; or a pair."""
         words = {"level": 100 * self.level}
         if table == "pairs":
             tests = ("difference", "interval", "p", "p_adjusted", "differs")

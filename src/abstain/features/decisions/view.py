@@ -20,7 +20,7 @@ from abstain.outcomes import DECISIONS
 from abstain.report import view
 from abstain.report.charts import PALETTE, chart, tips
 from abstain.report.grid import Grid
-from abstain.report.page import Figure, Page, PageTable, Section, page_of
+from abstain.report.page import Page, PageTable, page_of
 from abstain.stats.intervals import DEFAULT, METHODS
 
 MOST_BLOCKS = 3
@@ -38,13 +38,10 @@ LEANINGS: tuple[Leaning, ...] = get_args(Leaning)
 
 
 class View(view.View[DecisionsResult]):
-    """The 2 × 2 table of each run, its rates, and pairs of runs."""
-
     def title(self) -> str:
         return f"Should it have answered? {plural(len(self.result.leanings), 'run')}"
 
     def tables(self, **options: Any) -> list[Grid]:
-        """Counts, the rates of few runs in blocks or of many in rows, and pairs."""
         rows, words = self.result.rows, {"level": 100 * self.result.level}
         counts = Grid.of_rows(Row, rows, "run", "slice", "cells")
         grids = [replace(counts, title="Decisions")]
@@ -73,21 +70,14 @@ class View(view.View[DecisionsResult]):
         return Grid.of_rows(Rate, self.result.rates, "run", "slice", *self._of_a_rate, **words)
 
     def page(self) -> Page:
-        counts, *_, last = self.tables()
-        grids = {"Decisions": counts, "Rates": self.whole()}
-        grids |= {"Differences": replace(last, notes=[])} if self.result.pairs else {}
-        named = [
-            PageTable(title.lower(), title, "", replace(grid, title=""), filters=("run", "measure"))
-            for title, grid in grids.items()
-        ]
-        lines = [*self._coins(), *self._undecided(), *self._tested()]
-        drawn = [Figure(name, ABOUT, spec, title=name) for name, spec in self.charts().items()]
-        whole = Section("results", "Results", sentences=lines, tables=named, figures=drawn)
-        return page_of(self.result, self.title(), self.lead(), [whole])
+        (section,) = super().page().sections
+        rates = PageTable("rates", "Rates", "", self.whole(), filters=("run", "measure"))
+        pairs = section.tables[-1:] if self.result.pairs else []
+        section = replace(section, tables=[section.tables[0], rates, *pairs])
+        return page_of(self.result, self.title(), self.lead(), [section])
 
     @property
     def _of_a_rate(self) -> list[str]:
-        """The columns of a rate, its bounds where there are some."""
         names = ["measure", "value", "interval", "coin", "refuse", "answer"]
         return names + ["bounds"] * any(row.undecided for row in self.result.rows)
 
@@ -125,7 +115,6 @@ class View(view.View[DecisionsResult]):
             yield f"Not surely better than a coin at {what}: {view.first_few(runs)}."
 
     def _undecided(self) -> Iterator[str]:
-        """By how much responses without a verdict may flatter recall."""
         name = "abstention-recall"
         for row in self.result.rows:
             if (open_ := row.undecided) is None:
@@ -168,7 +157,6 @@ def _together(names: list[str], leaning: str) -> str:
 
 
 def _alone(row: Row, leaning: Leaning) -> str:
-    """One run: in which direction it errs, and how often."""
     d, count = row.decided, view.count_text
     cannot = d.wrongly_answered + d.rightly_declined
     can = d.n - cannot

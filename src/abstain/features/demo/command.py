@@ -42,13 +42,12 @@ def demo(context: click.Context, what: str, output: Path, force: bool) -> None:
     whole_folder_free(output, force=force)
     shown = Showing(command=str(context.obj or ""))
     if what == "rankings":
-        from abstain.features.demo import rankings
         from abstain.report.terminal import print_grid
 
         with working("drawing…"):
             report = structs.replace(analysis.demo("rankings"), command=shown.command)
-            rankings.write(report, output)
-        for grid in rankings.tables(report):
+            analysis.write(report, output)
+        for grid in analysis.tables(report):
             print_grid(grid)
             click.echo()
         click.echo(f"{output}/figures has Figures 1 to 3, {output}/index.html the whole report.")

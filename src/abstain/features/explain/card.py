@@ -94,7 +94,6 @@ def letters(d: Definition) -> str:
 
 
 def example(item: Measure, width: int) -> list[str]:
-    """A worked example, in lines of at most so many characters."""
     if item.definition.takes == "columns":
         return []
     writers = {"confidence": _of_confidence, "ranking": _of_ranking, "counts": _of_counts}

@@ -7,22 +7,20 @@ from abstain.measures import definitions
 from abstain.measures.registry import SETS
 from abstain.report.grid import Cell, Column, Grid
 
+TEXTS = ("name", "signature", "family", "takes", "convention", "summary", "formula", "latex")
+MORE = ("needs_candidates", "gaming", "note", "source")
+
 
 @command
 @shows(digits=False, page=False)
 def measures(out: Showing) -> None:
     """List the measures: formula, the credit for a blank, when answering pays."""
-    out.show_grid(measures_grid(), {"measures": measures_data()})
-
-
-def measures_grid() -> Grid:
-    """Every measure in a line."""
+    every = definitions().values()
     rows: list[list[Cell]] = [
-        [d.signature, d.formula, d.kappa_text, d.break_even_text] for d in definitions().values()
+        [d.signature, d.formula, d.kappa_text, d.break_even_text] for d in every
     ]
     rows += [[name, f"{', '.join(s.measures)}: {s.summary}", "–", "–"] for name, s in SETS.items()]
-    names = ("measure", "formula", "κ", "p*")
-    grid = Grid([Column(name) for name in names], rows)
+    grid = Grid([Column(name) for name in ("measure", "formula", "κ", "p*")], rows)
     grid.notes = [
         "c, w, u are the shares right, wrong and unanswered; R, W, UR, UW, UE the counts (UR, "
         "UW, UE: unanswered, with a right, a wrong, no candidate).",
@@ -36,16 +34,7 @@ def measures_grid() -> Grid:
         "number of relevant documents or their total gain, r_t the gain of the list's end.",
         "[@k] may be left out. `abstain explain c@1` explains one measure in full.",
     ]
-    return grid
-
-
-TEXTS = ("name", "signature", "family", "takes", "convention", "summary", "formula", "latex")
-MORE = ("needs_candidates", "gaming", "note", "source")
-
-
-def measures_data() -> list[dict[str, object]]:
-    """Every measure as plain data."""
-    return [
+    data = [
         {
             **{name: getattr(d, name) for name in TEXTS},
             "kappa": d.kappa_text,
@@ -59,5 +48,6 @@ def measures_data() -> list[dict[str, object]]:
             "undefined_when": [rule.reason for rule in d.undefined],
             **{name: getattr(d, name) for name in MORE},
         }
-        for d in definitions().values()
+        for d in every
     ]
+    out.show_grid(grid, {"measures": data})

@@ -5,41 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations, takewhile
 from typing import Any, get_args
 
 import numpy as np
+from msgspec import convert
 
 from abstain.errors import InputError, UsageError, check_name, option, plural
-from abstain.features.meta.parts import (
-    TWO_MEASURES,
-    agreements,
-    needs_of,
-    powers,
-    sensitivity_of,
-    stability_of,
-)
-from abstain.features.meta.result import PARTS, MetaResult, Part, Requirement
+from abstain.features.meta import result as facts_of
+from abstain.features.meta.result import PARTS, TWO_MEASURES, MetaResult, Part, Requirement
 from abstain.io.frames import require
 from abstain.measures import Measure, count_measure, swept
+from abstain.measures.definition import Array
 from abstain.outcomes import EXCLUDED
 from abstain.rankings.rankings import Rankings
 from abstain.rankings.scores import ScoreMatrix
-from abstain.report.result import number, read_as
+from abstain.report.result import finite, number, read_as
 from abstain.runs.counts_table import CountsTable
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.intervals import check_level
-from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress
+from abstain.stats.orderings import COEFFICIENTS, rounded
+from abstain.stats.resampling import power, samplers
+from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress, all_pairs
 from abstain.stats.resampling.power import RESAMPLES
-from abstain.stats.resampling.reversals import BINS, FUZZINESS, Comparing, natural_width
-from abstain.stats.resampling.samplers import (
-    BLANK,
-    Scores,
-    Source,
-    of_counts,
-    of_outcomes,
-    of_scores,
+from abstain.stats.resampling.reversals import (
+    BINS,
+    EDGE,
+    FUZZINESS,
+    TIED,
+    Comparing,
+    StabilityCounts,
+    SwapCounts,
+    edge,
+    natural_width,
 )
+from abstain.stats.resampling.samplers import BLANK, Scores, Source, of_outcomes
 
+DEFAULT_BINS = 5
 DEFAULT_MEASURES = ("c@1", "accuracy", "UF")
 CURVE = 10
 """Where the random streams of the curve begin; those before it belong to the other parts."""
@@ -145,7 +147,6 @@ def meta(
 
 
 def _check_source(source: Source, parts: Sequence[Part], size: int, sizes: Sequence[int]) -> None:
-    """Refuse too few runs, measures or questions, and subsets that leave no room for another."""
     if len(source.runs) < 2:
         raise UsageError(f"expected at least 2 runs, to compare (got {len(source.runs)})")
     if parts == ("agreement",):
@@ -176,7 +177,6 @@ def _compared(
     sizes: Sequence[int],
     difference: float | None,
 ) -> dict[str, Any]:
-    """What comparisons on random subsets show: stability and sensitivity."""
     stable, swapping = (part in parts for part in ("stability", "sensitivity"))
     names = comparing.source.measures
     wins, swaps = comparing.drawn(plan, path=0, stable=stable, swapping=swapping)
@@ -220,7 +220,7 @@ def _source(
         directions = [1 if higher else -1 for higher in matrix.higher_is_better]
         notes = matrix.notes[len(asked.notes) :]
         facts = read_as(asked, *notes, clusters=False)
-        return of_scores(matrix.runs, scores, directions), facts
+        return samplers.of_scores(matrix.runs, scores, directions), facts
     chosen = list(dict.fromkeys(count_measure(name) for name in listed or DEFAULT_MEASURES))
     data = asked.data
     if data.kind == "counts":
@@ -234,7 +234,6 @@ def _source(
 def _of_counts(
     evaluation: Evaluation, measures: Sequence[Measure]
 ) -> tuple[Source, tuple[str, ...]]:
-    """Counts per question: a question may have been asked several times."""
     counts = evaluation.data.source
     assert isinstance(counts, CountsTable)
     if counts.table is None:
@@ -256,7 +255,142 @@ def _of_counts(
     notes = (f"left out: {lost:,} of {of_all}, not asked of every run",) if lost else ()
     fine = any(m.definition.needs_candidates for m in measures)
     if (table.sum(axis=-1) != 1).any() or (table[..., -1].any() and fine):
-        return of_counts(runs.tolist(), table, measures), notes
+        return samplers.of_counts(runs.tolist(), table, measures), notes
     outcomes = table.argmax(axis=-1).astype(np.uint8)  # resampled quicker than counts
     outcomes[outcomes == EXCLUDED] = BLANK
     return of_outcomes(runs.tolist(), outcomes, measures), notes
+
+
+def stability_of(measure: str, counts: StabilityCounts) -> facts_of.Stability:
+    ties, upsets = counts.ties, counts.upsets
+    names = ("fuzziness", "error", "error_se", "ties", "ties_se")
+    columns = (counts.fuzziness, counts.error, upsets.errors(), ties.values(), ties.errors())
+    points = zip(*(map(number, column) for column in columns), strict=True)
+    return facts_of.Stability(
+        measure=measure,
+        comparisons=counts.comparisons,
+        undefined=counts.undefined,
+        curve=tuple(
+            convert(dict(zip(names, p, strict=True)), facts_of.StabilityPoint) for p in points
+        ),
+    )
+
+
+def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> facts_of.Sensitivity:
+    at = counts.required()
+    required, total = counts.edge(at), int(counts.table.sum())
+    reaching, tied = (0, 0) if at is None else counts.reaching(at)
+    low, high = (None, None) if at is None else counts.required_range()
+    highest = finite(counts.highest)
+    listed, *rates = counts.by_listed_bin()
+    bins = enumerate(zip(listed.tolist(), *(map(number, each) for each in rates), strict=True))
+    return facts_of.Sensitivity(
+        measure=measure,
+        size=size,
+        width=counts.width,
+        required=required,
+        within_bins=counts.edge(counts.within_bins()),
+        highest=highest,
+        relative=None if required is None or not (highest or 0) > 0 else required / (highest or 1),
+        sensitivity=None if at is None else reaching / total,
+        tied_elsewhere=None if at is None else tied / max(1, reaching),
+        comparisons=total,
+        ties=int(counts.table[TIED].sum()),
+        undefined=counts.undefined,
+        required_range=(counts.edge(low), counts.edge(high)),
+        bins=tuple(
+            facts_of.SwapBin(start=edge(k, counts.width), count=count, swap_rate=rate, se=se)
+            for k, (count, rate, se) in bins
+        ),
+        reason=counts.why_not() if at is None else "",
+    )
+
+
+def needs_of(
+    rows: Sequence[facts_of.Sensitivity], curve: Sequence[Requirement], difference: float | None
+) -> list[facts_of.Need]:
+    needs = []
+    for row in rows:
+        goal = difference or edge(DEFAULT_BINS, row.width)
+        required = {p.questions: p.required for p in curve if p.measure == row.measure}
+        needed = questions_needed(required | {row.size: row.required}, goal)
+        if needed is not None:
+            needs.append(facts_of.Need(measure=row.measure, difference=goal, questions=needed))
+    return needs
+
+
+def questions_needed(required: dict[int, float | None], difference: float) -> int | None:
+    """How many questions make a difference hold, from the difference required by size.
+
+    The smallest size from which on all reach it; beyond the sizes tried, required = a/√questions
+    with a from the larger half of them. None where the largest size has no required difference:
+    smaller ones had theirs by chance. At most `MANY`.
+    """
+    if not required or required[max(required)] is None:
+        return None
+    known = sorted((size, gap) for size, gap in required.items() if gap is not None)
+    reached = list(takewhile(lambda tried: tried[1] <= difference, reversed(known)))
+    if reached:
+        return reached[-1][0]
+    upper = [(n, gap) for n, gap in known if 2 * n >= known[-1][0]]
+    a = sum(gap * math.sqrt(n) for n, gap in upper) / len(upper)
+    return math.ceil(min(a / difference, math.sqrt(facts_of.MANY)) ** 2 - 1e-9)
+
+
+def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[facts_of.Power]:
+    """Both tests, all pairs, all measures; `full` are the scores on all questions.
+
+    A level of 5 % takes 20 resamples to show, and as many permutations.
+    """
+    first, second = all_pairs(len(source.runs))
+    gaps = np.abs(full[:, first] - full[:, second])
+    levels, resampled = power.significance(source, plan, full)
+    enough = math.ceil(1 / alpha - EDGE)
+    shows = plan.trials >= enough
+    few = f"at least {enough:,} resamples are needed for a level of {100 * alpha:.3g} %"
+    tests = power.tukey_tests(source, plan, gaps, alpha, enough)
+    rows = []
+    every = zip(source.measures, tests, gaps, levels, resampled, strict=True)
+    for name, (p, honest, lost, reason), gap, asl, defined in every:
+        exists = ~np.isnan(gap)
+        tested = exists & (defined >= min(enough, plan.trials))
+        pairs, sorted_asl = int(tested.sum()), np.sort(asl[tested])
+        below = int(np.count_nonzero(sorted_asl < alpha))
+        kept = np.linspace(0, max(0, pairs - 1), min(pairs, power.POINTS)).round().astype(int)
+        rows.append(
+            facts_of.Power(
+                measure=name,
+                pairs=pairs,
+                alpha=alpha,
+                discriminative_power=below / pairs if pairs and shows else None,
+                bootstrap=below if shows else None,
+                tukey=None if p is None else int(np.count_nonzero(p[tested] < alpha)),
+                honest_difference=honest,
+                undefined=len(gap) - pairs,
+                resamples=int(exists.sum()) * plan.trials,
+                undefined_resamples=int((plan.trials - defined[exists]).sum()),
+                undefined_permutations=lost,
+                asl=tuple(sorted_asl[kept].tolist()),
+                reason=reason if shows else few,
+            )
+        )
+    return rows
+
+
+def agreements(
+    measures: Sequence[str], scores: Array, directions: Sequence[int]
+) -> list[facts_of.Agreement]:
+    rows = []
+    for i, j in combinations(range(len(measures)), 2):
+        both = ~np.isnan(scores[i]) & ~np.isnan(scores[j])
+        x, y = (rounded(scores[m][both] * directions[m]) for m in (i, j))
+        flat = [measures[m] for m, v in ((i, x), (j, y)) if len(v) < 2 or np.ptp(v) == 0]
+        reason = f"all runs have the same {flat[0]}" if flat else ""
+        if len(x) < 2:
+            reason = f"only {len(x)} of the runs have both scores"
+        values = {name: None if flat else of(x, y) for name, of in COEFFICIENTS.items()}
+        row = facts_of.Agreement(
+            measures=(measures[i], measures[j]), runs=len(x), reason=reason, **values
+        )
+        rows.append(row)
+    return rows

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, 
 import msgspec
 from msgspec import structs
 
-from abstain.errors import shown
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Result
 from abstain.stats.resampling.draws import Draws
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
+MANY = 10**15
+TWO_MEASURES = "agreement needs at least two measures"
 COEFFICIENT = {"tau_b": "Kendall τ-b", "tau_ap": "τ_AP", "spearman": "Spearman ρ", "rbo": "RBO"}
 
 
@@ -124,7 +125,6 @@ class Power(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def curve(self) -> list[dict[str, float]]:
-        """The ASL curve: the place of a pair, from 1 on, and its level."""
         step = (self.pairs - 1) / max(1, len(self.asl) - 1)
         return [{"pair": round(k * step) + 1, "asl": level} for k, level in enumerate(self.asl)]
 
@@ -189,20 +189,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
 
     TABLES: ClassVar[tuple[str, ...]] = ("main", *AT)
 
-    def check(self) -> None:
-        """Every measure has what the tables set beside one another."""
-        levels = {tuple(point.fuzziness for point in item.curve) for item in self.stability}
-        required = {(row.questions, row.measure) for row in self.required_by_questions}
-        complete = {row.measure for row in self.sensitivity} & set(self.spans)
-        for name in self.measures:
-            lacking = any((size, name) not in required for size, _ in required)
-            if list(self.scores.get(name, ())) != list(self.runs) or (
-                self.sensitivity and (lacking or name not in complete)
-            ):
-                raise ValueError(f"the scores or the sensitivity of {shown(name)} are incomplete")
-        if len(levels) > 1 or any(not row.width > 0 for row in self.sensitivity):
-            raise ValueError("levels of fuzziness differ by measure, or bins have no width")
-
     def _frame(self, table: str) -> pl.DataFrame:
         import polars as pl
 
@@ -219,7 +205,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def records(self) -> list[tuple[str, str, str, float | None, str, float | None]]:
-        """Every number, one a row: part, measure, other, at, quantity, value."""
         records: list[tuple[str, str, str, float | None, str, float | None]] = []
         for table, row in self._rows():
             place = table.replace("_", " "), row.pop("measure"), row.pop("other", "")
@@ -241,7 +226,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
 
 
 def _flat(item: Facts) -> dict[str, Any]:
-    """The texts and numbers of a row, after the measure or the two measures it is of."""
     plain = structs.asdict(item)
     if isinstance(item, Agreement):
         plain = dict(zip(("measure", "other"), item.measures, strict=True)) | plain

@@ -8,13 +8,29 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.meta.parts import MANY, TWO_MEASURES
-from abstain.features.meta.result import COEFFICIENT, Agreement, MetaResult, Power, Sensitivity
+from abstain.features.meta.result import (
+    COEFFICIENT,
+    MANY,
+    TWO_MEASURES,
+    Agreement,
+    MetaResult,
+    Power,
+)
 from abstain.report import view
-from abstain.report.charts import CONFIG, SCHEMA, bands, cells, chart, lines, points, write_charts
+from abstain.report.charts import (
+    CONFIG,
+    SCHEMA,
+    bands,
+    chart,
+    heat_map,
+    lines,
+    points,
+    write_charts,
+)
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page
 from abstain.report.view import first_few, listed, policy_words, sentence
@@ -46,7 +62,6 @@ class View(view.View[MetaResult]):
         return Grid(columns, [list(row) for row in self.result.records()])
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """The papers' figures, and heat maps of the agreement."""
         result = self.result
         made = {
             "stability": (_stability_chart, result.stability),
@@ -59,7 +74,6 @@ class View(view.View[MetaResult]):
         return specs | {f"agreement_{name}": _heat_map(result, name) for name in maps}
 
     def draw(self, path: Path, **options: Any) -> None:
-        """All charts one below another in a file; one a file in a folder."""
         charts = self.charts()
         if path.suffix and charts:
             outside = {"$schema": SCHEMA, "config": CONFIG}
@@ -168,11 +182,7 @@ def _range(bounds: tuple[float | None, float | None], width: float) -> Cell:
 
 
 def in_bins(value: float | None, width: float) -> str | None:
-    """A score as exact as bins of this width make it, and to two decimals at least.
-
-    >>> in_bins(0.3, 0.01), in_bins(41, 1), in_bins(0.0035, 0.0005), in_bins(4e-9, 1e-11)
-    ('0.30', '41.00', '0.0035', '4e-09')
-    """
+    """A score as exact as bins of this width make it, and to two decimals at least."""
     if value is None:
         return None
     digits = -math.floor(math.log10(width) + 1e-9)
@@ -182,13 +192,11 @@ def in_bins(value: float | None, width: float) -> str | None:
 
 
 def notes_of(result: MetaResult) -> list[str]:
-    """What limits the conclusions: scores that do not exist, bins, what was left out."""
     few = "agreement" in result.parts and len(result.measures) < 2
     return [*_scores(result), *_bins(result), *_left_out(result), *([TWO_MEASURES] if few else [])]
 
 
 def _scores(result: MetaResult) -> Iterator[str]:
-    """Measures that are undefined, or equal for all runs, on all questions."""
     for name, scores in result.scores.items():
         known = [score for score in scores.values() if score is not None]
         undefined = [run for run, score in scores.items() if score is None]
@@ -199,7 +207,6 @@ def _scores(result: MetaResult) -> Iterator[str]:
 
 
 def _bins(result: MetaResult) -> Iterator[str]:
-    """Bins on another scale than the papers', and differences beyond them or without a swap."""
     for row in result.sensitivity:
         name = row.measure
         if result.width is None and row.width != WIDTH:
@@ -214,7 +221,6 @@ def _bins(result: MetaResult) -> Iterator[str]:
 
 
 def _left_out(result: MetaResult) -> Iterator[str]:
-    """Comparisons, resamples, pairs and permutations in which a measure does not exist."""
     for row in result.sensitivity or result.stability:
         if row.undefined:
             total = row.comparisons + row.undefined
@@ -230,7 +236,6 @@ def _left_out(result: MetaResult) -> Iterator[str]:
 
 
 def advice_of(result: MetaResult) -> list[str]:
-    """The difference that each measure needs here, and how many questions: sentences."""
     rows = result.sensitivity
     known = [row for row in rows if row.required is not None]
     sentences: list[str] = []
@@ -279,24 +284,21 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
 
 
 def _swap_chart(result: MetaResult) -> dict[str, Any]:
-    units, unit = _units(result)
     limit = round(1 - result.level, 12)
-
-    def dot(row: Sensitivity, difference: float, rate: float) -> dict[str, Any]:
-        at = difference / units[row.measure]
-        return {"measure": row.measure, "difference": at, "swap rate": rate}
-
     rates = [
-        dot(row, each.start, each.swap_rate)
+        {"measure": row.measure, "difference": each.start, "swap rate": each.swap_rate}
         for row in result.sensitivity
         for each in row.bins[:-1]  # the last one is open: no point of the curve
         if each.swap_rate is not None
     ]
-    known = [row for row in result.sensitivity if row.required is not None]
-    required = [dot(row, row.required or 0, limit) for row in known]
+    required = [
+        {"measure": row.measure, "difference": row.required, "swap rate": limit}
+        for row in result.sensitivity
+        if row.required is not None
+    ]
     mark = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
     layers: list[dict[str, Any]] = [{"mark": mark, "encoding": {"y": {"datum": limit}}}]
-    titles = {"colour": "measure", "x_title": f"difference{unit}", "y_title": "swap rate"}
+    titles = {"colour": "measure", "y_title": "swap rate"}
     diamonds = points("difference", "swap rate", **titles)
     diamonds["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
     layers += [lines("difference", "swap rate", **titles)] if rates else []
@@ -305,23 +307,13 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
     return chart("Swap rates", rates, layers, subtitle=subtitle)
 
 
-def _units(result: MetaResult) -> tuple[dict[str, float], str]:
-    """What differences are counted in: themselves, or bins where the scales of measures differ."""
-    widths = {row.measure: row.width for row in result.sensitivity}
-    alike = len(set(widths.values())) == 1
-    return (dict.fromkeys(widths, 1.0), "") if alike else (widths, ", in bins")
-
-
 def _required_chart(result: MetaResult) -> dict[str, Any]:
-    units, unit = _units(result)
-    rows = [
-        {"measure": p.measure, "questions": p.questions, "required": p.required / units[p.measure]}
-        for p in result.required_by_questions
-        if p.required is not None
-    ]
-    layer = lines("questions", "required", colour="measure", y_title=f"required difference{unit}")
+    points = [p for p in result.required_by_questions if p.required is not None]
+    layer = lines("questions", "required", colour="measure", y_title="required difference")
     layer["mark"] |= {"point": True}  # one size alone makes no line
-    return chart("The difference required, by the number of questions", rows, [layer])
+    return chart(
+        "The difference required, by the number of questions", map(structs.asdict, points), [layer]
+    )
 
 
 def _asl_chart(result: MetaResult) -> dict[str, Any]:
@@ -340,23 +332,13 @@ def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
         value = getattr(item, name)
         for one, other in (item.measures, item.measures[::-1]):
             rows.append({"measure": one, "and": other, "value": value})
-    layer = cells("measure", "and", "value")
-    for axis in ("x", "y"):
-        layer["encoding"][axis]["sort"] = list(result.measures)
+    layer = heat_map("measure", "and", "value", result.measures, result.measures, None)
     layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
-    shade = {"condition": {"test": "datum.value > 0.6", "value": "black"}, "value": "white"}
-    shown = {"field": "value", "type": "quantitative", "format": ".2f"}
-    text = {
-        "mark": {"type": "text", "fontSize": 11, "color": "white", "stroke": "none"},
-        "encoding": {**layer["encoding"], "text": shown, "color": shade},
-    }
     side = max(160, 48 * len(result.measures))
-    title = f"Agreement: {COEFFICIENT[name]}"
-    return chart(title, rows, [layer, text], width=side, height=side)
+    return chart(f"Agreement: {COEFFICIENT[name]}", rows, [layer], width=side, height=side)
 
 
 def percent(share: float) -> str:
-    """A share as a percentage, without rounding error: 1 − 0.95 is 5 %."""
     return f"{100 * share:g}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from abstain.entry_points import GROUPS, Plugin
+from abstain.entry_points import GROUPS
 from abstain.io.readers import readers_of_plugins
 from abstain.measures.registry import measures_of_plugins
 from abstain.registry import plugged
@@ -26,21 +26,15 @@ class Installed(Facts, frozen=True):
 
 def plugins() -> tuple[Installed, ...]:
     """The plug-ins that are installed, each loaded and checked, whether or not it works."""
-    groups = (measures_of_plugins(), readers_of_plugins(), plugged())
     return tuple(
-        _installed(plugin, loaded.names.get(plugin, plugin.name), loaded.faults.get(plugin, ""))
-        for loaded in groups
+        Installed(
+            adds=GROUPS[plugin.group],
+            names=loaded.names.get(plugin, plugin.name),
+            package=f"{plugin.package} {plugin.version}".strip(),
+            module=plugin.value,
+            folder=str(plugin.point.dist.locate_file("")) if plugin.point.dist else "",
+            fault=loaded.faults.get(plugin, ""),
+        )
+        for loaded in (measures_of_plugins(), readers_of_plugins(), plugged())
         for plugin in (*loaded.names, *loaded.faults)
-    )
-
-
-def _installed(plugin: Plugin, names: str, fault: str) -> Installed:
-    dist = plugin.point.dist
-    return Installed(
-        adds=GROUPS[plugin.group],
-        names=names,
-        package=f"{plugin.package} {plugin.version}".strip(),
-        module=plugin.value,
-        folder="" if dist is None else str(dist.locate_file("")),
-        fault=fault,
     )

@@ -12,19 +12,18 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, option, plural, some_of
-from abstain.features.rank.silence import Rate
-from abstain.features.rank.silence import silence as silence_of
 from abstain.features.rank.truncation import TruncationResult, asked_depths, ends_of
 from abstain.features.rank.truncation import truncation as truncation_of
-from abstain.measures import Measure
+from abstain.measures import Measure, measure
 from abstain.measures.kinds import RankingMeasure
-from abstain.measures.ranked_lists import Floats, Ints, RankedLists
-from abstain.outcomes import Undefined
+from abstain.measures.ranked_lists import Floats, Ints
+from abstain.outcomes import DecisionsArray, Undefined
 from abstain.rankings.rankings import Rankings, Shape, shaped
 from abstain.reading import ListSettings
 from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Facts, Result, check_rows, number, ranked, read_as
 from abstain.report.view import measure_summary
+from abstain.stats.intervals import exact, exact_f1
 
 FIRST = 4  # names of unjudged queries that a result keeps
 NOT_IN_RUN = "the run has none of these queries"
@@ -35,6 +34,15 @@ COUNTS = ("queries", "nil_queries", "missing", "truncated")
 OF_THE_WHOLE: dict[str, Any] = {"reading": None, "settings": None, "subset": None, "notes": ()}
 """What a result says and a report inside it need not."""
 FLAGS = ("nil", "missing", "truncated")
+RATES = (
+    ("over-refusal", "empty of the queries with something relevant"),
+    ("under-refusal", "not empty of the nil queries"),
+    ("abstention-precision", "nil of the queries with an empty list"),
+    ("abstention-recall", "empty of the nil queries"),
+    ("abstention-F1", "their harmonic mean"),
+)
+"""The measures of decisions that are shown, and what they are for lists."""
+END = "an end of the interval"
 
 
 class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -58,12 +66,6 @@ class RankRow(Facts, frozen=True, kw_only=True, omit_defaults=True):
         dict[str, int], Column("{key} queries", "count", means="how many queries this mean is over")
     ]
     """The others are left out because the measure is undefined there."""
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        """How many queries a mean leaves out."""
-        missing = {name: self.queries - count for name, count in self.over.items()}
-        return {name: count for name, count in missing.items() if count}
 
     def score(self, name: str) -> float:
         """A score; where it does not exist a NaN that knows why."""
@@ -109,7 +111,20 @@ class Unjudged(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     queries: int
     first: tuple[str, ...]
-    place: str = ""
+
+
+class Rate(Facts, frozen=True, kw_only=True):
+    """A rate of one run's decisions to return nothing."""
+
+    run: Annotated[str, Column("run", plain=True)]
+    rate: Annotated[str, Column("rate", plain=True)]
+    count: Annotated[int, Column("count", "count", means="how many")]
+    of: Annotated[int, Column("of", "count", means="of how many")]
+    """For F1 the empty lists and the nil queries together; twice those that are both count."""
+    value: Annotated[float | None, Column("value", "score", means="count / of")]
+    """None where there is nothing to divide by."""
+    low: Annotated[float | None, Column("low", "score", means=END)]
+    high: Annotated[float | None, Column("high", "score", joined=True, means=END)]
 
 
 class RankResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="rank"):
@@ -207,8 +222,10 @@ def rank(
     count = plural(len(unlisted), "query is", "queries are")
     lost = f"{count} not in the table of queries ({some_of(unlisted)}): no {', '.join(by)}"
     notes = [lost] if unlisted else []
+    unjudged = tuple(dict.fromkeys(name for run in lists.unjudged for name in run)) or None
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
     nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
+    missing = lists.by_run(lists.missing).sum(axis=1).tolist()
     primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
     return RankResult(
         **read_as(rankings, *notes),
@@ -218,14 +235,17 @@ def rank(
         nil_queries=int(lists.nil.sum()),
         top_grade=float(lists.pool.top),
         graded=bool(((grade > 0) & (grade < lists.pool.top)).any()),
-        lists=_lists_of(rankings),
+        lists=tuple(
+            Lists(run=run, missing=gone, **counts)
+            for run, gone, counts in zip(rankings.runs, missing, ends_of(rankings), strict=True)
+        ),
         nothing_relevant={str(item): int(without.sum()) for item, without in nothing.items()},
         full_for_nothing={str(item): int(count) for item, count in primed.items() if count},
-        unjudged=_unjudged(lists),
+        unjudged=unjudged and Unjudged(queries=len(unjudged), first=unjudged[:FIRST]),
         nil_words=lists.nil_words,
         rows=tuple(rows),
         per_query=tuple(query_rows),
-        silence=silence_of(rankings, level=level) if silence else (),
+        silence=rates_of(rankings, level) if silence else (),
         level=level,
         truncation=report,
     )
@@ -280,7 +300,6 @@ def _mean_row(
 
 
 def _over_queries(item: RankingMeasure, values: Floats) -> float | None:
-    """A run's score: its sum, its geometric mean or its mean over queries, as is declared."""
     if not len(values):
         return None
     if item.definition.total:
@@ -309,20 +328,36 @@ def _query_rows(
     ]
 
 
-def _lists_of(rankings: Rankings) -> tuple[Lists, ...]:
-    missing = rankings.lists.by_run(rankings.lists.missing).sum(axis=1).tolist()
-    ends = zip(rankings.runs, missing, ends_of(rankings), strict=True)
-    return tuple(Lists(run=run, missing=gone, **counts) for run, gone, counts in ends)
-
-
 def lowest_grade(item: RankingMeasure) -> float | None:
     """The lowest grade that counts for a measure; None if every one above 0 does."""
     return item.arguments.get("rel")
 
 
-def _unjudged(lists: RankedLists) -> Unjudged | None:
-    names = list(dict.fromkeys(name for run in lists.unjudged for name in run))
-    if not names:
-        return None
-    place = "" if lists.unjudged_at is None else str(lists.unjudged_at)
-    return Unjudged(queries=len(names), first=tuple(names[:FIRST]), place=place)
+def rates_of(rankings: Rankings, level: float) -> tuple[Rate, ...]:
+    """The rates of each run: an empty list is right for a nil query, and wrong for another.
+
+    Intervals are exact (Clopper and Pearson), so that they hold for few queries too.
+    """
+    lists = rankings.with_nil(as_answer=False).lists
+    skip = rankings.settings.missing == "skip"
+    counted = ~lists.by_run(lists.missing) if skip else np.ones((len(lists.runs), 1), bool)
+    empty, nil = lists.by_run(lists.depth) == 0, lists.nil
+    both, over, missed, answered = (
+        (counted & is_nil & is_empty).sum(axis=1)
+        for is_nil, is_empty in ((nil, empty), (~nil, empty), (nil, ~empty), (~nil, ~empty))
+    )
+    none = np.zeros_like(both)
+    decisions = DecisionsArray(np.stack([answered, none, over, missed, both, none], axis=-1))
+    rows = []
+    for name, _ in RATES:
+        share = measure(name).definition.proportion
+        count, of = share.of(decisions) if share else (2 * both, 2 * both + over + missed)
+        low, high = (exact if share else exact_f1)(count, of, level=level)
+        value = np.divide(count, of, out=np.full(len(of), np.nan), where=of > 0)
+        columns = (each.tolist() for each in (count, of, value, low, high))
+        rows.append([*zip(lists.runs, *columns, strict=True)])
+    return tuple(
+        Rate(run=run, rate=name, count=x, of=n, value=number(value), low=number(a), high=number(b))
+        for of_run in zip(*rows, strict=True)
+        for (name, _), (run, x, n, value, a, b) in zip(RATES, of_run, strict=True)
+    )

@@ -6,7 +6,7 @@ from typing import Any
 
 from abstain.cli import options
 from abstain.cli.command import Showing, command, option, shows, working
-from abstain.cli.options import LISTS, RankedInput, reads_rankings
+from abstain.cli.options import LISTS, Input, reads_rankings
 
 
 @command
@@ -32,7 +32,7 @@ from abstain.cli.options import LISTS, RankedInput, reads_rankings
 )
 @options.level("The level of the intervals of --silence.")
 @shows(chart=True, also=["trec_eval"])
-def rank(inputs: RankedInput, measures: tuple[str, ...], out: Showing, **how: Any) -> None:
+def rank(inputs: Input, measures: tuple[str, ...], out: Showing, **how: Any) -> None:
     """Score rankings that may stop early, or find nothing.
 
     \b

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+import polars as pl
 from msgspec.structs import astuple, replace
 
 from abstain.measures import Measure, definitions
+from abstain.measures.kinds import RankingMeasure
+from abstain.measures.ranked_lists import Floats, Ints
 from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
-from abstain.report.grid import Column, frame_of_rows
+from abstain.rankings.rankings import Rankings
+from abstain.report.grid import Column
 from abstain.report.result import Facts, Result, number, read_as
 from abstain.stats.orderings import kendall_tau_b
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from abstain.measures.kinds import RankingMeasure
-    from abstain.measures.ranked_lists import Floats, Ints
-    from abstain.rankings.rankings import Rankings
-
 BINS = 40  # lengths are counted one by one up to so many, in as many ranges beyond
 AFTER = Column("", "count", joined=True, short="after")
-AHEAD = ("first_ahead_by", "second_ahead_by")
 OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8  # the p of RBP, unless another is asked for
 
 
@@ -87,8 +83,6 @@ class Pair(Facts, frozen=True, kw_only=True, omit_defaults=True):
 class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="truncation"):
     """What truncation does to the scores of some runs."""
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "lengths", "agreement", "inverted")
-
     nil: str = "NIL"
     same_lists: bool = False
     """Whether the original measures score the lists that the primed ones score."""
@@ -107,25 +101,14 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
                 raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
 
     def _frame(self, table: str) -> pl.DataFrame:
-        import polars as pl
-
-        lengths = list(self.lengths.values())
-        frame = pl.DataFrame({"run": list(self.lengths)}, schema={"run": pl.String})
-        if table == "lengths":
-            every = Lengths.__struct_fields__
-            return frame.hstack(frame_of_rows(Lengths, lengths, *every, nil=self.nil))
-        if table == "main":
-            scores = {"share_truncated": [each.share for each in lengths]}
-            for pair in self.pairs:
-                scores[pair.original] = [both.original for both in pair.scores.values()]
-                scores[pair.primed] = [both.primed for both in pair.scores.values()]
-            return frame.hstack(pl.DataFrame(scores, schema=dict.fromkeys(scores, pl.Float64)))
-        if table == "agreement":
-            frame = frame_of_rows(Pair, self.pairs, "original", "primed", "kendall_tau")
-            return frame.with_columns(inverted=pl.Series([len(p.inverted) for p in self.pairs]))
-        names = ("original", "primed", "first", "second")
-        schema = dict.fromkeys(names, pl.String) | dict.fromkeys(AHEAD, pl.Float64)
-        return pl.DataFrame(self.inversions(), schema, orient="row")
+        columns: dict[str, Any] = {
+            "share_truncated": [each.share for each in self.lengths.values()]
+        }
+        for pair in self.pairs:
+            columns[pair.original] = [both.original for both in pair.scores.values()]
+            columns[pair.primed] = [both.primed for both in pair.scores.values()]
+        schema = {"run": pl.String} | dict.fromkeys(columns, pl.Float64)
+        return pl.DataFrame({"run": list(self.lengths), **columns}, schema=schema)
 
     def inversions(self, most: int | None = None) -> list[tuple[Any, ...]]:
         """The measures of each pair of runs that changes places, the runs, and by how much."""
@@ -195,7 +178,6 @@ def _pairs(rankings: Rankings, depths: Sequence[float]) -> Iterator[tuple[Measur
 
 
 def ends_of(rankings: Rankings) -> list[dict[str, int]]:
-    """How the lists of each run end."""
     lists, limit = rankings.lists, rankings.settings.limit
     stopped = lists.by_run(lists.stopped)
     reach = lists.returned if limit is None else np.minimum(lists.returned, limit)

@@ -18,8 +18,6 @@ NAMED, LABELLED = 20, 60
 
 
 class View(view.View[TruncationResult]):
-    """Lengths, scores, agreement; inverted pairs if there are any."""
-
     def tables(self, **options: Any) -> list[Grid]:
         grids = [self._lengths(), self._scores(), self._agreement()]
         if any(pair.inverted for pair in self.result.pairs):
@@ -41,7 +39,6 @@ class View(view.View[TruncationResult]):
         return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
 
     def _lengths(self) -> Grid:
-        """How long the lists are, as returned and as scored (Figure 1)."""
         lengths = self.result.lengths
         names = [name for name in Lengths.__struct_fields__ if name != "truncated"]
         columns = columns_of(Lengths, [*lengths.values()], *names, nil=self.result.nil)
@@ -68,7 +65,6 @@ class View(view.View[TruncationResult]):
         return Grid.of(columns, title=title, notes=[self._compared()])
 
     def _compared(self) -> str:
-        """What the measures score, and what they say where nothing is relevant."""
         result, nil = self.result, self.result.nil
         lists = "the same lists as the primed measures"
         if result.nil_is_right and not result.same_lists:
@@ -80,7 +76,6 @@ class View(view.View[TruncationResult]):
         )
 
     def _agreement(self) -> Grid:
-        """How far the two orderings of the runs agree (Table 3)."""
         pairs = self.result.pairs
         reasons = sorted({pair.undefined for pair in pairs if pair.undefined is not None})
         columns: list[tuple[Column, list[Any]]] = [

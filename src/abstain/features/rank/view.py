@@ -11,8 +11,14 @@ from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.features.rank import truncation_view as truncation
-from abstain.features.rank.analysis import QueryRow, RankResult, RankRow, lowest_grade
-from abstain.features.rank.silence import silence_table, with_rates
+from abstain.features.rank.analysis import (
+    RATES,
+    QueryRow,
+    RankResult,
+    RankRow,
+    Rate,
+    lowest_grade,
+)
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -20,7 +26,7 @@ from abstain.report import view
 from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.leaderboard import first_sentence, score_figures
-from abstain.report.page import Figure, Page, PageTable, Section, page_of
+from abstain.report.page import Figure, Page, page_of
 from abstain.report.view import first_few, known_measure, sentence, undefined_words
 
 ALL = "all"
@@ -28,8 +34,6 @@ ALL = "all"
 
 
 class View(view.View[RankResult]):
-    """Rank, run, slice, query, scores; how many lists were missing and truncated."""
-
     def tables(self, **options: Any) -> list[Grid]:
         report = self.result.truncation
         more = [self._silence()] if self.result.silence else []
@@ -37,7 +41,12 @@ class View(view.View[RankResult]):
         return [self._with_counts(self._scores()), *more]
 
     def _silence(self) -> Grid:
-        return silence_table(self.result.silence, self.result.level)
+        rates = self.result.silence
+        grid = Grid.of_rows(Rate, rates, *Rate.__struct_fields__)
+        grid.breaks = {at for at, each in enumerate(rates) if each.rate == rates[0].rate}
+        grid.title = f"Returning nothing, with exact intervals ({100 * self.result.level:g} %)"
+        grid.notes = [f"{'; '.join(f'{name}: {means}' for name, means in RATES)}."]
+        return grid
 
     def whole(self, **options: Any) -> Grid:
         result = self.result
@@ -46,7 +55,7 @@ class View(view.View[RankResult]):
         if asked and (result.by or result.per_query):
             left_out = f"leave out {option('by')} and {option('per_query')}, or use JSON"
             raise UsageError(f"with {option(asked)}, CSV has one row for each run: {left_out}")
-        scores = with_rates(scores, result.silence)
+        scores = _with_rates(scores, result.silence)
         if result.truncation is None:
             return scores
         return truncation.View(result.truncation).beside(scores)
@@ -65,7 +74,6 @@ class View(view.View[RankResult]):
 
     @cached_property
     def _differ(self) -> bool:
-        """Whether the means of one run are over different queries."""
         return any(len(set(row.over.values())) > 1 for row in self.result.rows)
 
     def _with_counts(self, grid: Grid) -> Grid:
@@ -92,7 +100,6 @@ class View(view.View[RankResult]):
         return _counted(Grid.of_rows(QueryRow, rows, "run", "slice", "query", "scores"))
 
     def _with_queries(self, means: Grid) -> Grid:
-        """Each query's scores above their mean."""
         result, at = self.result, 2 + len(self.result.by)
         overall = ALL
         while overall in {row.query for row in result.per_query}:
@@ -133,42 +140,23 @@ class View(view.View[RankResult]):
         return list(score_figures(self.result.rows, self.result.measures[0]))
 
     def page(self) -> Page:
-        result, names = self.result, list(self.result.measures)
-        queries = f"{result.queries:,}, {result.nil_queries:,} of them with nothing relevant"
-        return page_of(
-            result,
-            f"{names[0]} of {plural(len(result.lists), 'run')}",
-            first_sentence(result.rows, names[0], test="`abstain compare --scores`"),
-            self._sections(),
-            ("measures", ", ".join(names)),
-            ("queries", queries),
-            ("grade with a gain of 1", f"{result.top_grade:g}"),
-            how=self._notes(),
-        )
+        result, name = self.result, self.result.measures[0]
+        (section,) = super().page().sections
+        captioned = {figure.name: figure for figure in self._figures()}
+        figures = [captioned.get(figure.name, figure) for figure in section.figures]
+        lead = first_sentence(result.rows, name, test="`abstain compare --scores`")
+        title = f"{name} of {plural(len(result.lists), 'run')}"
+        return page_of(result, title, lead, [replace(section, figures=figures)], how=())
 
-    def _sections(self) -> Iterator[Section]:
-        result = self.result
-        counts = ("queries", "nil_queries", "missing", "truncated")
-        grid = self._with_counts(self._means(*counts))
-        reading = "Scores are means over the queries for which they exist."
-        yield Section(
-            "leaderboard",
-            "Leaderboard",
-            sentences=undefined_words(result.rows),
-            tables=[PageTable("runs", "Runs", reading, grid, filters=result.by)],
-            figures=self._figures(),
-        )
-        if result.per_query:
-            grid, filters = self._queries(), (*result.by, "run")
-            every = PageTable("queries", "Every query", "", grid, filters=filters)
-            yield Section("queries", "Queries", tables=[every])
-        if result.silence:
-            rates, reading = self._silence(), "An empty list is right where nothing is relevant."
-            table = PageTable("rates", rates.title, reading, rates, filters=("run", "rate"))
-            yield Section("silence", "Returning nothing", sentences=rates.notes, tables=[table])
-        if result.truncation is not None:
-            section = truncation.View(result.truncation).page().sections[0]
-            yield replace(section, name="truncation", title="Truncation")
+
+def _with_rates(scored: Grid, rates: tuple[Rate, ...]) -> Grid:
+    """A table of one row a run with the rates beside it, each with its interval."""
+    run = [column.name for column in scored.columns].index("run")
+    cells = {(each.run, each.rate): (each.value, each.low, each.high) for each in rates}
+    names = list(dict.fromkeys(each.rate for each in rates))
+    rows = [[*row, *(c for n in names for c in cells[str(row[run]), n])] for row in scored.rows]
+    ends = [Column(f"{name}{end}", "score") for name in names for end in ("", " low", " high")]
+    return Grid([*scored.columns, *ends], rows, notes=scored.notes)
 
 
 def _counted(grid: Grid) -> Grid:
@@ -181,7 +169,6 @@ def _counted(grid: Grid) -> Grid:
 
 
 def _list_notes(result: RankResult) -> Iterator[str]:
-    """How many lists and queries there were of each kind, and what became of them."""
     settings = result.settings
     items = (known_measure(name) for name in result.measures)
     measures = [item for item in items if isinstance(item, RankingMeasure)]
@@ -191,9 +178,8 @@ def _list_notes(result: RankResult) -> Iterator[str]:
         becomes = "left out" if settings.missing == "skip" else "counted as empty lists"
         yield f"missing queries, {becomes}: {first_few(some)}"
     if (unjudged := result.unjudged) is not None:
-        first = f"; first: {unjudged.place}" if unjudged.place else ""
         queries = f"{_of_queries(unjudged.queries)} of the runs"
-        yield f"not judged, and not scored: {queries} ({some_of(unjudged.first)}{first})"
+        yield f"not judged, and not scored: {queries} ({some_of(unjudged.first)})"
     if settings.nil is not None or settings.limit is not None:
         yield _ends(result)
         full = result.full_for_nothing
@@ -258,7 +244,6 @@ def _ends(result: RankResult) -> str:
 
 
 def _grades(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
-    """What becomes of grades that are not 0 and 1."""
     scaled = [m for m in measures if m.definition.scales_grades and "rel" not in m.arguments]
     top = result.top_grade
     if not scaled or top <= 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, Any, Unpack
 
 import msgspec
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 from abstain.errors import InputError, UsageError, option, plural, shown
 from abstain.io.frames import collect, into_lazy, open_table, require, text_column
 from abstain.outcomes import VERDICTS, Policy
-from abstain.reading import PolicyLike, Reading
+from abstain.reading import Reading, ReadingOptions
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Facts, Result
@@ -81,16 +81,10 @@ class RefusalsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     judged_otherwise: int | None = None
     confusion: tuple[Confusion, ...] = ()
 
-    TABLES: ClassVar[tuple[str, ...]] = ("main", "hits", "rules", "confusion")
-
     def _frame(self, table: str) -> pl.DataFrame:
-        if table == "main":
-            table = "confusion" if self.confusion else "rules" if self.rules else "hits"
-        kind = PARTS[table]
-        return frame_of_rows(kind, getattr(self, table), *kind.__struct_fields__)
-
-
-PARTS: dict[str, type[Facts]] = {"hits": Hit, "rules": Rule, "confusion": Confusion}
+        kind = Confusion if self.confusion else Rule if self.rules else Hit
+        rows: tuple[Facts, ...] = self.confusion or self.rules or self.hits
+        return frame_of_rows(kind, rows, *kind.__struct_fields__)
 
 
 def refusals(
@@ -99,11 +93,7 @@ def refusals(
     languages: str | Sequence[str] = "all",
     rules: bool = False,
     check: Any = None,
-    format: str | None = None,
-    pick: Mapping[str, str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    policy: PolicyLike = None,
-    refusal_pattern: str | Sequence[str] = (),
+    **options: Unpack[ReadingOptions],
 ) -> RefusalsResult:
     """List the responses whose text declines to answer, or measure how often the rules err.
 
@@ -113,31 +103,13 @@ def refusals(
         rules: Whether to list the rules instead.
         check: A table of rows checked by hand (question, true: right, wrong or blank; perhaps
             run): then the result is how they were judged.
-        format: The format of the files where it is not evident, or a tool's log.
-        pick: What to pick of a tool's log.
-        columns: Known name to actual name.
-        policy: With `check`: what kinds of blanks become.
-        refusal_pattern: Regular expressions by which texts decline besides.
+        options: Those of `read` that are about files and refusals, and `policy` with `check`.
 
     >>> run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["I don't know.", "Paris"]})
     >>> refusals(run, languages="en").by_rule
     {'en/do-not-know': 1}
     """
-    reading = Reading.of(
-        format=format,
-        pick=pick,
-        columns=columns,
-        policy=policy,
-        detect_refusals=languages,
-        refusal_pattern=refusal_pattern,
-    )
-    return refusals_in(files, reading, rules=rules, check=check)
-
-
-def refusals_in(
-    files: Any, reading: Reading, *, rules: bool = False, check: Any = None
-) -> RefusalsResult:
-    """As `refusals`, for a `Reading`."""
+    reading = Reading.of(**{**options, "detect_refusals": languages})  # type: ignore[arg-type]
     wanted = reading.detect_refusals
     if rules:
         return _rules(wanted)
@@ -246,8 +218,6 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
 
 
 class View(view.View[RefusalsResult]):
-    """Every response that declines, with its rule; or the rules; or how they were judged."""
-
     def tables(self, *, most: int = 50, **options: Any) -> list[Grid]:
         if self.result.confusion:
             return [self._confusion()]
@@ -273,7 +243,6 @@ class View(view.View[RefusalsResult]):
         return grid
 
     def _confusion(self) -> Grid:
-        """Rows what is true, columns what was judged: what `compare --judge-error` takes."""
         grid = Grid.of_rows(Confusion, self.result.confusion, "true", *VERDICTS)
         grid.notes = [
             f"{plural(self.result.checked or 0, 'response')} checked by hand; the verdict in the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import asdict
 
 from abstain.cli import options
 from abstain.cli.command import FILE, Showing, argument, command, option, shows, working
@@ -47,10 +47,9 @@ def refusals(
 
     Other commands use these rules only with --detect-refusals.
     """
-    from abstain.features.refusals.analysis import refusals_in
-    from abstain.reading import languages_of
+    from abstain.features.refusals.analysis import refusals as found
 
-    chosen = msgspec.structs.replace(reading, detect_refusals=languages_of(languages))
+    how = asdict(reading) | {"languages": languages, "rules": rules, "check": check}
     with working("reading…"):
-        result = refusals_in(files, chosen, rules=rules, check=check)
+        result = found(files, **how)
     out.show(result, most=most)

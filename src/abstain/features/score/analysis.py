@@ -94,13 +94,12 @@ def score(
     if not interval:
         return result
     method = "" if interval is True else interval
-    return with_intervals(result, evaluation, chosen, method, level=level, seed=seed)
+    return with_intervals(result, evaluation, chosen, method=method, level=level, seed=seed)
 
 
 def _without_sets(
     values: Sequence[str | Measure] | str | Measure, evaluation: Evaluation
 ) -> list[str | Measure]:
-    """The measures, with those of a set in place of its name."""
     names: list[str | Measure] = []
     for value in [values] if isinstance(values, (str, Measure)) else values:
         of_set = set_named(value) if isinstance(value, str) else None
@@ -182,7 +181,6 @@ def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequ
 
 
 def _columns(evaluation: Evaluation) -> set[str]:
-    """The columns that gold and runs have besides ours."""
     gold = evaluation.data.source.gold
     named = {name for item in evaluation.data.source.responses for name in item.table.columns}
     return named.union(() if gold is None else gold.attributes)
@@ -244,27 +242,21 @@ def reference_rows(
 
 
 def with_intervals(
-    result: ScoreResult,
-    evaluation: Evaluation,
-    measures: Sequence[Measure],
-    method: str,
-    *,
-    level: float = 0.95,
-    seed: int = 0,
+    result: ScoreResult, evaluation: Evaluation, measures: Sequence[Measure], **made: Any
 ) -> ScoreResult:
-    """The result with an interval for every score, by question or by cluster."""
+    """The result with intervals, which are `made` by a method, at a level, from a seed."""
     from abstain.stats.confidence_intervals import TRIALS, method_of
     from abstain.stats.delta_method import few_clusters
     from abstain.stats.intervals import RANDOM, check_level, check_method
 
-    method, level = check_method(method), check_level(level)
+    method, level = check_method(made["method"]), check_level(made["level"])
     if evaluation.data.source.shares is not None:
         from abstain.runs.partial import check_interval
 
         check_interval(method)
     confident = [m for m in measures if m.definition.takes == "confidence"]
     resampled = method_of(confident[0], method) if confident else None
-    made = {"method": method, "level": level, "seed": seed}
+    made |= {"method": method, "level": level}
     groups = evaluation.data.by_cluster(result.by)
     return structs.replace(
         result,
@@ -275,7 +267,7 @@ def with_intervals(
         trials=TRIALS if confident else None,
         level=level,
         cluster=None if groups is None else evaluation.data.cluster,
-        seed=seed if method in RANDOM or confident else None,
+        seed=made["seed"] if method in RANDOM or confident else None,
     )
 
 
@@ -320,7 +312,6 @@ def interval_rows(
 
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
-    """The questions of a row of scores: those of its slice that the policy does not exclude."""
 
     from abstain.stats.confidence_intervals import sample_of
 

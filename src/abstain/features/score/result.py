@@ -125,7 +125,6 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
             _ = row.counts, row.decided
 
     def _frame(self, table: str) -> pl.DataFrame:
-        """One row a run and slice: rank, run, slice attributes, scores, counts."""
         import polars as pl
 
         names = ("rank", "run", "slice", ("scores", "intervals"), "numbers")
@@ -182,7 +181,6 @@ class View(view.View[ScoreResult]):
         return grid
 
     def _notes(self) -> list[str]:
-        """What it takes to read the scores: what was counted, the policy, what is undefined."""
         result, sizes = self.result, [row.counts.n for row in self._real]
         names, counted = {row.run for row in result.rows}, []
         if result.questions is not None:
@@ -201,7 +199,6 @@ class View(view.View[ScoreResult]):
         ]
 
     def _disagreeing(self) -> list[str]:
-        """Where measures put different runs first, and why."""
         if self.result.by or len(self._real) < 2:
             return []
         credits = [m for m in self._measures if m.definition.kappa is not None]
@@ -209,7 +206,6 @@ class View(view.View[ScoreResult]):
         return [view.sentence(text, names) for text in _disagreements(self._real, credits)]
 
     def _interval_words(self) -> list[str]:
-        """How the intervals were made, and why some do not exist."""
         result, used = self.result, self.result.interval_method
         if used is None:
             return []

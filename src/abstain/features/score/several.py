@@ -193,7 +193,6 @@ def _answers(source: Source, by: Sequence[str]) -> Lists:
 
 
 def _rows(judged: Judged) -> pl.DataFrame:
-    """The rows of every run, their rank as a number, after making sure that nothing is refused."""
     tables = [collect(frame, judged.label) for frame in judged.frames]
     rows = pl.concat(tables, how="diagonal_relaxed")
     refuse_faults(judged, int((rows[KIND] >= CODES).sum()))
@@ -212,7 +211,6 @@ def _rows(judged: Judged) -> pl.DataFrame:
 
 
 def _whole(questions: pl.DataFrame, name: str) -> IntArray:
-    """How many right answers each question has, as a column says."""
     numbers = questions[KNOWN].cast(pl.Int64, strict=False)
     bad = questions.filter((numbers < 1) | numbers.is_null())
     if bad.height:
@@ -253,7 +251,6 @@ def _row(
     questions: int,
     measures: Sequence[Measure],
 ) -> SeveralRow:
-    """The scores of one run's answers to so many questions."""
     index, question = np.unique(rows[INDEX].to_numpy(), return_inverse=True)
     missing = pl.Series([None] * rows.height, dtype=pl.Float64)
     sure = rows["confidence"] if "confidence" in rows.columns else missing

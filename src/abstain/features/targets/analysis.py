@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import narwhals as nw
 import numpy as np
@@ -25,14 +25,12 @@ from abstain.reading import Reading, ReadingOptions
 from abstain.report.result import Ends, ends, number, read_as
 from abstain.runs import evaluate, evaluate_judged
 from abstain.runs.counting import count_cells
+from abstain.runs.evaluation import Evaluation
 from abstain.runs.responses import Responses, opened_runs
 from abstain.runs.run_names import runs_of
 from abstain.runs.sources import count_stated, has_answer
 from abstain.stats.delta_method import THREE, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, interval
-
-if TYPE_CHECKING:
-    from abstain.runs.evaluation import Evaluation
 
 COLUMN = "target"
 THE_MODEL = "the model"
@@ -51,7 +49,7 @@ def targets(
     gold: Any,
     runs: Any,
     *,
-    targets: Mapping[str, float] | None = None,
+    targets: Mapping[str, Any] | None = None,
     level: float = 0.95,
     **options: Unpack[ReadingOptions],
 ) -> TargetsResult:
@@ -65,16 +63,9 @@ def targets(
         level: Of all verdicts together.
         options: Those of `read`.
     """
-    return targets_in(gold, runs, Reading.of(**options), targets or {}, level=level)
-
-
-def targets_in(
-    gold: Any, runs: Any, reading: Reading, targets: Mapping[str, Any], *, level: float = 0.95
-) -> TargetsResult:
-    """As `targets`, for a `Reading`."""
     check_level(level)
-    opened = opened_runs(runs, reading, judged=gold is None)
-    told, responses = _told(opened, targets)
+    reading = Reading.of(**options)
+    told, responses = _told(opened_runs(runs, reading, judged=gold is None), targets or {})
     if gold is None:
         return compared(evaluate_judged(responses, reading), told, level)
     return compared(evaluate(gold, responses, reading), told, level)
@@ -86,17 +77,16 @@ def _told(
     """The t of every run, and the tables with a run for each model and t."""
     told: dict[str, Told] = {}
     responses = []
-    for item in opened:
-        one = item
-        if COLUMN in item.table.columns:
-            one, runs = _split(item)
-        elif lacking := [run for run in runs_of(item) if run not in targets]:
+    for one in opened:
+        if COLUMN in one.table.columns:
+            one, runs = _split(one)
+        elif lacking := [run for run in runs_of(one) if run not in targets]:
             raise UsageError(
                 f"nothing says which t {some_of(lacking)} was told: a column '{COLUMN}', or "
                 f"{option('targets', {lacking[0]: 'T'})}"
             )
         else:
-            runs = {run: Told(THE_MODEL, targets[run]) for run in runs_of(item)}
+            runs = {run: Told(THE_MODEL, targets[run]) for run in runs_of(one)}
         told |= runs
         responses.append(one)
     for run in targets:
@@ -124,7 +114,6 @@ def _split(item: Responses) -> tuple[Responses, dict[str, Told]]:
 
 
 def _number(told: Told, run: str) -> float:
-    """A stated t, from 0 to below 1."""
     try:
         t = float(told.t)
     except ValueError:
@@ -137,7 +126,6 @@ def _number(told: Told, run: str) -> float:
 
 
 def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> TargetsResult:
-    """Every run at its t, with the verdicts on every model."""
     data = evaluation.data
     codes = dict(zip(evaluation.runs, data.codes, strict=True))
     models = _models(evaluation, told)
@@ -174,7 +162,6 @@ def compared(evaluation: Evaluation, told: Mapping[str, Told], level: float) -> 
 
 
 def _models(evaluation: Evaluation, told: Mapping[str, Told]) -> dict[str, list[str]]:
-    """The runs of each model in the order of their t."""
     ordered = sorted(evaluation.runs, key=lambda run: told[run])
     models = {model: list(runs) for model, runs in groupby(ordered, lambda run: told[run].model)}
     for model, runs in models.items():
@@ -235,7 +222,6 @@ def _stated(model: str, t: float, codes: Codes, counted: _Counted) -> Stated:
 
 
 def _side(span: Ends, value: float, above: Any, below: Any) -> Any:
-    """Which side of a value an interval lies on."""
     low, high = span
     if low is not None and low >= value:
         return above
@@ -261,7 +247,6 @@ def _against(
 
 
 def _heeding(rows: list[Stated], first: Codes, last: Codes, counted: _Counted) -> Heeding:
-    """Whether coverage falls from the lowest t to the highest."""
     fall, span = counted.difference("coverage", first, last)
     low, high = span
     heeds: Heeds = "open"

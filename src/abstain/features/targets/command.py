@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import asdict
+
 from abstain.cli import options
 from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import Input, reads
@@ -26,10 +28,11 @@ def targets(inputs: Input, target: tuple[str, ...], level: float, out: Showing) 
     Told to answer only if more than t sure, as a mistake costs t/(1−t): is a share of t of its
     answers right, does it answer less as t rises, and is it better told than thresholded?
     """
-    from abstain.features.targets.analysis import targets_in
+    from abstain.features.targets.analysis import targets as compared
 
     judged = inputs.kind == "judged"
     with working("comparing…"):
         gold, runs = (None, list(inputs.files)) if judged else (inputs.gold, inputs.runs)
         told = options.pairs(target, "--target", "gpt-50=0.5")
-        out.show(targets_in(gold, runs, inputs.reading, told, level=level))
+        how = asdict(inputs.reading)
+        out.show(compared(gold, runs, targets=told, level=level, **how))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+import polars as pl
 from msgspec import Meta
 
 from abstain.errors import plural
@@ -14,9 +15,6 @@ from abstain.report import view
 from abstain.report.charts import bands, chart, coloured, lines, points
 from abstain.report.grid import Column, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DEAF = 0.05
 """A coverage that surely falls by less than this from the lowest t to the highest hardly falls."""
@@ -101,14 +99,12 @@ class TargetsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     TABLES = ("main", "thresholds")
 
     def check(self) -> None:
-        """Every model has its rows, with counts that are some."""
         if [*dict.fromkeys(row.model for row in self.rows)] != [m.model for m in self.models]:
             raise ValueError("the models are not those of the results")
         for row in self.rows:
             _ = row.counts
 
     def of(self, model: str) -> list[Stated]:
-        """The rows of a model, in the order of t."""
         return [row for row in self.rows if row.model == model]
 
     def _frame(self, table: str) -> pl.DataFrame:
@@ -122,13 +118,10 @@ AGAINST = ("model", "t", "told", "thresholded", "gain", "gain_interval", "better
 
 
 class View(view.View[TargetsResult]):
-    """Every run at its t, and beside its model's own threshold."""
-
     def title(self) -> str:
         return f"Told what an error costs: {plural(len(self.result.models), 'model')}"
 
     def tables(self, **options: Any) -> list[Grid]:
-        """Each run at its t; where there are confidences, beside a threshold."""
         rows = self.result.rows
         grids = [Grid.of_rows(Stated, rows, *MAIN)]
         if against := [row for row in rows if row.better]:
@@ -154,7 +147,6 @@ class View(view.View[TargetsResult]):
         return [*sentences, how, *notes, *view.policy_words(result.policy, result.touched)]
 
     def _words(self, heeding: Heeding) -> str:
-        """What a model does as t rises."""
         name = heeding.model
         first, *_, last = self.result.of(name)
         cost = f"told that an error costs {view.count_text(round(last.t / (1 - last.t), 1))}"
@@ -171,7 +163,6 @@ class View(view.View[TargetsResult]):
         }[heeding.heeds]
 
     def charts(self) -> dict[str, dict[str, Any]]:
-        """Precision and coverage over t, each with its ideal as a dashed line."""
         rows = [
             {"run": r.model, "t": r.t, "precision": r.precision, "coverage": r.coverage}
             | dict(zip(("low", "high"), r.precision_interval, strict=True))

@@ -13,14 +13,15 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from abstain.errors import InputError, Place, TooLargeError, UsageError, plural, shown
 from abstain.io import trec
-from abstain.io.files import bare_name, chunks_of, open_file
+from abstain.io.files import Opened, bare_name, chunks_of, open_file
+from abstain.measures.ranked_lists import Floats, Ints, RankedLists
 from abstain.measures.recall_and_gain import LEAST
 from abstain.measures.trec_eval import (
     REL_STRING,
@@ -38,16 +39,9 @@ from abstain.rankings.read import ranked_lists
 from abstain.rankings.sources import TrecFile
 from abstain.reading import ListSettings
 
-if TYPE_CHECKING:
-    from abstain.io.files import Opened
-    from abstain.measures.ranked_lists import Floats, Ints, RankedLists
-
 ALL = "all"
 COUNT_OF_QUERIES, COUNT_OF_RELEVANT = "num_q", "num_rel"
 SHOWN_FIRST = 10  # documents in a string of grades, where nobody says how many
-NO_Z_SCORE = -1000000.0
-ZScores = dict[str, dict[str, tuple[float, float]]]
-"""Mean and standard deviation of a query's measures."""
 
 
 class _Column(NamedTuple):
@@ -70,7 +64,6 @@ def trec_eval(
     limit: int | None = None,
     judged_only: bool = False,
     documents: int = 0,
-    zscores: str | os.PathLike[str] | None = None,
 ) -> str:
     """The text that trec_eval 9.0.8 prints: measure, query and value, a line each.
 
@@ -85,7 +78,6 @@ def trec_eval(
         limit: how many documents of a query count (-M).
         judged_only: remove documents that nobody judged first (-J).
         documents: how many documents the collection has, for utility (-N).
-        zscores: a file of means and deviations, to print z-scores (-Z).
     """
     wanted = asked([measures] if isinstance(measures, str) else measures)
     scored = {
@@ -93,7 +85,6 @@ def trec_eval(
     }
     if level < 0:
         raise UsageError(f"the relevance level must be 0 or more (got {level})")
-    z = None if zscores is None else _read_zscores(os.fspath(zscores))
     lists, tag = read(os.fspath(qrels), os.fspath(run))
     if limit is not None:
         lists = lists.first(np.full(lists.size, limit))
@@ -113,7 +104,7 @@ def trec_eval(
         else:
             for figure in scored[name]:
                 values = values_of(figure, lists, level, documents)[rows]
-                columns.append(_column(figure, values, lists, rows, complete=complete, z=z))
+                columns.append(_column(figure, values, lists, rows, complete=complete))
     lines = [
         f"{name:<22}\t{lists.queries[row]}\t{texts[at]}\n"
         for at, row in enumerate(rows.tolist())
@@ -127,20 +118,11 @@ def trec_eval(
 
 
 def _column(
-    figure: Figure,
-    values: Floats,
-    lists: RankedLists,
-    rows: Ints,
-    *,
-    complete: bool,
-    z: ZScores | None,
+    figure: Figure, values: Floats, lists: RankedLists, rows: Ints, *, complete: bool
 ) -> _Column:
     definition, counted = figure.definition, len(lists.queries) if complete else len(rows)
     if definition.geometric:
         values = log(values)
-    if z is not None:
-        known = [z.get(lists.queries[row], {}).get(figure.name) for row in rows.tolist()]
-        values = _as_zscores(values, known)
     total = float(np.cumsum(values)[-1])
     if definition.geometric:
         summary = math.exp((total + (counted - len(rows)) * math.log(LEAST)) / counted)
@@ -152,9 +134,9 @@ def _column(
         summary = int((lists.pool.grade > 0).sum())  # whatever the level, as there
     else:
         summary = total
-    text = "{:.0f}".format if definition.total and z is None else _decimals
+    text = "{:.0f}".format if definition.total else _decimals
     texts = [text(value) for value in values.tolist()] if figure.trec.per_query else None
-    return _Column(f"{'' if z is None else 'Z'}{figure.name:<22}", texts, text(summary))
+    return _Column(figure.name, texts, text(summary))
 
 
 def _decimals(value: float) -> str:
@@ -182,28 +164,6 @@ def _rel_strings(lists: RankedLists, rows: Ints, parameters: str) -> _Column:
     return _Column(name, texts, None)
 
 
-def _read_zscores(path: str) -> ZScores:
-    """A file of means and standard deviations: query, measure, mean, deviation."""
-    scores: ZScores = {}
-    opened = open_file(path)
-    for number, fields in trec.lines(opened):
-        if len(fields) != 4:
-            problem = f"{plural(len(fields), 'column')}, expected 4: query measure mean deviation"
-            raise InputError(problem, Place(opened.name, number))
-        query, name, mean, deviation = (field.decode(errors="replace") for field in fields)
-        scores.setdefault(query, {})[name] = decimal(mean), decimal(deviation)
-    return scores
-
-
-def _as_zscores(values: Floats, known: Sequence[tuple[float, float] | None]) -> Floats:
-    """Values as deviations from the mean; −1000000 where there is none to go by."""
-    mean, deviation = np.array([(math.nan, 0.0) if pair is None else pair for pair in known]).T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = (values - mean) / deviation
-    flat = np.where(values == mean, 0.0, NO_Z_SCORE)
-    return np.where(deviation == 0, flat, scores)
-
-
 BLANK_LINE = re.compile(rb"^[ \t\v\f\r]*\n", re.MULTILINE)
 KINDS: dict[str, Any] = {"query": pl.String, "doc": pl.String}
 RUN, QRELS = trec.RUN_COLUMNS, trec.QRELS_COLUMNS
@@ -211,8 +171,6 @@ BATCH = 1 << 16  # lines that are held at a time where a run is read line by lin
 
 
 class TrecEvalFile(TrecFile, frozen=True):
-    """A file of qrels or of a run."""
-
     tags: list[str]
     """The tag of the last line that was read."""
     slow: bool

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from abstain.cli.command import FILE, READING, argument, command, option, working
+from abstain.cli.command import READING, argument, command, option, working
 
 QRELS, RESULTS = click.Choice(["qrels"]), click.Choice(["trec_results"])
 read_as = partial(option, section=READING)
@@ -40,12 +40,6 @@ only = partial(read_as, expose_value=False)
     to="documents",
     type=int,
     default=0,
-)
-@option(
-    "-Z --Zscore FILE",
-    "Print z-scores, by the means and deviations in a file.",
-    to="zscores",
-    type=FILE,
 )
 @read_as(
     "-M --Max_retrieved_per_topic N",

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from abstain.errors import UnknownNameError, UsageError, option
@@ -31,20 +32,15 @@ from abstain.outcomes import EXCLUDED, UNSPLIT
 from abstain.reading import Reading
 from abstain.report.result import number, read_as
 from abstain.runs import evaluate
+from abstain.runs.evaluation import Evaluation, RunData
 from abstain.runs.gold import GOLD
 from abstain.runs.sources import answers_of, count_stated, has_answer
 from abstain.stats.curves import WIDTH, Curve
 from abstain.stats.delta_method import cells_of, difference, few_clusters
 from abstain.stats.intervals import cell_interval, check_level, check_repeats, error_of
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.runs.evaluation import Evaluation, RunData
-
-    Halves = Sequence[tuple[BoolArray, BoolArray]]
-
 Chooser = Maximise | KeepRisk
+Halves: TypeAlias = Sequence[tuple[BoolArray, BoolArray]]
 GAIN_LEVEL = 0.95
 
 
@@ -170,7 +166,6 @@ def exclude(name: str, **others: Any) -> None:
 
 
 def divide(data: RunData, tune_on: dict[str, str], folds: int | None, repeats: int) -> Split:
-    """How questions are parted; there are no more folds than clusters, unless asked for."""
     gold, clusters = data.source.gold, data.clusters()
     golds = () if gold is None else gold.golds
     judged_on = None
@@ -191,7 +186,17 @@ def halves_of(
 ) -> Iterator[list[tuple[BoolArray, BoolArray]]]:
     """For each repeat the pairs of masks: tune on, judge on. Folds keep clusters whole."""
     if split.tuned_on:
-        yield [_named(split.tuned_on, questions)]
+        tune = np.ones(questions.height, bool)
+        for attribute, value in split.tuned_on.items():
+            values = cells(questions, attribute).cast(str)
+            if value not in (known := values.drop_nulls().unique().to_list()):
+                raise UnknownNameError(f"question with {attribute}", value, known)
+            tune &= (values == value).fill_null(value=False).to_numpy()
+        for half, purpose in ((tune, "tune on"), (~tune, "judge on")):
+            if not half.any():
+                label = ", ".join(f"{name}={value}" for name, value in split.tuned_on.items())
+                raise UsageError(f"the split {label} leaves no question to {purpose}")
+        yield [(tune, ~tune)]
         return
     folds, unit = split.folds or FOLDS, units_by_id(questions, clusters)
     size = int(unit.max(initial=-1)) + 1
@@ -202,20 +207,6 @@ def halves_of(
         draw = np.random.default_rng([seed, repeat]).permutation(size)
         fold = draw[unit] % folds
         yield [(fold != f, fold == f) for f in range(folds)]
-
-
-def _named(tuned_on: Mapping[str, str], questions: pl.DataFrame) -> tuple[BoolArray, BoolArray]:
-    tune = np.ones(questions.height, bool)
-    for attribute, value in tuned_on.items():
-        values = cells(questions, attribute).cast(str)
-        if value not in (known := values.drop_nulls().unique().to_list()):
-            raise UnknownNameError(f"question with {attribute}", value, known)
-        tune &= (values == value).fill_null(value=False).to_numpy()
-    for half, purpose in ((tune, "tune on"), (~tune, "judge on")):
-        if not half.any():
-            label = ", ".join(f"{name}={value}" for name, value in tuned_on.items())
-            raise UsageError(f"the split {label} leaves no question to {purpose}")
-    return tune, ~tune
 
 
 def units_by_id(questions: pl.DataFrame, clusters: IntArray | None) -> IntArray:
@@ -242,17 +233,14 @@ class Run:
     measure: Measure
     by: str | None = None
     slices: npt.NDArray[np.str_] | None = None
-    """The slice of every question, where slices have separate thresholds."""
     shrink: float = SHRINK
     clusters: IntArray | None = None
-    """The cluster of every question, where they are clustered."""
 
     def curve(self, where: BoolArray) -> Curve:
         answers = answers_of(self.codes, self.confidence, where)
         return Curve.of(answers, int(np.count_nonzero(self.codes[where] == UNSPLIT)))
 
     def clustered(self, where: BoolArray) -> Clustered:
-        """Those that have a confidence, each with its cluster."""
         assert self.clusters is not None
         some = where & has_answer(self.codes) & ~np.isnan(self.confidence)
         wrong = (self.codes[some] & 1) == 1
@@ -282,7 +270,6 @@ class Run:
 
 
 def tuned(run: Run, repeats: Sequence[Halves]) -> Tuned:
-    """A run, tuned and judged part by part."""
     codes, measure, chooser = run.codes, run.measure, run.chooser
     some, have = count_stated(codes, run.confidence)
     if not some:
@@ -370,7 +357,6 @@ def gain_interval(
 
 
 def thresholded(codes: Codes, answered: BoolArray) -> Codes:
-    """The codes of a run that answers exactly these of the questions it has answers to."""
     decided = (codes & 1) + np.where(answered, 0, 2).astype(np.uint8)
     return np.where(has_answer(codes), decided, codes).astype(np.uint8)
 
@@ -397,5 +383,4 @@ def kept(parts: Sequence[Part], aim: KeepRisk, against: Sequence[bool] = ()) -> 
 
 
 def _above(one: float | None, other: float | None, sign: int = 1) -> float | None:
-    """By how much one number is above another; none where one does not exist."""
     return None if one is None or other is None else number(sign * (one - other))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import narwhals as nw
 import numpy as np
@@ -23,13 +23,11 @@ from abstain.io.tables import ROW, Table, cells, col
 from abstain.outcomes import OUTCOME_WORDS
 from abstain.reading import Reading
 from abstain.report.result import load
+from abstain.runs.evaluation import Evaluation
 from abstain.runs.faults import bad_confidence
 from abstain.runs.gold import Gold, read_gold
 from abstain.runs.judge import NO, not_numbers
 from abstain.runs.responses import RULE, read_responses
-
-if TYPE_CHECKING:
-    from abstain.runs.evaluation import Evaluation
 
 RUN, QUESTION, CONFIDENCE, SLICE = "__run", "__question", "__confidence", "__slice"
 BLANK = pl.lit("")
@@ -53,7 +51,6 @@ class ThresholdFile(Struct):
 
 
 def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
-    """The thresholds by run, from a file of thresholds or a saved result of `abstain tune`."""
     name = os.fspath(path)
     saved = document(open_file(name), ThresholdFile, what="file of thresholds")
     if saved.kind == "tune":
@@ -102,7 +99,6 @@ def apply_thresholds(
 
 
 def _rows(table: Table, only: str | None) -> pl.DataFrame:
-    """The rows, with run and question as golds and thresholds name them, confidence as a number."""
     rows = collect(nw.from_native(table.frame), table.name)
     if table.verdicts is not None:
         rows = rows.drop("outcome")  # a log's verdicts are about what it answered before
@@ -132,7 +128,6 @@ def _rows(table: Table, only: str | None) -> pl.DataFrame:
 def _without_refusals(
     rows: pl.DataFrame, questions: pl.DataFrame | None, align: str
 ) -> pl.DataFrame:
-    """Refusals as blanks, but for those that the gold accepts, however they are written."""
     from abstain.runs.refusals import blanked
 
     if questions is None or align != "id":
@@ -151,7 +146,6 @@ def _without_refusals(
 def _slices(
     rows: pl.DataFrame, per: str | None, questions: pl.DataFrame | None, align: str, table: Table
 ) -> pl.Series:
-    """The slice of each response; a question that the gold does not have is refused."""
     if questions is None:
         if per is None:
             return pl.repeat("", rows.height, eager=True)
@@ -178,7 +172,6 @@ def _slices(
 def _sure_enough(
     rows: pl.DataFrame, thresholds: Mapping[str, Threshold], name: str
 ) -> tuple[pl.Series, list[str]]:
-    """Which responses are kept, and whose threshold they were compared with."""
     confidence, slices = rows[CONFIDENCE].fill_null(float("nan")).to_numpy(), rows[SLICE].to_numpy()
     runs = rows[RUN].drop_nulls().unique(maintain_order=True).to_list()
     if len(thresholds) == 1 and len(runs) < 2:
@@ -203,7 +196,6 @@ def _text(column: str) -> pl.Expr:
 
 
 def _decided(rows: pl.DataFrame, answered: pl.Series) -> tuple[pl.DataFrame, list[str]]:
-    """The rows with answers only where `answered`, the rest as candidates; and what changed."""
     columns = ("answer", "candidate", "answered", "why")
     answer, candidate, flag, why = (_text(c) if c in rows.columns else BLANK for c in columns)
     before = (answer != "") & ~flag.str.to_lowercase().is_in(list(NO))
@@ -226,7 +218,6 @@ def _decided(rows: pl.DataFrame, answered: pl.Series) -> tuple[pl.DataFrame, lis
 
 
 def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame:
-    """The judged rows of the tuned runs as they would be with their thresholds."""
     by, data = result.by, evaluation.data
     questions = data.with_attributes([] if by is None else [by])
     slices = None if by is None else questions[by].cast(pl.String).fill_null("").to_list()

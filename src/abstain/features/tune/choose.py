@@ -60,7 +60,6 @@ class Threshold:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As results hold it; null answers nothing."""
         values = {name: finite(value) for name, value in self.values.items()}
         return {"threshold": finite(self.value), "thresholds": values}
 
@@ -68,7 +67,6 @@ class Threshold:
     def of(
         cls, value: float | None, per: str | None, values: Mapping[str, float | None]
     ) -> Threshold:
-        """A threshold of what `facts` gave."""
         levels = {name: SILENCE if level is None else level for name, level in values.items()}
         return cls(SILENCE if value is None else value, per, levels)
 
@@ -182,7 +180,6 @@ class KeepRisk:
         ]
 
     def _begins(self, total: int) -> list[tuple[float, int]]:
-        """Shares of δ, and with how many answers their sequences begin."""
         shares = 1 - EARLY - 2 * LATE, EARLY, LATE
         main, early, late = (replace(self, delta=s * self.delta).least for s in shares)
         start = min(max(FEWEST * self.least, total // 10), max(main, total // 2), total)
@@ -194,22 +191,18 @@ class KeepRisk:
 
     @staticmethod
     def _point(curve: Curve, units: IntArray | None, begin: int) -> int:
-        """The first point that answers so many, or answers worth so many independent ones."""
         answered = curve.answered if units is None else units
         return len(answered) - 1 if begin == answered[-1] else int(answered.searchsorted(begin))
 
     def hindsight(self, curve: Curve) -> float:
-        """The threshold that answers most with a share wrong of at most α, verdicts known."""
         reached = curve.reached()
         within = reached.wrong <= self.alpha * reached.answered + 1e-9
         return float(reached.thresholds[np.flatnonzero(within)[-1]])
 
     def refuted(self, wrong: float, answered: float) -> bool:
-        """Whether so many wrong answers speak against a risk of α (exact binomial test, 5 %)."""
         return self.chance(wrong, answered) <= SIGNIFICANT
 
     def chance(self, wrong: float, answered: float) -> float:
-        """The chance of so many wrong answers or more where the risk is α."""
         alpha, fewer = np.asarray(self.alpha), np.array([wrong - 1])
         return 1 - float(chance_of_at_most(fewer, np.array([answered]), alpha)[0])
 
@@ -273,7 +266,6 @@ def allowed_wrong(answered: IntArray, coming: IntArray, alpha: float, delta: flo
 
 
 def _largest(allowed: Any, highest: IntArray) -> IntArray:
-    """The largest whole number that is allowed, from −1 to the highest, each by halving."""
     low, high = np.full(len(highest), -1), np.array(highest)
     while (low < high).any():
         middle = (low + high + 1) // 2
@@ -283,7 +275,6 @@ def _largest(allowed: Any, highest: IntArray) -> IntArray:
 
 
 def chance_of_at_most(wrong: Array | IntArray, answered: Array | IntArray, risk: Array) -> Array:
-    """The chance of at most so many wrong answers: the binomial distribution."""
     from scipy.special import betainc
 
     inside = betainc(np.maximum(answered - wrong, 1), np.maximum(wrong, 0) + 1.0, 1 - risk)
@@ -303,9 +294,7 @@ class Clustered:
     wrong_squares: Array
     """Σ w², w the wrong answers of a cluster."""
     products: Array
-    """Σ a·w."""
     with_wrong: Array
-    """Clusters that have a wrong answer."""
 
     @classmethod
     def of(cls, confidence: Array, wrong: BoolArray, cluster: IntArray) -> Clustered:
@@ -340,7 +329,6 @@ class Clustered:
         return np.asarray((seen_wrong * careful + UNSEEN) / (seen_wrong + UNSEEN))
 
     def groups(self, answered: IntArray) -> Array:
-        """As many clusters of equal size: (Σa)² / Σa²."""
         return np.asarray(answered**2 / np.maximum(self.squares[answered], 1))  # 0 of none
 
     def worth(self, answered: IntArray, tail: float) -> Array:
@@ -377,7 +365,6 @@ class KeepClusters(KeepRisk):
         return np.asarray(chance <= self.delta)
 
     def spoken_against(self, answers: Clustered, threshold: float) -> bool:
-        """Whether judged clusters show a risk above α (5 %)."""
         answered = np.array([np.count_nonzero(answers.confidence >= threshold)])
         worth = answers.worth(answered, SIGNIFICANT)
         wrong, number = answers.wrong[answered] * worth, answered * worth

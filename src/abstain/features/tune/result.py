@@ -49,7 +49,6 @@ class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @classmethod
     def mean(cls, tables: Sequence[IntArray], measure: Measure) -> Standing:
-        """Mean counts with the mean of the scores; none where one of the scores does not exist."""
         scores = [measure(Counts.of(table.tolist())) for table in tables]
         # counts of one table stay whole
         mean = tables[0] if len(tables) == 1 else np.mean(tables, axis=0)
@@ -142,7 +141,6 @@ class Split(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """The gold that is judged on, where it is another."""
 
     def words(self, questions: int, on: int, cluster: str | None, seed: int, what: str) -> str:
-        """Which questions were tuned on and which were judged."""
         if self.tuned_on:
             values = " and ".join(f"{name} '{value}'" for name, value in self.tuned_on.items())
             others = f" of {self.judged_on}" if self.judged_on else ""
@@ -194,7 +192,6 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
 
     @property
     def chosen(self) -> dict[str, Threshold]:
-        """The threshold of every run, to compare confidences with."""
         return {
             tuned.run: Threshold.of(tuned.threshold, self.by, tuned.thresholds)
             for tuned in self.runs
@@ -235,71 +232,65 @@ class View(view.View[TuneResult]):
         return f"The threshold to abstain at: {plural(len(self.result.runs), 'run')}"
 
     def tables(self, **options: Any) -> list[Grid]:
-        """One table: what each run would score, judged where its threshold had no say."""
         columns = [
             *(Column("run"), Column("what"), Column("threshold")),
             *(Column(name, "score") for name in (self.result.measure, "risk", "coverage")),
             *(Column(n, "count", joined=n != "right") for n in ("right", "wrong", "blank")),
         ]
-        grid = Grid(columns, [], notes=self._notes())
+        grid, by = Grid(columns, [], notes=self._notes()), self.result.by
+        best = "best single threshold" if by else "best in hindsight"
         for tuned in self.result.runs:
             grid.breaks.add(len(grid.rows))
-            for what, threshold, standing in self._standings(tuned):
-                if standing is tuned.best_in_hindsight:
-                    grid.dim.add(len(grid.rows))
-                k = standing.counts
-                shares = (standing.score, standing.risk, standing.coverage)
+            limit = self.result.chosen[tuned.run].value
+            used = f"{view.threshold_text(limit)}, per {by}" if by else view.threshold_cell(limit)
+            standings: list[tuple[str, Cell, Standing]] = [
+                (_everything(tuned), "", tuned.answer_everything),
+                ("as submitted", "", tuned.as_submitted),
+                ("with a threshold", used, tuned.judged),
+                (best, "", tuned.best_in_hindsight),
+            ]
+            if tuned.as_submitted.numbers == tuned.answer_everything.numbers:
+                del standings[1]
+            for what, threshold, one in standings:
+                k = one.counts
                 outcomes = (k.right, k.wrong, k.unanswered)
+                shares = (one.score, one.risk, one.coverage)
                 grid.rows.append([tuned.run, what, threshold, *shares, *outcomes])
+            grid.dim.add(len(grid.rows) - 1)
         return [grid]
 
-    def _standings(self, tuned: Tuned) -> list[tuple[str, Cell, Standing]]:
-        by, threshold = self.result.by, self.result.chosen[tuned.run].value
-        cell = (
-            f"{view.threshold_text(threshold)}, per {by}" if by else view.threshold_cell(threshold)
-        )
-        standings: list[tuple[str, Cell, Standing]] = [
-            (_everything(tuned), "", tuned.answer_everything),
-            ("as submitted", "", tuned.as_submitted),
-            ("with a threshold", cell, tuned.judged),
-            ("best single threshold" if by else "best in hindsight", "", tuned.best_in_hindsight),
-        ]
-        if tuned.as_submitted.numbers == tuned.answer_everything.numbers:
-            del standings[1]
-        return standings
-
     def _notes(self) -> list[str]:
-        """How it was tuned and judged, what was gained or kept, what is promised."""
-        result, risk = self.result, self.result.aim.risk
-        notes = [self._judged_how()]
+        result, aim, risk = self.result, self.result.aim, self.result.aim.risk
+        on = result.runs[0].parts[0].tuned_on
+        how = result.split.words(result.questions, on, result.cluster, result.seed, "a threshold")
+        sought, why, warnings = f"maximise {aim.maximise}", "it scores best so", list[str]()
+        if risk is not None:
+            what, over = "risk", f"clusters ({result.cluster})" if result.cluster else "questions"
+            if aim.next_questions:
+                what = f"risk seen on the next {plural(result.questions - on, 'question')}"
+                over = "questions"
+            sought = (
+                f"{what} ≤ {risk:g} with a probability of at least {aim.level:g} over the "
+                f"{over} tuned on{' and the next' if aim.next_questions else ''}"
+            )
+            least = plural(result.fewest or 0, f"{'independent ' * bool(result.cluster)}answer")
+            why = f"no threshold surely keeps a risk of {risk:g} (at least {least} needed)"
+        notes = [f"{how} Aim: {sought}."]
         for tuned in result.runs:
+            if tuned.without_confidence:
+                have = plural(tuned.without_confidence, "answer has", "answers have")
+                warnings.append(f"run '{tuned.run}': {have} no confidence and are left blank")
+            if tuned.threshold is None:
+                warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
             text = self._gained(tuned) if risk is None else self._kept(tuned, risk)
             notes += [f"{tuned.run}: {text}"] if text else []
             if values := result.chosen[tuned.run].values:
                 each = ", ".join(f"{k} {view.threshold_text(v)}" for k, v in values.items())
                 notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
-        notes += map(view.sentence, view.few([*result.notes, *self._warnings()]))
+        notes += map(view.sentence, view.few([*result.notes, *warnings]))
         return notes + view.policy_words(result.policy, result.touched)
 
-    def _judged_how(self) -> str:
-        """Which questions were tuned on and judged, and for what."""
-        result, split, aim = self.result, self.result.split, self.result.aim
-        sought = f"maximise {aim.maximise}"
-        if aim.risk is not None:
-            what, over = "risk", f"clusters ({result.cluster})" if result.cluster else "questions"
-            if aim.next_questions:
-                size = plural(result.questions - result.runs[0].parts[0].tuned_on, "question")
-                what, over = f"risk seen on the next {size}", "questions"
-            sought = (
-                f"{what} ≤ {aim.risk:g} with a probability of at least {aim.level:g} over the "
-                f"{over} tuned on{' and the next' if aim.next_questions else ''}"
-            )
-        on = result.runs[0].parts[0].tuned_on
-        how = split.words(result.questions, on, result.cluster, result.seed, "a threshold")
-        return f"{how} Aim: {sought}."
-
     def _gained(self, tuned: Tuned) -> str:
-        """What a threshold gains, with its interval, and the optimism that was avoided."""
         if tuned.gain is None or tuned.optimism_avoided is None:
             return ""
         (low, high), within = tuned.gain_interval, ""
@@ -314,7 +305,6 @@ class View(view.View[TuneResult]):
         )
 
     def _kept(self, tuned: Tuned, risk: float) -> str:
-        """What became of a bound, on questions that had no say; nothing where all is silence."""
         kept, next_questions = tuned.kept, self.result.aim.next_questions
         if tuned.judged.risk is None or kept is None:
             return ""
@@ -333,31 +323,11 @@ class View(view.View[TuneResult]):
             f"{plural(kept.parts, 'part')}{silent}{against}."
         )
 
-    def _warnings(self) -> list[str]:
-        """Answers that no threshold gives, and runs that should answer nothing."""
-        result, warnings = self.result, []
-        why = "it scores best so"
-        if result.aim.risk is not None:
-            unit = "independent answer" if result.cluster else "answer"
-            least = plural(result.fewest or 0, unit)
-            why = (
-                f"no threshold surely keeps a risk of {result.aim.risk:g} (at least {least} needed)"
-            )
-        for tuned in result.runs:
-            if tuned.without_confidence:
-                have = plural(tuned.without_confidence, "answer has", "answers have")
-                warnings.append(f"run '{tuned.run}': {have} no confidence and are left blank")
-            if tuned.threshold is None:
-                warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
-        return warnings
-
 
 def _everything(tuned: Tuned, ending: str = "") -> str:
-    """Giving all answers there are: blanks without a candidate stay blank."""
     verb = "answer" if (tuned.answer_everything.coverage or 0) == 1 else "giv" if ending else "give"
     return f"{verb}{ending} {'everything' if verb == 'answer' else 'every answer there is'}"
 
 
 def _points(value: float, digits: int = 2) -> str:
-    """A share in points of a hundred, with its sign: −0.0162 is −1.62."""
     return f"{100 * value:+.{digits}f}".replace("-", "−")

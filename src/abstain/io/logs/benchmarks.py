@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, option, plural, shown
 from abstain.io import readers
-from abstain.io.column_names import names_systems
 from abstain.io.files import Opened, open_file
-from abstain.io.frames import ALIASES
+from abstain.io.frames import ALIASES, names_systems
 from abstain.io.json_files import document, records
 from abstain.io.normalise import squad
 from abstain.io.tables import ROW, Table, col, read_table
@@ -48,7 +47,6 @@ class Responses(Struct):
 
 
 def read_abstentionbench(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """Responses of one model to one data set; a log has no ids and its order is drawn by chance."""
     rows = readers.LogRows(opened, "abstentionbench")
     responses = document(opened, Responses, what="AbstentionBench log").responses
     for number, response in enumerate(responses, 1):
@@ -115,7 +113,6 @@ VERDICT = re.compile(
 FENCE = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL)
 KEYS = ("grade", "verdict", "judgement", "judgment", "grade_letter")
 MOST_LINE = 200
-"""A longer line is no grade."""
 KNOWN_FORMS = "A, B, C, CORRECT, INCORRECT or NOT_ATTEMPTED, alone or in a line 'Grade: A'"
 
 GRADES = ("grade", "grader_response", "judgement", "judgment", "grade_letter", "outcome")
@@ -127,13 +124,7 @@ TARGETS = ("target", "correct", "gold", "reference", "answer")
 
 
 def grade_of(text: str) -> str | None:
-    """What a judge's grade says, or None where there is none, or several that differ.
-
-    >>> grade_of("B"), grade_of("A: CORRECT"), grade_of("It fits.\\nGrade: (C)"), grade_of("C.")
-    ('wrong', 'right', 'declined', 'declined')
-    >>> grade_of("not correct"), grade_of("A or B"), grade_of("The correct answer is Lima.")
-    (None, None, None)
-    """
+    """What a judge's grade says, or None where there is none, or several that differ."""
     fenced = FENCE.search(text)
     body = fenced[1] if fenced else text.strip()
     lines = text.splitlines()
@@ -149,7 +140,6 @@ def grade_of(text: str) -> str | None:
 
 
 def read_simpleqa(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """A table of graded responses; the column of grades is named or one of the usual."""
     raw = read_table(opened)
     column = _column(raw, picks.get("grade"), GRADES)
     if column is None:
@@ -204,18 +194,15 @@ def _column(raw: Table, picked: str | None, usual: tuple[str, ...]) -> str | Non
 
 
 def _run_column(raw: Table, picked: str | None) -> str | None:
-    """The column that names the run of each row; one that may do so is not passed over."""
     column = _column(raw, picked, ("run", *ALIASES["run"]))
     if column is not None:
         return column
     for name in filter(names_systems, raw.columns):
         systems = raw.frame.select(col(name).n_unique()).collect().item()
         if systems > 1:
-            raise InputError(
-                f"column {shown(name)} names {systems} systems, which would be one run; say that "
-                f"it names the runs: {option('pick', {'run': name})}",
-                raw.name,
-            )
+            how = f"say that it names the runs: {option('pick', {'run': name})}"
+            what = f"column {shown(name)} names {systems} systems, which would be one run"
+            raise InputError(f"{what}; {how}", raw.name)
     return None
 
 
@@ -287,7 +274,6 @@ class DataSet(Struct):
 
 
 def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """Predictions judged by the data set; or the data set, whose questions are a gold."""
     rows = readers.LogRows(opened, "squad")
     if "gold" not in picks:
         if not DATA_SET.search(opened.head):
@@ -329,7 +315,6 @@ def read_squad(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _predicted(text: str | None, golds: Sequence[str], *, held: bool) -> tuple[str, dict[str, Any]]:
-    """The outcome of a prediction, perhaps held back; an empty one says that there is no answer."""
     if text is None:
         return "missing", {}
     fits = squad(text) in map(squad, golds)
@@ -341,20 +326,12 @@ def _predicted(text: str | None, golds: Sequence[str], *, held: bool) -> tuple[s
 
 
 def exact_match(text: str, golds: Sequence[str]) -> float:
-    """1 where a prediction is one of the answers; with none, where it is empty.
-
-    >>> exact_match("The Nile", ["Nile"]), exact_match("", []), exact_match("Rhine", [])
-    (1.0, 1.0, 0.0)
-    """
+    """1 where a prediction is one of the answers; with none, where it is empty."""
     return float(squad(text) in map(squad, golds or ("",)))
 
 
 def f1_of_words(text: str, golds: Sequence[str]) -> float:
-    """The best F1 of a prediction's words with those of an answer.
-
-    >>> f1_of_words("the river Nile", ["Nile"]), f1_of_words("", [])
-    (0.6666666666666666, 1.0)
-    """
+    """The best F1 of a prediction's words with those of an answer."""
     words, best = squad(text).split(), 0.0
     for gold in (squad(gold).split() for gold in golds or ("",)):
         common = sum((Counter(words) & Counter(gold)).values())
@@ -383,12 +360,10 @@ def _questions(opened: Opened) -> dict[str, dict[str, Any]]:
 def _by_question(
     opened: Opened, shape: type[T], questions: Mapping[str, Any], *, what: str
 ) -> dict[str, T]:
-    """What a file says of each question; a question that the data set lacks is refused."""
     values = document(opened, dict[str, shape], what=what)  # type: ignore[valid-type]
     if others := values.keys() - questions.keys():
-        raise InputError(
-            f"has question {shown(min(others))}, which the data set lacks", opened.name
-        )
+        what = f"has question {shown(min(others))}, which the data set lacks"
+        raise InputError(what, opened.name)
     return values
 
 

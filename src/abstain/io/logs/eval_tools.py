@@ -42,7 +42,6 @@ class TestRun(Struct, rename="camel"):
 
 
 def read_deepeval(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """A test case is right when the metric named (or all of them) passes."""
     run = document(opened, TestRun, what="deepeval test run")
     metrics = list(dict.fromkeys(m.name for c in run.test_cases for m in c.metrics_data or ()))
     wanted, threshold = picks.get("metric"), readers.number_picked(picks, "right-at")
@@ -135,7 +134,11 @@ class ResultFile(Struct):
 def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A test is a question, a provider and its prompt a run; repeats of a test are a cluster."""
     threshold = readers.number_picked(picks, "right-at")
-    results = _results(opened)
+    if LINES.match(opened.head.removeprefix(BOM).lstrip()):
+        results = [result for _, result in records(opened, Result, what=WHAT)]
+    else:
+        whole = document(opened, ResultFile, what=WHAT).results
+        results = whole.results if isinstance(whole, Summary) else whole
     rows = readers.LogRows(opened, "promptfoo")
     names = _run_names(results)
     first: dict[tuple[str, str], str] = {}
@@ -146,8 +149,8 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
         asked = readers.plain_text([case.description, result.vars])
         run, number = names[_column(result)], result.test_idx
         # version 2: a test is what it asks, `#2` where asked again
-        question = rows.again(str(tests.setdefault(asked, len(tests))), run)
-        question = question if number is None else str(number)
+        again = rows.again(str(tests.setdefault(asked, len(tests))), run)
+        question = again if number is None else str(number)
         repeated |= (run, asked) in first
         test = first.setdefault((run, asked), question)
         unchecked += result.test_case is not None and not case.asserts and result.success
@@ -174,13 +177,6 @@ def read_promptfoo(opened: Opened, picks: Mapping[str, str]) -> Table:
     return rows.table(cluster="test" if repeated else None, by_match=by_match)
 
 
-def _results(opened: Opened) -> list[Result]:
-    if LINES.match(opened.head.removeprefix(BOM).lstrip()):
-        return [result for _, result in records(opened, Result, what=WHAT)]
-    results = document(opened, ResultFile, what=WHAT).results
-    return results.results if isinstance(results, Summary) else results
-
-
 def _column(result: Result) -> tuple[str, str]:
     """The provider and its prompt: by number, which counts the columns of the table, or by text."""
     prompt = _named(result.prompt, "raw") if result.prompt_idx is None else str(result.prompt_idx)
@@ -193,7 +189,6 @@ def _named(item: Any, otherwise: str) -> str:
 
 
 def _run_names(results: list[Result]) -> dict[tuple[str, str], str]:
-    """A provider's name; where it has several prompts with their labels, if these are unique."""
     labels = {_column(result): _named(result.prompt, "raw") for result in results}
     names: dict[tuple[str, str], str] = {}
     for provider in dict.fromkeys(name for name, _ in labels):
@@ -244,8 +239,6 @@ class Event(Struct):
 
 
 class Sample(Struct):
-    """What a recording says of a sample, and the line of its verdict or of its first event."""
-
     line: int
     texts: list[str] = []
     failed: str = ""
@@ -298,7 +291,6 @@ def _take(event: Event, sample: Sample, place: Place) -> None:
 
 
 def _texts(sample: Sample) -> dict[str, Any]:
-    """The answer and what was expected; where a model grades, its text comes after the answer."""
     texts = sample.texts or [""]
     if sample.verdict is None:
         return {"text": texts[-1]}

@@ -38,8 +38,6 @@ class Output(Struct):
 
 
 class Sample(Struct):
-    """What is read of a sample; its messages and events are skipped."""
-
     id: str | int
     epoch: int = 1
     target: Any = None
@@ -135,7 +133,6 @@ class _Reader:
         self.plan: Plan = "samples"
 
     def table(self, samples: Iterator[tuple[Place, Sample]]) -> Table:
-        """Every sample, then those that the log lacks: a run that fails cancels others."""
         spec, finished = self.header.eval, self.header.status == "success"
         for place, sample in samples:
             if finished or sample.error is None or not _message(sample.error).startswith(CANCELLED):
@@ -154,7 +151,6 @@ class _Reader:
         )
 
     def _score(self, sample: Sample) -> Score | None:
-        """The score that counts of a sample; the scorer is chosen by the first that has some."""
         scores = sample.scores or ({"score": sample.score} if sample.score is not None else {})
         if scores and self.scorer is None:
             name = self.picked
@@ -223,7 +219,6 @@ class _Reader:
         return readers.verdict_of(number, self.threshold, place=place)
 
     def _attributes(self, sample: str, epoch: int) -> dict[str, Any]:
-        """What is known of every sample: its id, its epoch where there are several, its task."""
         task = {"task": self.header.eval.task} if self.header.eval.task else {}
         return {"sample": sample, **({"epoch": epoch} if self.several else {}), **task}
 
@@ -251,22 +246,17 @@ def _facts(header: Header) -> list[tuple[str, str, str]]:
     """What distinguishes a log from others of its model: task, settings and prompts, time."""
     spec, plan = header.eval, header.plan or Solvers()
     sources = [spec.task_args, spec.model_args, spec.model_generate_config, plan.config]
-    settings = [setting for source in sources for setting in _filled(source)]
+    settings = [item for source in sources for item in (source or {}).items()]
     settings.sort(key=lambda setting: isinstance(setting[1], (dict, list)))  # long ones last
     for step in plan.steps:
-        params = dict(_filled(step.params))
-        settings.append((step.solver, params.pop("template", "used")))
+        params = dict(step.params or {})
+        settings.append((step.solver, params.pop("template", None) or "used"))
         settings += [(f"{step.solver} {name}", value) for name, value in params.items()]
-    dataset = readers.plain_text(spec.dataset.location) or spec.dataset.name
+    dataset = spec.dataset.location or spec.dataset.name
     facts = [("task", "task", spec.task), ("dataset", "dataset", dataset)]
-    facts += [("settings", name, value) for name, value in settings]
-    facts.append(("time", "time", spec.created))
-    texts = [(kind, str(name), readers.plain_text(value)) for kind, name, value in facts]
-    return [fact for fact in texts if fact[2] or fact[0] == "settings"]
-
-
-def _filled(settings: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
-    return [(k, v) for k, v in (settings or {}).items() if v not in (None, {}, [])]
+    facts += [("settings", name, value) for name, value in settings if value not in (None, {}, [])]
+    texts = [(kind, name, readers.plain_text(value)) for kind, name, value in facts]
+    return [*texts, ("time", "time", readers.plain_text(spec.created))]
 
 
 def _wanted(ids: list[str], config: Config) -> list[str]:

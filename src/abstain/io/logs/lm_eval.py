@@ -38,7 +38,6 @@ Record = dict[str, Any]
 
 
 def read(opened: Opened, picks: Mapping[str, str]) -> Table:
-    """The documents of one filter with the verdicts of one metric."""
     chosen = _rows(opened, picks.get("filter"))
     metric = _metric(chosen[0][1], picks.get("metric"), opened.name)
     threshold = readers.number_picked(picks, "right-at")
@@ -67,7 +66,6 @@ def read(opened: Opened, picks: Mapping[str, str]) -> Table:
 
 
 def _rows(opened: Opened, wanted: str | None) -> list[tuple[int, Record]]:
-    """The rows of the filter that is picked, or of the only one, with their lines."""
     filters: dict[str, None] = {}
     kept: list[tuple[int, Record]] = []
     for line, record in records(opened, dict[str, Any], what=WHAT):
@@ -124,7 +122,6 @@ def _judged(
 
 
 def _choices(responses: Any) -> list[float] | None:
-    """Log probabilities, where responses are (log probability, greedy) pairs; else None."""
     if not isinstance(responses, list) or len(responses) < 2:
         return None
     try:
@@ -136,7 +133,6 @@ def _choices(responses: Any) -> list[float] | None:
 
 
 def _choice(logs: Sequence[float], metric: str) -> dict[str, Any]:
-    """The option of the largest log probability, and its share of them all."""
     top, options = max(logs), [str(i) for i in range(len(logs))]
     # acc_norm picks by length-normalised sums, which the row does not have
     if metric != "acc" or not math.isfinite(top):

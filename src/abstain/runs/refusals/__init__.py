@@ -22,7 +22,6 @@ from abstain.runs.responses import RULE
 MOST = 2_000
 """The number of leading characters that are searched for a refusal."""
 LONGEST = 1_000
-"""The number of characters of a caller's pattern."""
 OPEN_OUTCOMES = ("wrong", "unparseable")
 STAND = "; answers that the gold accepts stay right"
 
@@ -31,11 +30,11 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
     """The first rule by which a column's text declines; null where none does."""
     text = cleaned(pl.col(column).cast(pl.String))
     matches: list[pl.Expr] = []
-    for number, pattern in enumerate(filter(_is_pattern, languages), 1):
+    for number, pattern in enumerate((each for each in languages if each.startswith("/")), 1):
         fits = text.str.contains(_checked(pattern[1:-1]))
         matches.append(pl.when(fits).then(pl.lit(f"own/{number}")))
     for code in languages:
-        if _is_pattern(code):
+        if code.startswith("/"):
             continue
         rules = language(code)
         rest = text.str.replace(f"^{rules.openings}", "")
@@ -50,12 +49,7 @@ def rule_of(column: str, languages: Sequence[str]) -> pl.Expr:
     return pl.coalesce(matches)
 
 
-def _is_pattern(asked: str) -> bool:
-    return asked.startswith("/")
-
-
 def _checked(pattern: str) -> str:
-    """A caller's regular expression for any case of letters; a bad or a large one is refused."""
     quoted = f"{option('refusal_pattern')} {shown(pattern)}"
     if not pattern or len(pattern) > LONGEST:
         raise UsageError(f"{quoted}: a pattern has from 1 to {LONGEST:,} characters")
@@ -85,7 +79,6 @@ def cleaned(text: pl.Expr) -> pl.Expr:
 
 
 def _answers_anyway(rest: pl.Expr, rule: Rule, rules: Language) -> pl.Expr:
-    """Whether what follows a rule's words is an answer after all."""
     matched = rest.str.extract(f"^({rule.pattern})", 1).str.len_chars()
     after = rest.str.slice(matched.cast(pl.Int64) - 1)  # with what ends the rule's clause
     kept = after
@@ -116,9 +109,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     """
     frame = table.frame
     if not isinstance(frame, pl.LazyFrame):
-        raise UsageError(
-            "refusals are looked for only in files and polars frames: collect the frame first"
-        )
+        where = "only in files and polars frames"
+        raise UsageError(f"refusals are looked for {where}: collect the frame first")
     names = table.columns
     text = text_of(names)
     if text is None:
@@ -149,15 +141,11 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
         changes[graded] = right.when(_grade(graded).is_in(NO)).then(pl.lit("wrong"))
     if "response" not in names:
         changes["response"] = pl.col(text)
-    note = (
-        f"{table.name}: refusals found in text ({', '.join(languages)}): {used:,} of "
-        f"{plural(seen, 'response')}"
-    )
+    share = f"{used:,} of {plural(seen, 'response')}"
+    note = f"{table.name}: refusals found in text ({', '.join(languages)}): {share}"
     if hits > used:
         more = plural(hits - used, "more looks", "more look")
-        note += (
-            f"; {more} like a refusal, but a label (grade, 'answered' or 'why') takes precedence"
-        )
+        note += f"; {more} like a refusal, but a label takes precedence"
     if graded is not None:
         note += "; grades of two values cannot tell a refusal from a wrong answer"
     elif used and table.verdicts is None:
@@ -189,7 +177,6 @@ def text_of(names: Sequence[str]) -> str | None:
 
 
 def _undecided(table: Table, text: str) -> pl.Expr:
-    """Rows in which no column says whether they were answered."""
     names = table.columns
     if table.verdicts == "judge" or (table.verdicts is None and {"outcome", "grade"} & set(names)):
         return pl.lit(value=False)
@@ -229,13 +216,11 @@ def _cell(name: str, names: Sequence[str]) -> pl.Expr:
 
 
 PARTS = {"ends": r"(?:[.,;:!?…–—-]|$)"}
-"""Parts that every language may use."""
 
 THOUGHT = (r"(?s)^.*</think(?:ing)?>", r"(?s)^\s*<think(?:ing)?>.*$")
 """A model's thoughts before its response; without an end tag there is no response."""
 
 MARKS = r"[*`#>\[\]{}]|\\boxed|\\text"
-"""Markdown's and LaTeX's marks."""
 
 QUOTED = r"^[\"'«“„]+(.*?)[\"'»”“]+[.!]?$"
 """A text that is quoted as a whole; one that only begins with a quotation is about a title."""
@@ -270,11 +255,7 @@ class Language(msgspec.Struct, frozen=True):
 
 @cache
 def language(code: str) -> Language:
-    """The rules of a language, read from its file.
-
-    >>> language("en").rules[1].example
-    "I don't know."
-    """
+    """The rules of a language, read from its file."""
     text = files(__package__).joinpath(f"{code}.toml").read_text("utf-8")
     data = tomllib.loads(text)
     parts = PARTS | data.pop("parts", {})
@@ -289,6 +270,5 @@ def language(code: str) -> Language:
 
 
 def _pattern(value: Any, parts: dict[str, str]) -> str:
-    """Alternatives joined, with their named parts filled in."""
     text = value if isinstance(value, str) else "|".join(value)
     return re.sub(r"\{([a-z]+)\}", lambda match: parts[match[1]], text)

@@ -18,7 +18,6 @@ from abstain.stats.resampling.samplers import Source, random_parts, stream
 
 Draws: TypeAlias = Literal["paired", "shared"]
 ResamplingProgress: TypeAlias = Callable[[str, float], None]
-"""Called with the current task and the share that is done."""
 Share: TypeAlias = tuple[float, float]
 
 SAME = 1e-12
@@ -26,7 +25,6 @@ SAME = 1e-12
 BLOCK = 1 << 15
 """Comparisons in a block, which should fit the processor's cache."""
 HELD = 1 << 22
-"""Numbers in the weights of a block."""
 CHUNK = 1000
 BATCHES, FEWEST_BATCHES = 100, 20
 
@@ -45,14 +43,12 @@ class Plan:
     progress: ResamplingProgress | None = None
 
     def chunks(self, held: int) -> Iterator[tuple[int, int, Share]]:
-        """Chunks of trials with `held` numbers each: place, size, share before it and its share."""
         sizes = list(cut(self.trials, min(self.trials, CHUNK, max(1, HELD // held))))
         for place, trials in enumerate(sizes):
             yield place, trials.stop - trials.start, (place / len(sizes), 1 / len(sizes))
 
 
 def all_pairs(runs: int) -> tuple[IntArray, IntArray]:
-    """Every pair of runs once: the positions of the first and of the second."""
     first, second = np.triu_indices(runs, 1)
     return first.astype(np.int64), second.astype(np.int64)
 
@@ -65,7 +61,6 @@ on a subset, then of both on a disjoint subset."""
 def subsets(
     source: Source, plan: Plan, use: Use[Result], *, part: int, disjoint: bool
 ) -> Iterator[Iterator[Result]]:
-    """The results of `use`, block by block within each chunk of trials."""
     pairs = all_pairs(len(source.runs))
     is_shared = plan.draws == "shared"
 
@@ -95,11 +90,7 @@ def subsets(
 
 
 def batches(trials: int, room: int = BLOCK) -> npt.NDArray[np.int32]:
-    """The batch of each trial: as many as there is `room` for, from twenty to a hundred.
-
-    >>> batches(3).tolist(), batches(40, 20)[:6].tolist()
-    ([0, 1, 2], [0, 0, 1, 1, 2, 2])
-    """
+    """The batch of each trial: as many as there is `room` for, from twenty to a hundred."""
     count = max(FEWEST_BATCHES, min(BATCHES, room))
     return (np.arange(trials) * min(count, trials) // trials).astype(np.int32)
 
@@ -113,7 +104,6 @@ def in_blocks(
     *,
     share: Share = (0.0, 1.0),
 ) -> Iterator[Result]:
-    """The result of `work` for each block of items, in order."""
     blocks = list(enumerate(cut(length, max(1, step))))
     threads = plan.threads or os.cpu_count() or 1
     with ThreadPoolExecutor(threads) as pool:
@@ -149,7 +139,6 @@ class Ratio:
         self._chunk = both if self._chunk is None else self._chunk + both
 
     def close(self) -> None:
-        """All pairs of the chunk are in."""
         if self._chunk is None:
             return
         a, b = self._chunk
@@ -165,7 +154,6 @@ class Ratio:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def errors(self) -> Array:
-        """Their Monte Carlo errors; NaN for a single batch."""
         r, (aa, ab, bb) = self.values(), self.squares
         spread = np.maximum(aa - 2 * r * ab + r * r * bb, 0)
         scale = self.batches / (self.batches - 1) if self.batches > 1 else np.nan

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from abstain.measures import count_measure
 from abstain.measures.definition import Array, BoolArray, IntArray
 from abstain.stats.hypotheses import without_skewness
 from abstain.stats.resampling.draws import BLOCK, HELD, SAME, Plan, all_pairs, cut, in_blocks
@@ -25,14 +26,6 @@ POINTS = 1000
 LEAST_TOPICS = 40
 """Topics that Tukey's test of means needs (benchmarks/errors.py): fewer do not show skewness."""
 CLOSE = 1e-9
-"""Relative differences below this are ties."""
-
-
-def thinned(levels: Array) -> Array:
-    """Sorted levels, evenly thinned to those that are kept."""
-    if len(levels) <= POINTS:
-        return levels
-    return np.asarray(levels[np.linspace(0, len(levels) - 1, POINTS).round().astype(int)])
 
 
 def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArray]:
@@ -97,7 +90,6 @@ def _resampled(
 def student(
     features: Array, known: BoolArray, pairs: Pairs, weights: npt.NDArray[Any]
 ) -> tuple[Array, Array]:
-    """Student's t of the resampled, recentred differences, and of the observed ones."""
     z = _scaled(features[pairs[0]] - features[pairs[1]])
     n = known.sum(axis=0)
     centre = z.sum(axis=1, keepdims=True) / n
@@ -113,7 +105,6 @@ def student(
 
 
 def _scaled(differences: Array) -> Array:
-    """Differences (pairs, topics, …) with a largest of 1, whose squares do not overflow."""
     largest = np.abs(differences).max(axis=1, keepdims=True)
     return np.asarray(differences / np.where(largest > 0, largest, 1))
 
@@ -125,6 +116,36 @@ def _t(mean: Array, variance: Array, n: Array | IntArray) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = mean / spread
     return np.where(some, t, np.where(np.abs(mean) <= SAME, 0, np.copysign(np.inf, mean)))
+
+
+def tukey_tests(
+    source: Source, plan: Plan, gaps: Array, alpha: float, enough: int
+) -> list[tuple[Array | None, float | None, int, str]]:
+    """p of all pairs, the honest difference, undefined permutations, why there is no p; by measure.
+
+    Of means by t, of measures of counts by their ranges.
+    """
+    pairs = all_pairs(len(source.runs))
+    if isinstance(source, Scores):
+        topics = source.known.sum(axis=0).tolist()
+        why = f"Tukey's test of mean scores needs {LEAST_TOPICS} topics or more (there are {{:,}})"
+        reasons = [why.format(n) if n < LEAST_TOPICS else "" for n in topics]
+        if all(reasons) or plan.trials < enough:
+            return [(None, None, 0, reason) for reason in reasons]
+        both = zip(all_pairs_p(source, plan, pairs), reasons, strict=True)
+        return [(None if reason else p, None, 0, reason) for p, reason in both]
+    tests = []
+    ranges, undefined = honest_ranges(source, plan)
+    for m, (largest, lost) in enumerate(zip(ranges, undefined.tolist(), strict=True)):
+        formula, p, honest, reason = count_measure(source.measures[m]), None, None, ""
+        shows = np.count_nonzero(~np.isnan(largest)) >= enough
+        if formula.definition.studentised:
+            reason = f"there is no Tukey's test of ratios such as {formula}"
+        elif shows:
+            p = exceeding(largest, gaps[m], slack=SAME * source.spans[m])
+            honest = honest_difference(largest, alpha)
+        tests.append((p, honest, lost, reason))
+    return tests
 
 
 def permutations(source: Source, plan: Plan) -> Iterator[Array]:
@@ -154,11 +175,7 @@ def honest_ranges(source: Source, plan: Plan) -> tuple[Array, IntArray]:
 
 
 def honest_difference(largest: Array, alpha: float) -> float | None:
-    """The largest difference that at least alpha of the permutations reach.
-
-    >>> honest_difference(np.arange(1.0, 11.0), 0.2)
-    9.0
-    """
+    """The largest difference that at least alpha of the permutations reach."""
     ranges = np.sort(largest[~np.isnan(largest)])[::-1]
     if not len(ranges):
         return None
@@ -166,7 +183,6 @@ def honest_difference(largest: Array, alpha: float) -> float | None:
 
 
 def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
-    """p of each gap: the share of the permutations that reach it, or miss it by `slack`."""
     ranges = np.sort(largest[~np.isnan(largest)])
     if not len(ranges):
         return np.full(len(gaps), np.nan)
@@ -174,7 +190,6 @@ def exceeding(largest: Array, gaps: Array, *, slack: float = SAME) -> Array:
 
 
 def all_pairs_p(source: Scores, plan: Plan, pairs: Pairs) -> Array:
-    """p of every pair by the largest |t| of the permutations: measures × pairs."""
     runs = len(source.runs)
 
     def work(place: int, trials: slice) -> Array:
@@ -195,10 +210,6 @@ def largest_t(scores: Array) -> Array:
     """The largest |t| of any two runs: trials × topics × runs to trials.
 
     The variance of a pair's differences is s_ii + s_jj − 2 s_ij of the runs' covariance matrix.
-
-    >>> three = np.array([[[1.0, 0.0, 0.5], [2.0, 1.5, 0.5], [3.0, 1.0, 2.0]]])
-    >>> round(float(largest_t(three)[0]), 4)
-    3.4641
     """
     n = scores.shape[1]
     scores = scores - scores.mean(axis=2, keepdims=True)  # topic effects cancel in differences
@@ -239,7 +250,6 @@ def _corrected_t(gaps: Array) -> Array:
 
 
 def _t_and_skewness(gaps: Array, inside: BoolArray) -> tuple[Array, Array]:
-    """Student's t of the mean of some topics (∞ without spread), and the skewness of the mean."""
     n = np.maximum(inside.sum(axis=1), 1)
     mean = np.where(inside, gaps, 0.0).sum(axis=1) / n
     off = np.where(inside, gaps - mean[:, None], 0.0)

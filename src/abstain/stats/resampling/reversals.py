@@ -28,7 +28,6 @@ KEPT, TIED_ON_OTHER, SWAPPED, TIED = range(4)
 """The order on the other subset: the same, a tie, the opposite; or a tie in the first place."""
 STATES = 4
 ROOM = 1 << 12
-"""Counts in the batches of a measure, by state."""
 WIDTH = 0.01
 BINS = 21
 EDGE = 1e-9
@@ -41,7 +40,6 @@ ORDINARY = (0.1, 2.0)
 
 Batch: TypeAlias = "npt.NDArray[np.int32]"
 Compared: TypeAlias = "tuple[Wins | None, Swaps | None]"
-"""Wins and swaps in a block of comparisons by one measure."""
 Counted: TypeAlias = "tuple[list[StabilityCounts], list[SwapCounts]]"
 
 
@@ -55,7 +53,6 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, x: Array, y: Array, same: float) -> Gap:
-        """x − y, with a sign of 0 for differences up to `same`."""
         size = x - y
         sign = (size > same).view(np.int8) - (size < -same).view(np.int8)
         np.abs(size, out=size)
@@ -73,9 +70,7 @@ class Wins(NamedTuple):
     by_pair: IntArray
     """Pairs × directions × fuzziness; second an upset, a win of the run behind on all questions."""
     by_batch: IntArray
-    """Batches × directions × fuzziness."""
     defined: IntArray
-    """Comparisons of each batch in which both runs have a score."""
     undefined: int
 
 
@@ -83,7 +78,6 @@ class Swaps(NamedTuple):
     """What becomes of the order of some pairs on a disjoint subset."""
 
     by_batch: IntArray
-    """Batches × states × bins of the first difference."""
     undefined: int
     highest: float
 
@@ -112,12 +106,10 @@ class Comparing:
         self.levels = np.array(fuzziness)
 
     def drawn(self, plan: Plan, *, path: int, stable: bool, swapping: bool) -> Counted:
-        """Counts of all trials of all pairs by measure; `path` names the random stream."""
         use = partial(self.compared, stable=stable, swapping=swapping)
         return self.counted(subsets(self.source, plan, use, part=path, disjoint=swapping))
 
     def counted(self, chunks: Iterable[Iterable[list[Compared]]]) -> Counted:
-        """Counts by measure of chunks of trials, each in blocks of pairs."""
         wins = [StabilityCounts(self.pairs, self.levels.tolist()) for _ in self.widths]
         swaps = [
             SwapCounts(width=width, bins=bins, listed=self.listed, limit=self.limit)
@@ -138,7 +130,6 @@ class Comparing:
     def compared(
         self, pairs: slice, scores: tuple[Array, ...], *, stable: bool, swapping: bool
     ) -> list[Compared]:
-        """Compare some pairs by each measure."""
         results: list[Compared] = []
         for m, same in enumerate(self.same):
             x, y, *disjoint = (part[m] for part in scores)
@@ -216,7 +207,6 @@ class StabilityCounts:
         self.undefined = 0
 
     def add(self, wins: Wins) -> None:
-        """Some pairs of the current chunk of trials."""
         defined = wins.defined[:, None]
         self.by_pair[wins.pairs] += wins.by_pair
         self.upsets.add(wins.by_batch[:, 1], defined)
@@ -246,7 +236,6 @@ class SwapCounts:
         self.undefined = 0
 
     def add(self, swaps: Swaps) -> None:
-        """Some pairs of the current chunk of trials."""
         counts, swapped = swaps.by_batch.sum(axis=1), swaps.by_batch[:, SWAPPED]
         self.table += swaps.by_batch.sum(axis=0)
         self.rate.add(swapped, counts)
@@ -265,12 +254,10 @@ class SwapCounts:
         return self._open(counts, _cumulated(counts)), rates, errors
 
     def _open(self, closed: Any, cumulated: Any) -> Any:
-        """Values of the listed bins, of which the last is open."""
         return np.append(closed[: self.listed - 1], cumulated[self.listed - 1])
 
     @property
     def differing(self) -> IntArray:
-        """Comparisons by bin that differ in the first place: a tie cannot swap."""
         return np.asarray(self.table[:TIED].sum(axis=0))
 
     @property
@@ -318,7 +305,6 @@ class SwapCounts:
         return required_bin(self._open(rates, tails), tails[: self.listed], conclusive, self.limit)
 
     def reaching(self, at: int) -> tuple[int, int]:
-        """Comparisons that differ by a bin or more, and those of them that tie on the other."""
         above = self.table[:, at:].sum(axis=1)
         return int(above[:TIED].sum()), int(above[TIED_ON_OTHER])
 
@@ -326,7 +312,6 @@ class SwapCounts:
         return None if at is None else edge(at, self.width)
 
     def _rates(self) -> tuple[Array, Array]:
-        """Swap rates by bin, ties aside, and from each bin on."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.table[SWAPPED] / self.differing, self.tail.values()
 
@@ -336,11 +321,7 @@ def _cumulated(counts: IntArray) -> IntArray:
 
 
 def natural_width(span: float) -> float:
-    """The papers' 0.01 for scores on their scale; else a round hundredth of what scores span.
-
-    >>> natural_width(1), natural_width(100), natural_width(4)
-    (0.01, 1.0, 0.05)
-    """
+    """The papers' 0.01 for scores on their scale; else a round hundredth of what scores span."""
     low, high = ORDINARY
     if not span or low <= span <= high or not math.isfinite(span):
         return WIDTH
@@ -350,7 +331,6 @@ def natural_width(span: float) -> float:
 
 
 def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> list[int]:
-    """The number of bins of each measure, so that none of them is open."""
     bins = []
     for span, width in zip(spans, widths, strict=True):
         if not span / width < MOST_BINS:
@@ -361,11 +341,7 @@ def bins_for(spans: Sequence[float], widths: Sequence[float], listed: int) -> li
 
 
 def edge(at: int, width: float) -> float:
-    """The lower edge of a bin, without rounding error.
-
-    >>> edge(3, 0.1), 3 * 0.1
-    (0.3, 0.30000000000000004)
-    """
+    """The lower edge of a bin, without rounding error."""
     return float(f"{at * width:.12g}")
 
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from abstain.measures import Measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray, Words
 from abstain.outcomes import EXCLUDED, CountsArray
-from abstain.stats.proportions import successes
 
 Rng: TypeAlias = np.random.Generator
 Pairs: TypeAlias = "tuple[IntArray, IntArray]"
@@ -45,13 +44,18 @@ class Scored:
     spans: tuple[float, ...]
     """The largest difference that two runs can have, by measure."""
 
+    def full(self) -> Array:
+        """Scores on all questions: measures × runs."""
+        source: Any = self
+        scores: Array = source.on(np.ones((1, source.questions), np.bool_))
+        return scores[..., 0]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed(Scored):
     """Numbers that are summed over questions and then scored."""
 
     features: Array
-    """Runs × questions × numbers."""
     finish: Callable[[Array], Array]
     """Sums of the numbers, followed by what `sizes` gives, to scores (measures, …)."""
 
@@ -61,19 +65,13 @@ class Weighed(Scored):
 
     @property
     def cost(self) -> int:
-        """Numbers held for a trial of a pair."""
         return self.questions
-
-    def full(self) -> Array:
-        """Scores on all questions: measures × runs."""
-        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
 
     def sizes(self, weights: Weights) -> Array:
         """How many questions (… × questions) stand for, which `finish` divides by."""
         return np.asarray(weights.sum(axis=-1)[..., None])
 
     def weighed(self, weights: Weights) -> Array:
-        """Scores on weighted questions: trials × questions to measures × runs × trials."""
         trials, size = len(weights), self.sizes(weights)[:, None]
         flat = self.features.transpose(1, 0, 2).reshape(self.questions, -1)
         sums = (weights.astype(np.float64) @ flat).reshape(trials, len(self.runs), -1)
@@ -81,18 +79,15 @@ class Weighed(Scored):
         return self.finish(np.concatenate([sums, size], axis=-1)).swapaxes(1, 2)
 
     on = weighed
-    """Scores on subsets that all runs share."""
 
     def subsets(
         self, rng: Rng, pairs: Pairs, *, trials: int, size: int, disjoint: bool
     ) -> tuple[Array, ...]:
-        """`Drawn` on random subsets for each pair, then on disjoint ones of the same size."""
         rows = len(pairs[0]) * trials
         parts = random_parts(rng, rows, self.questions, size, disjoint=disjoint)
         return tuple(scores for part in parts for scores in self._of_pairs(part, pairs))
 
     def resamples(self, rng: Rng, pairs: Pairs, *, trials: int) -> Drawn:
-        """Draws with replacement for each pair, as many as there are questions."""
         weights = random_multiplicities(rng, len(pairs[0]) * trials, self.questions)
         return self._of_pairs(weights, pairs)
 
@@ -103,7 +98,6 @@ class Weighed(Scored):
         return self.finish(np.stack([*sums, size], axis=-1))
 
     def swapped(self, rng: Rng, trials: int) -> Iterator[Array]:
-        """Each number of the features after those permutations: trials × questions × runs."""
         order = rng.random((trials, self.questions, len(self.runs))).argsort(axis=2)
         for numbers in self.features.transpose(2, 1, 0):
             yield np.take_along_axis(numbers[None], order, axis=2)
@@ -139,7 +133,6 @@ def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any
 
 
 def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Weighed:
-    """A source of counts: runs × questions × the six numbers of `Counts`."""
 
     def finish(sums: Array) -> Array:
         counts = CountsArray(sums[..., :-1])
@@ -196,7 +189,6 @@ def random_cells(rng: Rng, cells: IntArray, size: int, trials: int) -> IntArray:
 def random_parts(
     rng: Rng, rows: int, questions: int, size: int, *, disjoint: bool
 ) -> list[BoolArray]:
-    """For each row a random subset, and perhaps a disjoint one."""
     labels = np.zeros((rows, questions), np.uint8)
     labels[:, :size] = 1
     if disjoint:
@@ -206,7 +198,6 @@ def random_parts(
 
 
 def random_multiplicities(rng: Rng, rows: int, questions: int) -> npt.NDArray[np.float32]:
-    """For each row how often each question comes up in as many draws with replacement."""
     drawn = rng.integers(questions, size=(rows, questions))
     drawn += (np.arange(rows) * questions)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=rows * questions)
@@ -218,7 +209,6 @@ class Outcomes(Scored):
     """Runs × questions of outcomes: counted, and scored by the counts."""
 
     codes: Codes
-    """Runs × questions: the class of each outcome."""
     places: tuple[int, ...]
     """The position of each class among the counts; `EXCLUDED` for those that do not count."""
     formulas: tuple[Measure, ...]
@@ -231,9 +221,6 @@ class Outcomes(Scored):
     def cost(self) -> int:
         return len(self.places) ** 2
 
-    def full(self) -> Array:
-        return self.on(np.ones((1, self.questions), np.bool_))[..., 0]
-
     @property
     def hot(self) -> BoolArray:
         """(Classes × runs) × questions: the outcomes, one-hot."""
@@ -242,12 +229,10 @@ class Outcomes(Scored):
 
     @cached_property
     def members(self) -> Words:
-        """The questions of each class and run, as bit sets."""
         return packed(self.hot)
 
     @cached_property
     def one_hot(self) -> Weights:
-        """Questions × (classes × runs), to be multiplied by weights."""
         kind = np.float32 if self.questions < EXACT else np.float64
         return np.ascontiguousarray(self.hot.T, dtype=kind)
 
@@ -258,7 +243,6 @@ class Outcomes(Scored):
         return both.reshape(classes, size, classes, size)
 
     def scored(self, counts: Weights) -> Array:
-        """Counts (classes, …) to scores (measures, …)."""
         table = np.zeros((EXCLUDED + 1, *counts.shape[1:]))
         table[list(self.places)] = counts
         every = CountsArray(np.moveaxis(table[:EXCLUDED], 0, -1))
@@ -296,12 +280,6 @@ class Outcomes(Scored):
         classes = range(len(self.places))
         return self.scored(np.stack([np.count_nonzero(moved == k, axis=1) for k in classes]))
 
-    def trials(self, pairs: Pairs, formula: Measure) -> Array:
-        """Tables (pairs, 3, 3) of success, failure and no trial of a proportion."""
-        units = np.eye(EXCLUDED + 1)[list(self.places), :EXCLUDED]
-        into = successes(formula, CountsArray(units))
-        return np.asarray(into.T @ self.joint[:, pairs[0], :, pairs[1]].swapaxes(1, 2) @ into)
-
     def _cells(self, pairs: Pairs) -> IntArray:
         return self.joint[:, pairs[0], :, pairs[1]].reshape(len(pairs[0]), -1).T
 
@@ -312,7 +290,6 @@ class Outcomes(Scored):
 
 
 Source: TypeAlias = Weighed | Outcomes
-"""Runs × questions that can be scored on any draw of the questions."""
 
 
 def of_outcomes(runs: Sequence[str], outcomes: Codes, measures: Sequence[Measure]) -> Outcomes:
@@ -336,24 +313,14 @@ def of_outcomes(runs: Sequence[str], outcomes: Codes, measures: Sequence[Measure
 
 
 def packed(members: BoolArray) -> Words:
-    """Sets (sets × questions) as words (words × sets).
-
-    >>> packed(np.array([[True, False, True]]))
-    array([[160]], dtype=uint64)
-    """
+    """Sets (sets × questions) as words (words × sets)."""
     padding = -members.shape[-1] % WORD
     bits: Any = np.packbits(np.pad(members, ((0, 0), (0, padding))), axis=-1)
     return np.ascontiguousarray(bits.view(np.uint64).T)
 
 
 def in_common(left: Words, right: Words) -> IntArray:
-    """The sizes of all intersections: left sets × right sets.
-
-    >>> sets = packed(np.array([[True, True, False], [False, True, True]]))
-    >>> in_common(sets, sets)
-    array([[2, 1],
-           [1, 2]])
-    """
+    """The sizes of all intersections: left sets × right sets."""
     rows, columns = left.shape[1], right.shape[1]
     shared = np.zeros((rows, columns), np.int64)
     step = max(1, ROOM // max(1, columns))
