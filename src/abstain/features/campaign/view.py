@@ -60,9 +60,11 @@ class View(view.View[CampaignResult]):
         names += ["right", "wrong", "blank", "status"]
         grid = self.whole().in_order(names)
         for spare in ("low", "high", "group", "status"):  # one table, read at a glance
-            if "\n\n" in grid_text(grid, "table", width=80):
+            bare = grid.without_bars()
+            columns = zip(bare.columns, bare.texts(4), strict=True)
+            if sum(2 + max(map(len, (c.name, *texts))) for c, texts in columns) > WIDTH:
                 names.remove(spare)
-                grid = self.whole().in_order(names)
+                grid = grid.in_order(names)
         meanings = legend(grid.without_bars().columns)
         grid.notes = [
             f"Columns: {'; '.join(f'{names}: {means}' for names, means in meanings)}.",
@@ -114,7 +116,7 @@ class View(view.View[CampaignResult]):
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
-WIDEST, LONGEST = 40, 2_000
+WIDTH, WIDEST, LONGEST = 82, 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
 OURS = RESULTS, TEAMS, LETTERS = "results.json", "teams.md", "letters.md"
 """Files that tell a folder that was written here."""
