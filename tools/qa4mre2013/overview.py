@@ -133,9 +133,10 @@ class Overview:
         own = self.table("leaderboard")
         columns = {
             "c_at_1": "c@1",
-            "unanswered_right": "unans. right",
-            "unanswered_wrong": "unans. wrong",
-            "unanswered_empty": "unans. empty",
+            "unanswered": "blank",
+            "unanswered_right": "blank (right)",
+            "unanswered_wrong": "blank (wrong)",
+            "unanswered_empty": "blank (empty)",
         }
         for row in self.printed("table14"):
             for column, text in row.items():
@@ -166,7 +167,7 @@ class Overview:
         for row in self.printed("table17"):
             if row["year"] == "2013":
                 yield f"{row['type']}, right", row["correct_pct"], own[row["type"]]["right %"]
-                yield f"{row['type']}, blank", row["noa_pct"], own[row["type"]]["unanswered %"]
+                yield f"{row['type']}, blank", row["noa_pct"], own[row["type"]]["blank %"]
 
     def pairs(self, number: int) -> Cells:
         """Tables 18 to 21."""

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.errors import plural
-from abstain.measures import Measure, measure
+from abstain.measures import Measure
 from abstain.outcomes import CountsArray
 from abstain.report.charts import NOT_A_RUN, chart, dots_and_spans, heat_map, lines
-from abstain.report.grid import Cell, Column, Grid
-from abstain.report.page import Figure, PageTable, Section
+from abstain.report.page import Figure, Section
 from abstain.report.view import count_text, score_text, slice_text
 from abstain.stats.orderings import Lead, leads
 
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
 MOST_DOTS, MOST_CELLS, MOST_LINES = 60, 3_000, 6
 HIGHEST_T = 0.8
 T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
-REWARDS = (
-    *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
-    *("precision", "answer-all-bound"),
-)
 
 
 def first_sentence(rows: Sequence[ScoredRow], name: str, *, test: str = "`abstain compare`") -> str:
@@ -131,75 +126,13 @@ def measure_facts(item: Measure) -> list[tuple[str, str]]:
     return [(name, value) for name, value in facts if value is not None]
 
 
-def rewards_section(
-    runs: Sequence[str], counts: CountsArray, measures: Sequence[Measure]
-) -> Section:
-    """What the first measure rewards; of runs with counts who would be first under another one."""
-    facts = measure_facts(measures[0])
+def rewards_section(runs: Sequence[str], counts: CountsArray, item: Measure) -> Section:
+    """What a measure rewards; of runs with counts who would be first under another t."""
+    facts = measure_facts(item)
     section = Section("measure", "What is rewarded", facts=facts, short="Rewards")
     if runs:
         section.figures = [decision_figure(runs, counts)]
-        section.tables = [leads_table(runs, counts)]
-        section.folded = [rewards_table(runs, counts, measures)]
     return section
-
-
-def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
-    """Measures by what they credit a blank, and the run that each puts first."""
-    columns = [Column(name) for name in ("measure", "formula", "κ", "p*", "puts first")]
-    columns += [Column(name, "score") for name in ("score", "κ there", "p* there")]
-    columns.append(Column("second"))
-    items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
-    rows: list[list[Cell]] = []
-    for item in items:
-        d = item.definition
-        if d.takes != "counts" or (d.kappa is None and d.break_even is None):
-            continue
-        scores = item(counts)
-        if np.isnan(scores).all():
-            continue
-        falling = np.nan_to_num(-scores if item.higher_is_better else scores, nan=np.inf)
-        first, *others = np.argsort(falling, kind="stable").tolist()
-        best = counts[first]
-        rows.append(
-            [
-                *(str(item), d.formula, d.kappa_text, d.break_even_text, runs[first]),
-                float(scores[first]),
-                item.kappa(best) if d.kappa is not None else None,
-                item.break_even(best) if d.break_even is not None else None,
-                runs[others[0]] if others else "",
-            ]
-        )
-    return PageTable(
-        "rewards",
-        "What other measures would say",
-        "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
-        "answering pays. The columns “κ there” and “p* there” give their values for the run that "
-        "the measure puts first.",
-        Grid(columns, rows),
-    )
-
-
-def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
-    """Who would win under another t."""
-    right, wrong = _shares(counts)
-    ends = "one end of a range of t; at t, answering pays if the chance of being right is above t"
-    columns = [Column("from t", "score", means=ends), Column("to t", "score", means=ends)]
-    columns.append(Column("first", means="the run that is best in this range"))
-    columns.append(Column("right %", "percent", means="its share of right answers"))
-    columns.append(Column("wrong %", "percent", means="its share of wrong ones"))
-    rows: list[list[Cell]] = []
-    for lead in leads(right, wrong):
-        at = lead.run
-        shares = [0.0, 0.0] if at is None else [100 * float(right[at]), 100 * float(wrong[at])]
-        rows.append([lead.start, lead.stop, _name(runs, lead), *shares])
-    return PageTable(
-        "leads",
-        "Who would win under another t",
-        "At t a wrong answer costs t/(1−t) right ones, so answering pays if the chance of being "
-        "right is above t.",
-        Grid(columns, rows),
-    )
 
 
 def _shares(counts: CountsArray) -> tuple[Array, Array]:

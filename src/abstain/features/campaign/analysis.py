@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -13,8 +14,13 @@ from msgspec import structs
 from abstain.errors import UsageError, check_name, option
 from abstain.features.campaign.corrections import moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
+from abstain.features.campaign.participants import known_of_runs
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
+    LEFT_OUT,
+    LUCK,
+    NO_ANSWERS,
+    YARDSTICKS,
     Breakdown,
     CampaignResult,
     CampaignRow,
@@ -41,13 +47,10 @@ from abstain.runs.run_names import (
     OFFICIAL,
     UNOFFICIAL,
     WITHDRAWN,
-    RunsInfo,
-    parse_run_name,
     read_info,
     repaired,
     runs_of,
     team_spellings,
-    teams_of,
 )
 from abstain.runs.season import STATUS, read_season
 from abstain.runs.sources import GoldRuns
@@ -123,7 +126,7 @@ def campaign(
     test_by: str = "test",
     pass_mark: float = 0.5,
     runs_info: Any = None,
-    references: bool = True,
+    references: bool = False,
     interval: IntervalMethod | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -144,7 +147,7 @@ def campaign(
         test_by: The attribute of reading tests.
         pass_mark: A reading test is passed with this score.
         runs_info: A table of what is known of the runs: run, team, status, align, language, …
-        references: Whether reference runs stand in the leaderboard.
+        references: Whether tables list reference runs (random, oracle, …).
         interval: How the intervals of scores are made.
         level: Their level.
         seed: For the random reference run, and for what is drawn.
@@ -171,20 +174,24 @@ def campaign(
     evaluation = repaired(evaluation, table)
     notes = table.notes(evaluation.runs) if table.name else [*table.remarks]
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
-    info_of = _info_of(evaluation, table)
+    info_of = known_of_runs(evaluation, table)
     if checked is not None:
         notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
     else:
         notes += team_spellings(filter(None, (facts.get("team") for facts in info_of.values())))
-    status = table.of("status")
-    unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
-    withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]
-    everything, official = evaluation, {*evaluation.runs} - {*unranked, *withdrawn}
+    listed, everything = table.of("status"), evaluation
+    status = {run: listed.get(run, OFFICIAL) for run in evaluation.runs}
+    codes = everything.data.codes  # before anything is counted: nothing is read twice
+    for at in np.flatnonzero((codes > WRONG).all(axis=1)):
+        if status[run := everything.runs[at]] == OFFICIAL:
+            status[run] = NO_ANSWERS
+    official = [run for run in everything.runs if status[run] == OFFICIAL]
+    unranked = [r for r in everything.runs if status[r] in (LATE, UNOFFICIAL, NO_ANSWERS)]
     if not official:
-        raise UsageError("no run is official: nothing can be ranked")
-    if len(official) < len(evaluation.runs):
-        evaluation = evaluation.only(runs=[run for run in evaluation.runs if run in official])
-    codes = evaluation.data.codes  # before anything is counted: nothing is read twice
+        raise UsageError("no run is official and has an answer: nothing can be ranked")
+    if len(official) < len(everything.runs):
+        evaluation = everything.only(runs=official)
+        codes = evaluation.data.codes
     counted, name = evaluation.data.counted(), str(chosen)
     scored = rows_of(counted, (), [chosen], {})
     rows = ranked(scored, chosen)
@@ -231,12 +238,14 @@ def campaign(
         ),
         questions=_questions(everything, evaluation, questions),
         breakdowns=tuple(_breakdown(evaluation, slices, order) for slices in asked.values()),
-        references=tuple(_references(everything, [*asked.values()], seed)) if references else (),
+        references=tuple(_references(everything, [*asked.values()], seed, every=references)),
+        with_references=references,
         unranked=tuple(
             UnrankedRun(**counted_apart[run], status=status[run], info=info_of[run])
             for run in unranked
         ),
-        withdrawn=tuple(withdrawn),
+        withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
+        apart=_apart(status, info_of, checked),
         corrections=source.gold.corrections if source.gold else (),
         moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
@@ -255,6 +264,22 @@ def _hashes(source: GoldRuns) -> dict[str, str]:
     tables += [(runs_of(item), item.table) for item in source.responses]
     hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
     return {name: sha256 for names, sha256 in hashed for name in names}
+
+
+def _apart(
+    status: Mapping[str, str],
+    info_of: Mapping[str, Mapping[str, str | None]],
+    checked: ValidateResult | None,
+) -> dict[str, dict[str, int]]:
+    """How many runs of each team have no rank, by reason."""
+    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
+    if checked is not None:
+        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
+        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
+    counts: dict[str, dict[str, int]] = {}
+    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
+        counts.setdefault(team, {})[why] = n
+    return counts
 
 
 def _attributes(
@@ -291,26 +316,6 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
         return None
     # What the campaign's policy makes of missing responses holds here too.
     return compare(evaluation.with_policy(evaluation.policy), measure, **options)
-
-
-def _info_of(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
-    """What is known of each run: its id taken apart, its folder, the caller's table."""
-    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
-    parsed = {run: parse_run_name(run) for run in evaluation.runs}
-    named = [name for name in table.frame.columns if name not in ("run", "team", "align")]
-    listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
-    known: dict[str, dict[str, str | None]] = {}
-    for run, team in teams.items():
-        p, facts = parsed[run], dict[str, str | None]()
-        if any(teams.values()):
-            facts["team"] = team.name if team else None
-        if any(parsed.values()):
-            facts["number"] = f"{p.number:02d}" if p else None
-            facts["language"] = p.source if p else None
-            facts["first_run"] = ("01" if p.number == 1 else "others") if p else None
-        facts = {name: text for name, text in facts.items() if name not in named}
-        known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
-    return known
 
 
 def _questions(
@@ -352,7 +357,7 @@ def _choices(
 
 
 def _references(
-    evaluation: Evaluation, slices: Sequence[Slices], seed: int
+    evaluation: Evaluation, slices: Sequence[Slices], seed: int, *, every: bool
 ) -> Iterator[ReferenceRun]:
     """Reference runs, judged as any run is and counted by the same slices."""
     from abstain.features.baseline.analysis import all_baselines, can_guess, chances
@@ -365,8 +370,10 @@ def _references(
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
         parts = [_by_outcome(part.sums(table)) for part in slices]
         overall = _by_outcome(table.sum(axis=0))
-        yield ReferenceRun(name="random (expected)", counts=overall, slices=parts)
-    made = all_baselines(gold, seed=seed)
+        yield ReferenceRun(name=LUCK, counts=overall, slices=parts)
+    made = [b for b in all_baselines(gold, seed=seed) if every or b.title in YARDSTICKS]
+    if not made:
+        return
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     how = evaluation.reading
     reading = Reading(match=how.match, policy=how.policy, unanswerable=how.unanswerable)

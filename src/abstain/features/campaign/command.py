@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
 )
 @option("--blind", "Write nothing that gives the gold away.")
 @option("--secret ATTR", "Hide its slices where --blind hides the gold. Repeatable.", multiple=True)
+@option(
+    "--organiser DIR",
+    "Write a folder for the organiser alone too: problems, notes, paths, every name.",
+)
+@option("--letters DIR", "Write a text to send to each team: what was received, what is wrong.")
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",
@@ -47,12 +52,12 @@ if TYPE_CHECKING:
     "drawn and written to it).",
 )
 @option("--reveal", "Let the pages of --teams show the gold and who is who.")
-@option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)
+@option("--references/--no-references", "List reference runs (oracle, blank, …) in tables.")
 @options.interval
 @options.level()
 @options.seed("The seed of the random reference run.")
 @options.output(
-    "The folder to write. If that fails, no partial folder is left.",
+    "The folder to write: all of it may be published. If that fails, no partial folder is left.",
     "DIR",
     writes=False,
     required=True,
@@ -84,6 +89,8 @@ def campaign(
     skip_invalid: bool,
     max_runs: int | None,
     blind: bool,
+    organiser: str | None,
+    letters: str | None,
     teams: str | None,
     pseudonyms: str | None,
     reveal: bool,
@@ -98,9 +105,9 @@ def campaign(
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     abstain campaign gold.xml submissions -o blind --skip-invalid --blind --teams pages
     """
+    from abstain.features.campaign import view
     from abstain.features.campaign.analysis import opened_campaign
     from abstain.features.campaign.blind import blinded, held_back
-    from abstain.features.campaign.view import TEAMS, whole_folder_free, write_teams
     from abstain.runs.season import STATUS
 
     if blind and reveal:
@@ -109,13 +116,17 @@ def campaign(
         raise UsageError("--reveal needs --teams")
     if pseudonyms and not (teams or blind):
         raise UsageError("--pseudonyms needs --teams or --blind")
-    whole_folder_free(output, force=force)
-    if teams is not None:
-        whole_folder_free(Path(teams), force=force, marker=TEAMS)
-    paths = {"--teams": teams, "-o": output, "--pseudonyms": pseudonyms}
-    for (one, a), (other, b) in combinations(paths.items(), 2):
-        if a is not None and b is not None and Path(a).absolute() == Path(b).absolute():
+    folders: dict[str, Path | str | None] = {"-o": output, "--organiser": organiser}
+    folders |= {"--teams": teams, "--letters": letters}
+    named = [*folders.items(), ("--pseudonyms", pseudonyms)]
+    paths = {name: Path(path).absolute() for name, path in named if path is not None}
+    for folder in (each for each in folders.values() if each is not None):
+        view.whole_folder_free(Path(folder), force=force)
+    for (one, a), (other, b) in permutations(paths.items(), 2):
+        if a == b:
             raise UsageError(f"{one} and {other} name the same path, expected two")
+        if b in a.parents:
+            raise UsageError(f"{one} lies in the folder of {other}, expected a place beside it")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
         runs, season = inputs.runs, inputs.season
@@ -131,12 +142,16 @@ def campaign(
     other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
     if teams is not None:
         with working("writing the teams' pages…"):
-            codes = zip(evaluation.runs, evaluation.data.codes, strict=True)
-            revealed = dict(codes) if reveal else None
-            write_teams(
+            revealed = evaluation if reveal else None
+            view.write_teams(
                 result, teams, pseudonyms=other_names, revealed=revealed, held=held, force=force
             )
+    if letters is not None:
+        view.write_letters(result, letters, force=force)
     command = f"{context.obj or 'abstain campaign'} -o overview"
+    if organiser is not None:
+        whole = structs.replace(result, command=command)
+        view.write_campaign(whole, organiser, organiser=True, force=force)
     if blind:
         command, result = "", blinded(result, other_names, held)
     write(result, output, Showing(format=format, command=command), force=force)
@@ -144,7 +159,7 @@ def campaign(
         click.echo(f"run {shown(run)} is held back until the gold is public: {why}", err=True)
     if checked is not None and checked.skipped:
         count = plural(len(checked.skipped), "run was", "runs were")
-        where = "each team's folder" if blind else f"{output}/problems.csv"
+        where = f"{organiser}/problems.csv" if organiser else "--organiser DIR"
         click.echo(f"{count} left out for problems: {where} lists them", err=True)
         raise click.exceptions.Exit(EXIT_NO)
 

@@ -64,6 +64,11 @@ class Overview:
             for run in (*result.unranked, *result.references)
         }
         """Reference runs and runs without a rank: counts overall, and by slice."""
+        hidden = () if result.with_references else {run.name for run in result.references}
+        self.beside = {name: k for name, k in self.baselines.items() if name not in hidden}
+        """Those that tables list."""
+        self.what = "ranked run" if result.apart or result.unranked else "run"
+        """What sentences call the runs that they count."""
 
     @cached_property
     def total(self) -> Counts:
@@ -84,9 +89,10 @@ class Overview:
         right, runs = self.tried[0], len(self.runs)
         some, everybody = int((right > 0).sum()), int((right == runs).sum())
         return (
-            f"{plural(some, 'question was', 'questions were')} right in at least one run "
+            f"{plural(some, 'question was', 'questions were')} right in at least one {self.what} "
             f"({100 * some / len(right):.1f} %), {len(right) - some} in none, {everybody} in every "
-            f"run; the median question was right in {np.median(right):g} of {plural(runs, 'run')}."
+            f"{self.what}; the median question was right in {np.median(right):g} of "
+            f"{plural(runs, self.what)}."
         )
 
     @cached_property
@@ -200,8 +206,7 @@ ATTRIBUTES = {
     "source": "the language of the questions",
     "target": "the language of the documents",
     "language": "the language of the questions, from the run's id",
-    "status": "official runs are ranked; late and unofficial runs are not ranked and are left out "
-    "of every mean",
+    "status": "official runs are ranked; others are not, and are left out of every mean",
     "team": "who handed the run in: by the table of runs, its folder or its id",
     "test": "a reading test: a text with its questions",
     "type": "what kind of thing is asked for",
@@ -211,7 +216,7 @@ ATTRIBUTES = {
 
 PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic", "text", "type")
 """Columns that need no line in a legend."""
-NO_ANSWER = "left without an answer (NoA; in QA4MRE's overviews: unanswered)"
+NO_ANSWER = "left without an answer (NoA)"
 BLANKS = "blanks by the answer that was held back: right, wrong or none"
 BEST = "the best {measure} of a run, and whose it is"
 OVER_RUNS = "of {measure} over the runs"
@@ -246,13 +251,13 @@ MEANINGS: dict[CellKind, dict[str, str]] = {
         "mean without": "the mean {measure} of the runs that do not",
         "difference": "the first mean or score minus the second",
     },
-    "percent": dict.fromkeys(("right %", "unanswered %"), "of all responses"),
+    "percent": dict.fromkeys(("right %", "blank %"), "of all responses"),
     "count": {
         "answered": "right and wrong together",
         "right": "answered right",
         "wrong": "answered wrong",
-        **dict.fromkeys(("unanswered", "blank"), NO_ANSWER),
-        **dict.fromkeys(("unans. right", "unans. wrong", "unans. empty"), BLANKS),
+        "blank": NO_ANSWER,
+        **dict.fromkeys(("blank (right)", "blank (wrong)", "blank (empty)"), BLANKS),
         "tests passed": "reading tests with the pass mark or more",
         **dict.fromkeys(("questions", "runs", "teams"), HOW_MANY),
         "both right": "pairs of a main and an auxiliary question with both right",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,9 +22,12 @@ from abstain.features.campaign.result import FirstRun
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
 from abstain.runs.faults import Problem
-from abstain.runs.run_names import parse_run_name
+from abstain.runs.run_names import RunsInfo, parse_run_name, teams_of
 from abstain.stats.hypotheses import difference_of_groups
 from abstain.stats.orderings import over_runs
+
+if TYPE_CHECKING:
+    from abstain.runs.evaluation import Evaluation
 
 SEPARATOR = "|"
 """Separates the techniques of a run in one cell."""
@@ -32,6 +35,31 @@ MOST_TEAMS = 30
 """Teams that a matrix of techniques has columns for."""
 MOST_GROUPS, MOST_TECHNIQUES = 30, 200
 NOT_TECHNIQUES = ("team", "number", "first_run", "status")
+UNSHOWN = (
+    *("run", "team", "align", "email", "e-mail", "mail", "contact", "file", "path", "directory"),
+    *("note", "notes", "comment", "comments", "remark", "remarks"),
+)
+"""Columns of the table of runs that group nothing: some are meant for the organiser alone."""
+
+
+def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
+    """What is known of each run: its id taken apart, its folder, the caller's table."""
+    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
+    parsed = {run: parse_run_name(run) for run in evaluation.runs}
+    named = [name for name in table.frame.columns if name.casefold() not in UNSHOWN]
+    listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
+    known: dict[str, dict[str, str | None]] = {}
+    for run, team in teams.items():
+        p, facts = parsed[run], dict[str, str | None]()
+        if any(teams.values()):
+            facts["team"] = team.name if team else None
+        if any(parsed.values()):
+            facts["number"] = f"{p.number:02d}" if p else None
+            facts["language"] = p.source if p else None
+            facts["first_run"] = ("01" if p.number == 1 else "others") if p else None
+        facts = {name: text for name, text in facts.items() if name not in named}
+        known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
+    return known
 
 
 def participant_tables(c: Overview) -> Iterator[PageTable]:
@@ -112,7 +140,7 @@ def _languages(c: Overview) -> Iterator[PageTable]:
 def _by_language(c: Overview, languages: list[str]) -> PageTable:
     """Runs and baselines from the best, each score in the column of its language."""
     names = sorted({*languages} - {""})
-    references = [reference.name for reference in c.result.references]
+    references = [reference.name for reference in c.result.references]  # the overview has them too
     scores = [*c.scores.tolist(), *(c.measure(c.baselines[name][0]) for name in references)]
     order = from_the_best(c, np.array(scores))
     spoken = [*({language} for language in languages), *({*names} for _ in references)]
