@@ -13,7 +13,7 @@ from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
 from abstain.features.campaign.corrections import moved_runs
-from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
+from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
 from abstain.features.campaign.participants import known_of_runs
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
@@ -208,9 +208,10 @@ def campaign(
     else:
         with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
     interval_of = {row.run: row.intervals[name] for row in with_ends}
-    fourfold = fourfold_of(questions, codes)
-    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
+    corrections = source.gold.corrections if source.gold else ()
+    fourfold = fourfold_of(questions, codes, taken_out(corrections))
+    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
     return CampaignResult(
         **read_as(everything, *notes),
@@ -246,7 +247,7 @@ def campaign(
         ),
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
         apart=_apart(status, info_of, checked),
-        corrections=source.gold.corrections if source.gold else (),
+        corrections=corrections,
         moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
