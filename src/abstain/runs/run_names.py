@@ -185,6 +185,7 @@ class RunsInfo(Struct, frozen=True):
 
     name: str
     frame: pl.DataFrame
+    remarks: tuple[str, ...] = ()
 
     def of(self, column: str) -> dict[str, str]:
         if column not in self.frame.columns:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -12,11 +11,11 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
+from abstain.features.campaign.corrections import moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
-from abstain.features.campaign.participants import known_of_runs
+from abstain.features.campaign.participants import known_of_runs, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
-    LEFT_OUT,
     LUCK,
     NO_ANSWERS,
     YARDSTICKS,
@@ -48,8 +47,10 @@ from abstain.runs.run_names import (
     WITHDRAWN,
     read_info,
     repaired,
+    runs_of,
     team_spellings,
 )
+from abstain.runs.season import STATUS, read_season
 from abstain.runs.sources import GoldRuns
 from abstain.stats.intervals import check_level, check_method
 
@@ -78,7 +79,7 @@ HIDDEN = (
 
 def campaign_of_files(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     runs_info: Any = None,
     skip_invalid: bool = False,
@@ -88,10 +89,15 @@ def campaign_of_files(
     """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`.
 
     With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
-    team may send. The other arguments are those of `Evaluation.campaign` and of `read`.
+    team may send. The other arguments are those of `Evaluation.campaign` and of `read`. The folder
+    of a season stands for its gold, its runs and what its ledger knows of them.
     """
     names = [name for name in Reading.__struct_fields__ if name in options]
     reading = Reading.of(**{name: options.pop(name) for name in names})
+    if runs is None:
+        season = read_season(gold)
+        gold, runs, reading = season.gold, season.runs(*STATUS), season.reading_with(reading)
+        runs_info, skip_invalid, options = season.info(runs_info), True, season.options | options
     evaluation, checked = opened_campaign(gold, runs, reading, runs_info, skip_invalid, max_runs)
     return campaign(evaluation, runs_info=runs_info, checked=checked, **options)
 
@@ -124,6 +130,8 @@ def campaign(
     seed: int = 0,
     title: str = "Campaign",
     about: str = "",
+    secret: Sequence[str] = (),
+    languages: Sequence[str] = (),
     checked: ValidateResult | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CampaignResult:
@@ -143,6 +151,8 @@ def campaign(
         seed: For the random reference run, and for what is drawn.
         title: What the overview is called.
         about: What its readers should know of it.
+        secret: Attributes whose slices a blind phase hides.
+        languages: Languages that the campaign offered: they are listed even without a run.
         checked: What is wrong with all runs that were handed in, where some were left out.
         progress: Called with how many pairs of runs are compared, of how many.
     """
@@ -156,9 +166,11 @@ def campaign(
     level = check_level(level)
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
+    for attribute in secret:
+        check_name("attribute in the gold", attribute, _texts(questions))
     table = read_info(runs_info)
     evaluation = repaired(evaluation, table)
-    notes = table.notes(evaluation.runs) if table.name else []
+    notes = table.notes(evaluation.runs) if table.name else [*table.remarks]
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
     info_of = known_of_runs(evaluation, table)
     if checked is not None:
@@ -204,6 +216,9 @@ def campaign(
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
         about=about,
+        secret=tuple(secret),
+        sha256=_hashes(source) if isinstance(source, GoldRuns) else {},
+        languages=tuple(languages),
         measure=name,
         pass_mark=pass_mark,
         seed=seed,
@@ -228,7 +243,9 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
-        apart=_apart(status, info_of, checked),
+        apart=runs_apart(status, info_of, checked),
+        corrections=source.gold.corrections if source.gold else (),
+        moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(odd) if checked is None else checked.warnings,
@@ -239,20 +256,12 @@ def campaign(
     )
 
 
-def _apart(
-    status: Mapping[str, str],
-    info_of: Mapping[str, Mapping[str, str | None]],
-    checked: ValidateResult | None,
-) -> dict[str, dict[str, int]]:
-    """How many runs of each team have no rank, by reason."""
-    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
-    if checked is not None:
-        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
-        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
-    counts: dict[str, dict[str, int]] = {}
-    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
-        counts.setdefault(team, {})[why] = n
-    return counts
+def _hashes(source: GoldRuns) -> dict[str, str]:
+    """The SHA-256 of the file of each run, and of the gold."""
+    tables = [(["gold"], source.gold.table)]
+    tables += [(runs_of(item), item.table) for item in source.responses]
+    hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
+    return {name: sha256 for names, sha256 in hashed for name in names}
 
 
 def _attributes(

@@ -135,7 +135,7 @@ def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
     kept = []
     for breakdown in result.breakdowns:
         name = breakdown.attribute
-        if name in REVEALING or _reveals(frame[name], accepted):
+        if name in (*REVEALING, *result.secret) or _reveals(frame[name], accepted):
             continue
         slices = slices_of(frame, name)
         inside = (slices.slice_of[None] == np.arange(len(slices.names))[:, None]).astype(np.int32)

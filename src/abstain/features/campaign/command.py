@@ -11,7 +11,7 @@ from msgspec import structs
 
 from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, Showing, command, option, working
-from abstain.cli.options import Input, reads
+from abstain.cli.options import Input, is_typed, reads
 from abstain.errors import UsageError, plural, shown
 from abstain.report.view import FORMATS, Format
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     "Write a folder for the organiser alone too: problems, notes, paths, every name.",
 )
 @option("--letters DIR", "Write a text to send to each team: what was received, what is wrong.")
+@option("--secret ATTR", "Hide its slices where --blind hides the gold. Repeatable.", multiple=True)
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",
@@ -62,6 +63,12 @@ if TYPE_CHECKING:
     required=True,
 )
 @options.force("Replace the folder.")
+@option(
+    "--language CODE",
+    "A language that the campaign offered, to list even without a run. Repeatable.",
+    to="languages",
+    multiple=True,
+)
 @option("--title TEXT", "The title of the page.", default="Campaign", section=SHOWING)
 @option(
     "-f --format",
@@ -91,7 +98,8 @@ def campaign(
 ) -> None:
     """Write what an overview paper needs to a folder: tables, a summary, results, a page.
 
-    A folder or a zip archive stands for the runs in it. Exit code 1 where runs were left out.
+    A folder or a zip archive stands for the runs in it, the folder of a season for its gold, its
+    runs and what its ledger knows of them. Exit code 1 where runs were left out.
 
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
@@ -100,6 +108,7 @@ def campaign(
     from abstain.features.campaign import view
     from abstain.features.campaign.analysis import opened_campaign
     from abstain.features.campaign.blind import blinded, held_back
+    from abstain.runs.season import STATUS
 
     if blind and reveal:
         raise UsageError("--blind and --reveal exclude each other")
@@ -120,9 +129,13 @@ def campaign(
             raise UsageError(f"{one} lies in the folder of {other}, expected a place beside it")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
-        runs, reading = inputs.runs, inputs.reading
+        runs, season = inputs.runs, inputs.season
+        if season is not None:
+            how |= {name: value for name, value in season.options.items() if not is_typed(name)}
+            how["runs_info"] = season.info(how["runs_info"])
+            runs, skip_invalid = season.runs(*STATUS), True
         evaluation, checked = opened_campaign(
-            inputs.gold, runs, reading, how["runs_info"], skip_invalid, max_runs
+            inputs.gold, runs, inputs.reading, how["runs_info"], skip_invalid, max_runs
         )
         result = evaluation.campaign(by=by or None, checked=checked, progress=progress, **how)
     held = held_back(evaluation, result) if blind or (teams and not reveal) else {}

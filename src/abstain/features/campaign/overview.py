@@ -85,13 +85,14 @@ class Overview:
 
     @property
     def hardness(self) -> str:
-        """How many questions were right in no run, in every run, and in how many at the median."""
+        """How many questions were right in some run, none or all, and how often at the median."""
         right, runs = self.tried[0], len(self.runs)
-        nobody, everybody = int((right == 0).sum()), int((right == runs).sum())
+        some, everybody = int((right > 0).sum()), int((right == runs).sum())
         return (
-            f"{plural(nobody, 'question was', 'questions were')} right in no {self.what} "
-            f"({100 * nobody / len(right):.1f} %), {everybody} in every {self.what}; the median "
-            f"question was right in {np.median(right):g} of {plural(runs, self.what)}."
+            f"{plural(some, 'question was', 'questions were')} right in at least one {self.what} "
+            f"({100 * some / len(right):.1f} %), {len(right) - some} in none, {everybody} in every "
+            f"{self.what}; the median question was right in {np.median(right):g} of "
+            f"{plural(runs, self.what)}."
         )
 
     @cached_property
@@ -131,6 +132,13 @@ class Pairs:
             return {}
         slices = slices_of(self.attributes, attribute)
         return {value: slices.slice_of == at for at, value in enumerate(slices.names)}
+
+    def mean_increase(self, chosen: Marks) -> float | None:
+        """The mean increase in percent, over the chosen pairs where right responses increased."""
+        before, after = self.main_right[chosen], self.auxiliary_right[chosen]
+        more = (after > before) & (before > 0)
+        gains = 100 * (after[more] - before[more]) / before[more]
+        return float(gains.mean()) if gains.size else None
 
     def counts(self, chosen: Marks) -> PairCounts:
         """Right responses over all runs in the chosen pairs."""

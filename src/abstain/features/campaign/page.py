@@ -48,6 +48,7 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
         lines[1],
         _sections(c, known, campaign_figures(c), lines),
         ("ranked by", result.measure),
+        ("SHA-256 of the gold", result.sha256.get("gold")),
         ("pass mark", result.test_by and f"{result.pass_mark:g}"),
         *_tested(c),
         about=result.about,
@@ -154,8 +155,10 @@ def _sections(
     asked.decks = [] if c.result.blind else question_decks(c)
     by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
     spoken = "languages first_runs"
+    changed = "corrections_ranks corrections"
     return [
-        *(first, section("problems", "Problems of submissions", "", "problems"), rewards),
+        *(first, section("corrections", "Corrections after submission", "", changed)),
+        *(section("problems", "Problems of submissions", "", "problems"), rewards),
         section("reading", "Reading tests", "tests", "reading", "tests over_test"),
         section("topics", "Topics", "topics", "over_topic", "topics"),
         section("types", "Kinds of question", "types", "subsets", by_type, short="Kinds"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
+from abstain.features.campaign.corrections import Moved
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
@@ -17,6 +18,7 @@ from abstain.outcomes import COUNTED, MOST
 from abstain.registry import view_of
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Number, Result
+from abstain.runs.corrections import Correction
 from abstain.runs.faults import Problem
 
 if TYPE_CHECKING:
@@ -159,6 +161,12 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     title: str = "Campaign"
     about: str = ""
+    secret: tuple[str, ...] = ()
+    """Attributes whose slices a blind phase hides."""
+    sha256: dict[str, str] = {}
+    """Of the file of each run, and of the gold."""
+    languages: tuple[str, ...] = ()
+    """Languages that the campaign offered, even if no run used them."""
     measure: str
     pass_mark: float
     seed: int = 0
@@ -179,6 +187,10 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     """For each team (empty where unknown) how many of its runs have no rank, by reason."""
     withdrawn: tuple[str, ...] = ()
     """Runs that were taken back: they are not scored."""
+    corrections: tuple[Correction, ...] = ()
+    """Questions that were corrected after submission."""
+    moved: tuple[Moved, ...] = ()
+    """The ranked runs with and without these corrections."""
     first_runs: tuple[FirstRun, ...] = ()
     """Each team's run 01 against its best other run, on main questions."""
     problems: tuple[Problem, ...] = ()

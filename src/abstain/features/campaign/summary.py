@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import plural, some_of
+from abstain.features.campaign.corrections import correction_sentence
 from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.result import LEFT_OUT, Stability
 from abstain.features.campaign.tables import tests_passed
@@ -38,6 +39,7 @@ def sentences(c: Overview) -> Iterator[str]:
     yield _what_was_run(c)
     yield _best(c)
     yield from _set_apart(c)
+    yield from correction_sentence(c)
     if c.result.comparison is not None:
         yield from verdict(c.result.comparison)
     elif len(c.runs) > 1 and not c.result.blind:
@@ -196,6 +198,12 @@ def _pairs(c: Overview) -> Iterator[str]:
         f"question right than its main question ({100 * abs(more) / len(c.runs):.2f} % of the "
         f"{plural(len(c.runs), c.what)})."
     )
+    parts = {"": c.pairs.everything, **c.pairs.levels("simplified")}
+    rises = {name: c.pairs.mean_increase(inside) for name, inside in parts.items()}
+    if (rise := rises.pop("")) is not None:
+        each = [f"{name} {more:.2f} %" for name, more in rises.items() if more is not None]
+        by = f" ({', '.join(each)})" if each else ""
+        yield f"Over the pairs where it increased, the mean increase is {rise:.2f} %{by}."
     if ROLE in c.slices:
         means = over_runs(c.slice_scores[ROLE])["mean"].tolist()
         mean = dict(zip(c.slices[ROLE].names, means, strict=True))

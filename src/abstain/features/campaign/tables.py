@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
+from abstain.features.campaign.corrections import correction_tables
 from abstain.features.campaign.overview import (
     ATTRIBUTES,
     PLAIN,
@@ -59,6 +60,7 @@ def all_tables(c: Overview) -> list[PageTable]:
     if not c.result.blind:
         tables.append(question_table(c))
     tables += participant_tables(c)
+    tables += correction_tables(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
     taken: set[str] = set()
