@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -14,10 +13,9 @@ from msgspec import structs
 from abstain.errors import UsageError, check_name, option
 from abstain.features.campaign.corrections import moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
-from abstain.features.campaign.participants import known_of_runs
+from abstain.features.campaign.participants import known_of_runs, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
-    LEFT_OUT,
     LUCK,
     NO_ANSWERS,
     YARDSTICKS,
@@ -246,7 +244,7 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
-        apart=_apart(status, info_of, checked),
+        apart=runs_apart(status, info_of, checked),
         corrections=corrections,
         moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
@@ -265,22 +263,6 @@ def _hashes(source: GoldRuns) -> dict[str, str]:
     tables += [(runs_of(item), item.table) for item in source.responses]
     hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
     return {name: sha256 for names, sha256 in hashed for name in names}
-
-
-def _apart(
-    status: Mapping[str, str],
-    info_of: Mapping[str, Mapping[str, str | None]],
-    checked: ValidateResult | None,
-) -> dict[str, dict[str, int]]:
-    """How many runs of each team have no rank, by reason."""
-    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
-    if checked is not None:
-        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
-        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
-    counts: dict[str, dict[str, int]] = {}
-    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
-        counts.setdefault(team, {})[why] = n
-    return counts
 
 
 def _attributes(
