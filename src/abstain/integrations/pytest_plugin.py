@@ -36,16 +36,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--abstain-summary: {path} is a directory, expected a file")
 
 
-def _fixture(name: str) -> Any:
+def _fixture(function: str) -> Any:
     def gate() -> Any:
         from abstain import testing
 
-        return getattr(testing, f"assert_{name}")
+        return getattr(testing, function)
 
-    return pytest.fixture(name=name)(gate)
+    return pytest.fixture(name=function.removeprefix("assert_"))(gate)
 
 
-at_least, at_most, not_worse = map(_fixture, ("at_least", "at_most", "not_worse"))
+at_least = _fixture("assert_at_least")
+at_most = _fixture("assert_at_most")
+not_worse = _fixture("assert_not_worse")
 
 
 @pytest.hookimpl(wrapper=True)

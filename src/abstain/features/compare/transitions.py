@@ -17,7 +17,7 @@ import polars as pl
 from abstain.features.compare.result import Move, Origin, SliceShare
 from abstain.measures import Measure
 from abstain.measures.definition import Array, Codes
-from abstain.outcomes import DECISIONS, EMPTY, VERDICTS
+from abstain.outcomes import DECISIONS, VERDICTS
 from abstain.report.result import finite
 from abstain.runs.gold import Slices
 from abstain.stats.delta_method import FIVE, OF_DECISIONS, Functional, influence, one_run
@@ -29,6 +29,7 @@ end, a ratio changes fastest there."""
 DECIMALS = 9
 NOISE = 1e-8
 NO_DIFFERENCE = 1e-12
+RIGHT, WRONG, BLANK_RIGHT, BLANK_WRONG, BLANK_EMPTY = range(5)
 
 
 def origin_of(
@@ -55,7 +56,7 @@ def origin_of(
     order = np.argsort(-np.abs(contributions), kind="stable")
     order = order[np.abs(contributions[order]) > 0]
     differ = ours != other
-    unknown = np.count_nonzero(differ & ((ours == EMPTY) | (other == EMPTY)))
+    unknown = np.count_nonzero(differ & ((ours == BLANK_EMPTY) | (other == BLANK_EMPTY)))
     known = 2 * unknown <= np.count_nonzero(differ) and not decides
     knowing = float((joint * _knowing(phi)).sum()) / len(ours)
     cells = zip(counts.ravel().tolist(), worth.ravel().tolist(), strict=True)

@@ -15,14 +15,22 @@ from abstain.report.grid import UNDEFINED, CellKind, Column, Grid
 from abstain.report.page import Figure, Page, PageTable, Section, page_of
 
 MEANINGS = {
+    "run": "a system's responses to all questions",
     "threshold": "answers are given where confidence is at least this",
     "coverage": "the share of questions answered",
     "risk": "the share of answers that are wrong",
+    "answered": "right and wrong together",
+    "right": "answered right",
+    "wrong": "answered wrong",
+    "from": "the lower end of the bin of confidences",
+    "to": "its upper end",
     "answers": "how many answers fall into the bin",
     "confidence": "their mean confidence",
     "accuracy": "the share of them that is right",
     "wrong given": "the share of all wrong answers that are given",
     "right given": "the share of all right answers that are given",
+    "where": "the run as submitted, or at its best threshold",
+    "score": "what the measure is there",
     "knowing": "the score if everything were answered",
     "silence": "what the same number of random blanks would gain",
     "choosing": "what these blanks gain beyond random ones",

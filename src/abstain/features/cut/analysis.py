@@ -226,8 +226,10 @@ class Task:
         empty = np.zeros((self.repeats, lists.size), np.int64)
         trials = {name: Trial(empty.copy()) for name in (*chosen, *self.rules, *PLAIN)}
         for repeat in range(self.repeats):
-            for part, judge in enumerate(self._parts(repeat)):
-                train = np.setdiff1d(np.arange(lists.size), judge)
+            mixed = np.random.default_rng([self.seed, repeat])
+            fold = tuning.folds_of(lists.nil, self.folds, mixed)
+            for part in range(self.folds):
+                train, judge = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
                 fits = {name: fit(name, train, judge) for name in (*PLAIN, *self.rules)}
                 draw = np.random.default_rng([self.seed, repeat, part + 1])
                 fits["auto"] = fits[self.chooser.choose(train, draw)]
@@ -241,11 +243,6 @@ class Task:
                         trials[name].looked.append(self._looked(fitted, train))
         oracle = np.minimum(lists.values.argmax(axis=1), lists.scores.length)
         return trials | {"oracle": Trial(oracle[None])}
-
-    def _parts(self, repeat: int) -> list[Ints]:
-        draw = np.random.default_rng([self.seed, repeat])
-        fold = tuning.folds_of(self.lists.nil, self.folds, draw)
-        return [np.flatnonzero(fold == part) for part in range(self.folds)]
 
     def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
         if self.keep is not None:

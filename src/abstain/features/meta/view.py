@@ -209,9 +209,13 @@ def _left_out(result: MetaResult) -> Iterator[str]:
             total = row.comparisons + row.undefined
             yield f"left out, without {row.measure}: {row.undefined:,} of {total:,} comparisons"
     for power in result.power:
-        if lost := power.undefined_resamples:
-            of = f"{lost:,} of {power.resamples:,} resamples"
-            yield f"left out of the tests of power, without {power.measure}: {of}"
+        lost = [
+            (power.undefined_resamples, f"of {power.resamples:,} resamples"),
+            (power.undefined, "pairs"),
+            (power.undefined_permutations, "permutations"),
+        ]
+        if texts := [f"{number:,} {what}" for number, what in lost if number]:
+            yield f"left out of the tests of power, without {power.measure}: {listed(texts)}"
 
 
 def advice_of(result: MetaResult) -> list[str]:

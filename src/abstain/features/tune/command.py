@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,12 +21,6 @@ from abstain.cli.command import (
 )
 from abstain.cli.options import Input, reads
 from abstain.errors import UsageError
-
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-    from abstain.features.tune.result import TuneResult
-    from abstain.runs.evaluation import Evaluation
 
 APPLIED = (
     *("gold", "runs", "apply", "run_file", "reading_format", "reading_pick", "reading_columns"),
@@ -155,7 +149,7 @@ def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:
     _write(target, *apply_thresholds(inputs.files[-1], chosen, inputs.reading, gold=gold))
 
 
-def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path) -> None:
+def _write_run(read: Any, result: Any, inputs: Input, target: Path) -> None:
     from abstain.features.tune.apply import apply_thresholds, thresholded_rows
 
     if inputs.kind == "judged":
@@ -168,7 +162,7 @@ def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path
     click.echo(f"{target}: {hint}", err=True)
 
 
-def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:
+def _write(target: Path, frame: Any, notes: list[str]) -> None:
     from abstain.io.tables import format_of_name, write_table
 
     if format_of_name(str(target)) == "qa4mre" and "run" not in frame.columns:
