@@ -63,8 +63,6 @@ BARE = "default"
 
 
 class Argument(click.Argument):
-    """An argument with help, which may name a file to write."""
-
     def __init__(self, *args: Any, help: str = "", writes: bool = False, **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.help, self.writes = help, writes
@@ -102,7 +100,6 @@ FILE = click.Path(readable=False)
 """A file to read, named by text: `-` and what is not there are the reader's affair."""
 
 NEW_FILE = click.Path(readable=False, path_type=Path)
-"""A file to write."""
 
 
 class Words(click.types.StringParamType):

@@ -151,8 +151,6 @@ class MeansOfAnswers:
 
 
 class MeansOfTwo:
-    """The sums over two runs that swaps need."""
-
     def __init__(self, of: MeansOfAnswers, run: int, other: int) -> None:
         self.studentised = of.studentised
         self.x, self.u = of.above[run], of.above[other]

@@ -54,7 +54,6 @@ class Stages:
     codes: Codes
     confidence: Array
     cost: Array
-    """Of asking each stage one question."""
     measure: Measure
     clusters: IntArray | None = None
 

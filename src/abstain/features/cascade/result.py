@@ -20,7 +20,6 @@ RANDOM, ORACLE = "random routing", "oracle"
 SENT = "the share sent on to it"
 ABOUT = "Dots of rules are judged on questions that did not choose their thresholds."
 LEVEL = 0.95
-"""Of every interval here."""
 
 
 class Mix(Standing, frozen=True, kw_only=True, omit_defaults=True):

@@ -224,7 +224,7 @@ def rank(
     notes = [lost] if unlisted else []
     unjudged = tuple(dict.fromkeys(name for run in lists.unjudged for name in run)) or None
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
-    nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
+    nothing = {item: lists.pool.nothing(item.arguments.get("rel")) for item in chosen}
     missing = lists.by_run(lists.missing).sum(axis=1).tolist()
     primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
     return RankResult(
@@ -324,11 +324,6 @@ def _query_rows(
         )
         for q in queries[rankings.counted[run, queries]].tolist()
     ]
-
-
-def lowest_grade(item: RankingMeasure) -> float | None:
-    """The lowest grade that counts for a measure; None if every one above 0 does."""
-    return item.arguments.get("rel")
 
 
 def rates_of(rankings: Rankings, level: float) -> tuple[Rate, ...]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
 from abstain.features.rank import analysis, truncation
-from abstain.features.rank.analysis import RATES, RankResult, Rate, lowest_grade
+from abstain.features.rank.analysis import RATES, RankResult, Rate
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -58,7 +58,9 @@ class View(view.View[RankResult]):
             counts += ["missing"] if any(each.missing for each in result.lists) else []
             ends = settings.nil is not None or settings.limit is not None
             counts += ["truncated"] if ends else []
-        grid = self._means(*counts, *more)
+        names = ("rank", "run", "slice", "scores", *counts, *more)
+        grid, rows = _counted(Grid.of_rows(analysis.RankRow, result.rows, *names)), result.rows
+        grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
         runs = {each.run for each in result.lists}
         grid.notes = [sentence(note, runs) for note in _list_notes(result)]
         grid.notes += undefined_words(result.rows)
@@ -79,14 +81,6 @@ class View(view.View[RankResult]):
                 ends = "–".join(f"{end:,}" for end in sorted({min(counts), max(counts)}))
                 short = column.name if counts == [row.queries for row in rows] else ""
                 grid.columns[at] = replace(column, name=f"{column.name} ({ends})", short=short)
-        return grid
-
-    def _means(self, *counts: str) -> Grid:
-        rows = self.result.rows
-        grid = _counted(
-            Grid.of_rows(analysis.RankRow, rows, "rank", "run", "slice", "scores", *counts)
-        )
-        grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
         return grid
 
     def _with_queries(self, means: Grid) -> Grid:
@@ -211,8 +205,8 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
     """Queries where something is relevant, but too little for what a measure asks."""
     known = 0 if result.settings.nil_as_answer else result.nil_queries
-    for lowest in dict.fromkeys(map(lowest_grade, measures)):
-        names = [str(m) for m in measures if lowest_grade(m) == lowest]
+    for lowest in dict.fromkeys(m.arguments.get("rel") for m in measures):
+        names = [str(m) for m in measures if m.arguments.get("rel") == lowest]
         nothing = result.nothing_relevant[names[0]]
         if lowest is not None and nothing != known:
             queries = f"{_of_queries(nothing)} without a document of grade {lowest:g} or above"

@@ -64,8 +64,6 @@ class Gap(NamedTuple):
 
 
 class Wins(NamedTuple):
-    """How often either run of some pairs wins."""
-
     pairs: slice
     by_pair: IntArray
     """Pairs × directions × fuzziness; second an upset, a win of the run behind on all questions."""
@@ -75,8 +73,6 @@ class Wins(NamedTuple):
 
 
 class Swaps(NamedTuple):
-    """What becomes of the order of some pairs on a disjoint subset."""
-
     by_batch: IntArray
     undefined: int
     highest: float

@@ -51,8 +51,6 @@ class Scored:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed(Scored):
-    """Numbers that are summed over questions and then scored."""
-
     features: Array
     finish: Callable[[Array], Array]
     """Sums of the numbers, followed by what `sizes` gives, to scores (measures, …)."""
