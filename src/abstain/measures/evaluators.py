@@ -7,7 +7,7 @@ The sets `pan` and `squad` (measures/registry.py) name those that an evaluator p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -136,25 +136,19 @@ def pan_overall(a: Columns, *, year: float) -> float:
     return float(np.mean(scores))
 
 
-SQUAD = "Rajpurkar, Jia & Liang 2018, Know What You Don't Know; as in the official script"
 READ_SQUAD = "texts as SQuAD normalises them, read as format squad with its gold"
-HAS, NONE = "HasAns", "NoAns"
-KINDS_OF_QUESTION = {
-    HAS: Undefinedness(lambda a: HAS not in a.texts["kind"], "every question is without an answer"),
-    NONE: Undefinedness(lambda a: NONE not in a.texts["kind"], "every question has an answer"),
-}
-
-
-def _squad(name: str, function: Callable[[Columns], float], summary: str, **facts: Any) -> None:
-    function.__doc__, function.__qualname__ = summary, name
-    columnar(name, source=SQUAD, **facts)(function)
+of_squad = partial(
+    columnar,
+    source="Rajpurkar, Jia & Liang 2018, Know What You Don't Know; as in the official script",
+    convention=READ_SQUAD,
+)
 
 
 def _scored(a: Columns, score: str) -> Array:
     """Each question's score, 1 or 0 for an answer that a threshold held back."""
     raw = a.numbers(score)
     held_back = np.where(a.blank, 0.0, raw)
-    return np.where(a.texts["kind"] == HAS, held_back, np.maximum(raw, a.right))
+    return np.where(a.texts["kind"] == "HasAns", held_back, np.maximum(raw, a.right))
 
 
 def best_threshold(
@@ -177,41 +171,51 @@ def best_threshold(
 
 def _best(a: Columns, score: str) -> tuple[float, float]:
     answered = np.array([text is not None for text in a.texts["response"]])
-    return best_threshold(a.numbers(score), answered, a.texts["kind"] == HAS, a.numbers("na_prob"))
+    has = a.texts["kind"] == "HasAns"
+    return best_threshold(a.numbers(score), answered, has, a.numbers("na_prob"))
 
 
 def _declare_squad(short: str, score: str, what: str) -> None:
     """The measures of one score: of all questions, of each kind, and with the best threshold."""
-    columns, mean = ("kind", score), f"mean of the {what}"
-    plain = {"columns": columns, "formula": mean, "convention": READ_SQUAD}
-    summary = f"SQuAD 2's {what}, over"
-    _squad(
+    plain = partial(of_squad, columns=("kind", score), formula=f"mean of the {what}")
+    plain(
         f"SQuAD-{short}",
+        f"SQuAD 2's {what}, over all questions.",
         lambda a: float(_scored(a, score).mean()),
-        f"{summary} all questions.",
         gaming="Answering nothing scores the share of questions without an answer.",
-        **plain,
     )
-    for kind, rule in KINDS_OF_QUESTION.items():
-
-        def of_kind(a: Columns, kind: str = kind) -> float:
-            return float(_scored(a, score)[a.texts["kind"] == kind].mean())
-
-        which = f"{summary} the questions {'with' if kind == HAS else 'without'} an answer."
-        gaming = f"{'Answer every question' if kind == HAS else 'Answer nothing'}."
-        _squad(f"{kind}-{short}", of_kind, which, undefined=(rule,), gaming=gaming, **plain)
-    tuned = {
-        "columns": (*columns, "response", "na_prob"),
-        "formula": f"{mean} at the best threshold of the no-answer probability",
-        "convention": f"{READ_SQUAD} and no-answer probabilities",
-        "note": "Best thresholds are tuned on the questions that they are scored on: do not "
-        "report them.",
-    }
+    for kind, which, gaming, reason in (
+        ("HasAns", "with", "Answer every question.", "every question is without an answer"),
+        ("NoAns", "without", "Answer nothing.", "every question has an answer"),
+    ):
+        plain(
+            f"{kind}-{short}",
+            f"SQuAD 2's {what}, over the questions {which} an answer.",
+            lambda a, kind=kind: float(_scored(a, score)[a.texts["kind"] == kind].mean()),
+            undefined=(Undefinedness(lambda a, kind=kind: kind not in a.texts["kind"], reason),),
+            gaming=gaming,
+        )
+    tuned = partial(
+        of_squad,
+        columns=("kind", score, "response", "na_prob"),
+        convention=f"{READ_SQUAD} and no-answer probabilities",
+        note="Best thresholds are tuned on the questions that they are scored on: do not report "
+        "them.",
+    )
     best = f"best-{short}"
-    _squad(best, lambda a: _best(a, score)[0], f"The best {what} over all thresholds.", **tuned)
-    at = f"The smallest threshold with the best {what}; −1: nothing is answered."
-    tuned["formula"] = f"the smallest threshold that gives {best}"
-    _squad(f"{best}-at", lambda a: _best(a, score)[1], at, bounds=(-math.inf, math.inf), **tuned)
+    tuned(
+        best,
+        f"The best {what} over all thresholds.",
+        lambda a: _best(a, score)[0],
+        formula=f"mean of the {what} at the best threshold of the no-answer probability",
+    )
+    tuned(
+        f"{best}-at",
+        f"The smallest threshold with the best {what}; −1: nothing is answered.",
+        lambda a: _best(a, score)[1],
+        formula=f"the smallest threshold that gives {best}",
+        bounds=(-math.inf, math.inf),
+    )
 
 
 _declare_squad("exact", "exact", "exact match")

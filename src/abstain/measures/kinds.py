@@ -3,7 +3,8 @@
 Each kind has its class, and its decorator that declares a function as a measure: `credit` and
 `counting`, `deciding`, `confident`, `ranked`, `columnar`. A decorator takes the fields of
 `Definition` that the measure needs; the others have defaults. The first line of the function's
-docstring is the summary.
+docstring is the summary. A measure that is one expression needs no decorated function: its summary
+and a lambda follow the name.
 """
 
 from __future__ import annotations
@@ -286,7 +287,7 @@ LEAST_ANSWERS = 40
 """Of each run, what a test needs where not all questions count (benchmarks/errors.py)."""
 
 
-def credit(name: str, **facts: Any) -> Callable[[F], F]:
+def credit(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure as a function of the shares right, wrong and unanswered.
 
     The function takes c, w and u; or it takes them as counts, and n, so that it can divide once
@@ -311,10 +312,10 @@ def credit(name: str, **facts: Any) -> Callable[[F], F]:
         }
         return _declare(name, "c, w, u", known, function)
 
-    return declare
+    return _at_once(declare, name, short)
 
 
-def counting(name: str, **facts: Any) -> Callable[[F], F]:
+def counting(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of counts: a function of right, wrong, unanswered_right, …, n.
 
     `needs_candidates` says that it depends on the candidates behind blanks.
@@ -323,17 +324,17 @@ def counting(name: str, **facts: Any) -> Callable[[F], F]:
     if facts.get("needs_candidates") and SPLIT_UNKNOWN not in rules:
         rules = (SPLIT_UNKNOWN, *rules)
     facts = {"family": "counts", "undefined": (NO_QUESTIONS, *rules), **facts}
-    return partial(_declare, name, "counts", facts)
+    return _at_once(partial(_declare, name, "counts", facts), name, short)
 
 
-def deciding(name: str, **facts: Any) -> Callable[[F], F]:
+def deciding(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of decisions: a function of right, wrong, wrongly_declined, …, n."""
     rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
     facts = {"takes": "decisions", "family": "decisions", "undefined": rules, **facts}
-    return partial(_declare, name, "decisions", facts)
+    return _at_once(partial(_declare, name, "decisions", facts), name, short)
 
 
-def confident(name: str, **facts: Any) -> Callable[[F], F]:
+def confident(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of answers with a confidence: a function of `Answers`.
 
     It has to take resamples too, for which most numbers are arrays. Differences are studentised
@@ -350,10 +351,10 @@ def confident(name: str, **facts: Any) -> Callable[[F], F]:
         "least": LEAST_ANSWERS if mean is None or mean.over == "answers" else 0,
         **facts,
     }
-    return partial(_declare, name, "answers", facts)
+    return _at_once(partial(_declare, name, "answers", facts), name, short)
 
 
-def ranked(name: str, **facts: Any) -> Callable[[F], F]:
+def ranked(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of rankings: a function of `RankedLists` that returns a number per row.
 
     Its (first) name in trec_eval is an alias.
@@ -363,12 +364,13 @@ def ranked(name: str, **facts: Any) -> Callable[[F], F]:
         aliases = facts.get("aliases", ())
         known = {text.replace("-", "_").casefold() for text in aliases} | {name.casefold()}
         facts["aliases"] = aliases + (() if trec[0].name.casefold() in known else (trec[0].name,))
-    return partial(_declare, name, "rankings", facts)
+    return _at_once(partial(_declare, name, "rankings", facts), name, short)
 
 
-def columnar(name: str, **facts: Any) -> Callable[[F], F]:
+def columnar(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of columns of the gold and of a run: a function of `Columns`."""
-    return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
+    facts = {"takes": "columns", "family": "evaluators", **facts}
+    return _at_once(partial(_declare, name, "columns", facts), name, short)
 
 
 def proportional(
@@ -380,9 +382,16 @@ def proportional(
         successes, trials = proportion.of(k)
         return successes / trials
 
-    function.__doc__, function.__qualname__ = summary, name
     function.__module__ = facts.pop("home")
-    declare(name, proportion=proportion, **facts)(function)
+    declare(name, summary, function, proportion=proportion, **facts)
+
+
+def _at_once(declare: Callable[[F], F], name: str, short: Sequence[Any]) -> Callable[[F], F]:
+    if short:
+        summary, function = short
+        function.__doc__, function.__qualname__ = summary, name
+        declare(function)
+    return declare
 
 
 def _declare(name: str, arguments: str, facts: Facts, function: F) -> F:

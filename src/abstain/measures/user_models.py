@@ -162,8 +162,10 @@ def rbp(
     return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
 
 
-@ranked(
+ranked(
     "RBP-residual",
+    "What RBP could still gain: the weight of all ranks whose document is not judged.",
+    lambda r, p=0.8, k=None: np.maximum(1 - (1 - p) * r.total(_persistence(r, p, k)), 0.0),
     formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
@@ -172,14 +174,10 @@ def rbp(
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )
-def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
-    """What RBP could still gain: the weight of all ranks whose document is not judged."""
-    judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
-    return np.maximum(1 - judged, 0.0)
-
-
-@ranked(
+ranked(
     "RBP-depth",
+    "How many documents RBP's user is expected to read, whatever is listed.",
+    lambda r, p=0.8: np.full(r.size, 1 / (1 - p)),
     formula="1 / (1 − p)",
     example="RBP-depth(p=0.8) = 1 / 0.2 = 5",
     latex=r"\frac{1}{1-p}",
@@ -188,13 +186,10 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     bounds=(1.0, math.inf),
     parameters=(P,),
 )
-def rbp_depth(rankings: RankedLists, *, p: float = 0.8) -> Floats:
-    """How many documents RBP's user is expected to read, whatever is listed."""
-    return np.full(rankings.size, 1 / (1 - p))
-
-
-@ranked(
+ranked(
     "RBP-total",
+    "The gain that RBP's user is expected to collect: RBP times its expected depth.",
+    lambda r, p=0.8, rel=None: rbp(r, p=p, rel=rel) / (1 - p),
     formula="Σ r_i p^(i−1), r = grade / top grade",
     example="RBP-total(p=0.8) = 1 + 0.64 = 1.6400",
     latex=r"\sum_i r_i\,p^{i-1}",
@@ -204,9 +199,6 @@ def rbp_depth(rankings: RankedLists, *, p: float = 0.8) -> Floats:
     scales_grades=True,
     parameters=(P, REL_IF_ANY),
 )
-def rbp_total(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
-    """The gain that RBP's user is expected to collect: RBP times its expected depth."""
-    return rbp(rankings, p=p, rel=rel) / (1 - p)
 
 
 of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, REL_IF_ANY))
@@ -228,8 +220,10 @@ def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Fl
     return gain / depth
 
 
-@of_inst(
+of_inst(
     "INST-depth",
+    "How many documents INST's user is expected to read.",
+    lambda r, t=1, rel=None: _read(r, t, rel)[0],
     formula="Σ V_i",
     example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
     latex=r"\sum_i V_i",
@@ -237,26 +231,20 @@ def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Fl
     bounds=(1.0, math.inf),
     higher_is_better=False,
 )
-def inst_depth(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """How many documents INST's user is expected to read."""
-    return _read(rankings, t, rel)[0]
-
-
-@of_inst(
+of_inst(
     "INST-total",
+    "The gain that INST's user is expected to collect: INST times its expected depth.",
+    lambda r, t=1, rel=None: _read(r, t, rel)[1],
     formula="Σ r_i V_i",
     example="INST-total(t=1) = 1 + 1/9 = 1.1111",
     latex=r"\sum_i r_iV_i",
     gaming=LONGER_IS_FREE,
     bounds=(0.0, math.inf),
 )
-def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """The gain that INST's user is expected to collect: INST times its expected depth."""
-    return _read(rankings, t, rel)[1]
-
-
-@of_inst(
+of_inst(
     "INST-residual",
+    "How far INST would rise if all that is not judged, or not listed, had a gain of 1.",
+    lambda r, t=1, rel=None: _at_best(r, t, rel) - inst(r, t=t, rel=rel),
     formula="INST if every rank that is not judged had a gain of 1, minus INST",
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
     latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
@@ -265,9 +253,6 @@ def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None)
     bounds=(-1.0, 1.0),
     higher_is_better=False,
 )
-def inst_residual(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """How far INST would rise if all that is not judged, or not listed, had a gain of 1."""
-    return _at_best(rankings, t, rel) - inst(rankings, t=t, rel=rel)
 
 
 def _read(rankings: RankedLists, t: float, rel: float | None) -> tuple[Floats, Floats]:
