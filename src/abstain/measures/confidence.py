@@ -63,10 +63,12 @@ confident(
     influence=influence.jackknifed(lambda area, least, _: area - least),
     note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
-
-
-@confident(
+confident(
     "AUGRC",
+    "The share of all answers that are submitted and wrong, averaged over coverage.",
+    lambda a: (
+        (a.groups.each(a.groups.answered) * a.groups.halved(a.groups.wrong)).sum(axis=0) / a.size**2
+    ),
     formula="∫ W/N d coverage",
     latex=r"\int \frac{W(v)}{N}\,dv",
     source="Traub et al. 2024, Overcoming Common Flaws in Selective Classification",
@@ -76,11 +78,6 @@ confident(
     influence=influence.augrc,
     note="It mixes accuracy with ranking: at accuracy a it is (1 − AUROC)·a·(1 − a) + (1 − a)²/2.",
 )
-def augrc(a: Answers) -> Numeric:
-    """The share of all answers that are submitted and wrong, averaged over coverage."""
-    g = a.groups
-    sizes, wrong = g.each(g.answered), g.each(g.wrong)
-    return (sizes * (g.wrong - wrong / 2)).sum(axis=0) / a.size**2
 
 
 @confident(
@@ -172,9 +169,8 @@ def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
 def auroc(a: Answers) -> Numeric:
     """How often a right answer is surer than a wrong one."""
     g = a.groups
-    right, wrong = g.each(g.right), g.each(g.wrong)
-    below = g.wrong[-1] - g.wrong
-    return (right * (below + wrong / 2)).sum(axis=0) / (g.right[-1] * g.wrong[-1])
+    below = g.wrong[-1] - g.halved(g.wrong)
+    return (g.each(g.right) * below).sum(axis=0) / (g.right[-1] * g.wrong[-1])
 
 
 def _average_precision(answered: IntArray, hits: IntArray) -> Numeric:

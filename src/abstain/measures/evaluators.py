@@ -51,6 +51,17 @@ def _confusion(a: Columns) -> tuple[int, ...]:
     return tuple(int(x.sum()) for x in (same & yes, ~same & yes, same & no, value == 0.5))
 
 
+def _f(a: Columns, weight: float, missed: int = 0) -> float:
+    """F of the class "same", β² the weight of what was missed."""
+    tp, fp, fn, _ = _confusion(a)
+    return (1 + weight) * tp / ((1 + weight) * tp + weight * (fn + missed) + fp)
+
+
+def _brier(a: Columns) -> float:
+    same, value = _verified(a)
+    return 1 - float(np.mean((value - same) ** 2))
+
+
 def _no_positive(a: Columns) -> bool:
     """Whether neither an answer nor the truth of an answered problem is "same"."""
     return not any(_confusion(a)[:3])
@@ -82,17 +93,15 @@ def pan_auc(a: Columns) -> float:
     return float(auroc(Answers.of(*_verified(a))))
 
 
-@of_pan(
+of_pan(
     "PAN-F1",
+    'F1 of the class "same", over the answered problems.',
+    lambda a: _f(a, 1),
     formula="2·TP/(2·TP + FP + FN) of the answered problems",
     latex=r"\frac{2\,TP}{2\,TP+FP+FN}",
     undefined=(NONE_ANSWERED, NO_SAME),
     gaming="Answer only the problems that are surest to be 'same'.",
 )
-def pan_f1(a: Columns) -> float:
-    """F1 of the class "same", over the answered problems."""
-    tp, fp, fn, _ = _confusion(a)
-    return 2 * tp / (2 * tp + fp + fn)
 
 
 @of_pan(
@@ -104,20 +113,17 @@ def pan_f1(a: Columns) -> float:
 )
 def pan_f05u(a: Columns) -> float:
     """F0.5 of the class "same"; a blank counts as a missed positive, whatever the truth."""
-    tp, fp, fn, blank = _confusion(a)
-    return 1.25 * tp / (1.25 * tp + 0.25 * (fn + blank) + fp)
+    return _f(a, 0.25, missed=_confusion(a)[3])
 
 
-@of_pan(
+of_pan(
     "PAN-Brier",
+    "1 minus the mean squared distance of the value from the truth (1 same, 0 different).",
+    _brier,
     formula="1 − (1/n) Σ (v − same)²",
     latex=r"1-\frac1n\sum (v-e)^2",
     gaming="Values of 0.5 throughout give 0.75.",
 )
-def pan_brier(a: Columns) -> float:
-    """1 minus the mean squared distance of the value from the truth (1 same, 0 different)."""
-    same, value = _verified(a)
-    return 1 - float(np.mean((value - same) ** 2))
 
 
 @of_pan(
@@ -132,7 +138,7 @@ def pan_overall(a: Columns, *, year: float) -> float:
     """PAN's overall score, by which it ranks systems: the mean of its measures."""
     (_, fp, fn, blank), n = _confusion(a), len(a.right)
     c_at_1 = (n - blank - fp - fn) / n * (1 + blank / n)
-    scores = [pan_auc(a), c_at_1, pan_f1(a), pan_f05u(a), *([pan_brier(a)] if year > 2020 else [])]
+    scores = [pan_auc(a), c_at_1, _f(a, 1), pan_f05u(a), *([_brier(a)] if year > 2020 else [])]
     return float(np.mean(scores))
 
 

@@ -93,8 +93,12 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     return with_first_rank(values, rankings, gains(rankings.grade, pool, rel) > 0)
 
 
-@primed(
+primed(
     "RBP'",
+    "Rank-biased precision with the list's end as one more document.",
+    lambda r, p=0.8, rel=None: (
+        rbp(r, p=p, rel=rel) + np.where(r.stopped, _end(r, rel) * np.power(p, r.depth * 1.0), 0.0)
+    ),
     formula="(1 − p) Σ r_i p^(i−1) + r_t p^d, r_t = Σ r_i / R (1 if R = 0)",
     example="RBP'(p=0.8) = 0.2 · (1 + 0.64) + 2/3 · 0.512 = 0.6693",
     latex=r"(1-p)\sum_{i\le d} r_i\,p^{i-1}+r_t\,p^d",
@@ -105,10 +109,6 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     parameters=(P, REL_IF_ANY),
     by_depth=_rbp_by_depth,
 )
-def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
-    """Rank-biased precision with the list's end as one more document."""
-    terminal = _end(rankings, rel) * np.power(p, rankings.depth.astype(np.float64))
-    return rbp(rankings, p=p, rel=rel) + np.where(rankings.stopped, terminal, 0.0)
 
 
 @primed(
@@ -339,8 +339,10 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return rankings.total(2 * relevant / np.log2(1.0 + rankings.rank)) - costs[rankings.depth]
 
 
-@ranked(
+ranked(
     "RBP-effort",
+    "Rank-biased precision less the effort of reading each document.",
+    lambda r, p=0.8, e=0.1, rel=None: rbp(r, p=p, rel=rel) - e * (1 - np.power(p, r.depth * 1.0)),
     family="truncated",
     formula="(1 − p) Σ_{i ≤ d} p^(i−1) (r_i − e), r = grade / top grade",
     example="RBP-effort(p=0.8,e=0.1) = 0.3280 − 0.1 · (1 − 0.512) = 0.2792",
@@ -355,9 +357,3 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
         0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0)
     ),
 )
-def rbp_effort(
-    rankings: RankedLists, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
-) -> Floats:
-    """Rank-biased precision less the effort of reading each document."""
-    effort = e * (1 - np.power(p, rankings.depth.astype(np.float64)))
-    return rbp(rankings, p=p, rel=rel) - effort

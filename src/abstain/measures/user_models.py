@@ -50,8 +50,17 @@ RBO_DEPTH = 1000
 """Where the sums of rank-biased overlap end, as in compatibility.py."""
 
 
-@ranked(
+def _err(rows: RankedLists | Pool, rank: Ints, top: float, k: float | None) -> Floats:
+    # a document satisfies with a chance of (2^grade − 1) / 2^top
+    satisfied = np.exp2(rows.grade - top) - np.exp2(-top) if top > 0 else 0.0 * rows.grade
+    each = satisfied * _reached(rows, 1 - satisfied) / rank
+    return rows.total(each if k is None else np.where(rank <= k, each, 0.0))
+
+
+ranked(
     "ERR",
+    "Expected reciprocal rank of the document that satisfies the user.",
+    lambda r, k=None: _err(r, r.rank, r.pool.top, k),
     formula="Σ (1/i) R_i Π_{j<i} (1 − R_j), R = (2^grade − 1) / 2^top",
     example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
     latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
@@ -59,14 +68,12 @@ RBO_DEPTH = 1000
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
 )
-def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """Expected reciprocal rank of the document that satisfies the user."""
-    satisfied = _satisfied(rankings.grade, rankings.pool.top)
-    return _reciprocal(rankings, rankings.rank, satisfied, k)
-
-
-@of_graded(
+of_graded(
     "nERR",
+    "ERR over that of the ideal ranking.",
+    lambda r, k=None: ratio(
+        _err(r, r.rank, r.pool.top, k), r.per_row(_err(r.pool, r.pool.place, r.pool.top, k))
+    ),
     formula="ERR / ERR of the ideal ranking",
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
     latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
@@ -74,22 +81,6 @@ def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
 )
-def normalised_err(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """ERR over that of the ideal ranking."""
-    pool = rankings.pool
-    best = _reciprocal(pool, pool.place, _satisfied(pool.grade, pool.top), k)
-    return ratio(expected_reciprocal_rank(rankings, k=k), rankings.per_row(best))
-
-
-def _satisfied(grade: Floats, top: float) -> Floats:
-    """The chance that a document satisfies, (2^grade − 1) / 2^top."""
-    return np.exp2(grade - top) - np.exp2(-top) if top > 0 else np.zeros_like(grade)
-
-
-def _reciprocal(rows: DocumentRows, rank: Ints, satisfied: Floats, k: float | None) -> Floats:
-    before = _reached(rows, 1 - satisfied)
-    each = satisfied * before / rank
-    return rows.total(each if k is None else np.where(rank <= k, each, 0.0))
 
 
 def _reached(rows: DocumentRows, onward: Floats) -> Floats:
@@ -204,8 +195,10 @@ ranked(
 of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, REL_IF_ANY))
 
 
-@of_inst(
+of_inst(
     "INST",
+    "The gain per document read, for a user who looks for a gain of t and then stops.",
+    lambda r, t=1, rel=None: np.divide(*_read(r, t, rel)),
     formula="Σ r_i V_i / Σ V_i, V_(i+1) = V_i ((i + t + t_i − 1)/(i + t + t_i))², t_i = t − gain "
     "up to i",
     example="INST(t=1) = (1 + 1/9) / (1 + 1/4 + 1/9 + …) = 0.7231",
@@ -214,16 +207,10 @@ of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, R
     source=INST_PAPER,
     gaming=LONGER_IS_FREE,
 )
-def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """The gain per document read, for a user who looks for a gain of t and then stops."""
-    depth, gain = _read(rankings, t, rel)
-    return gain / depth
-
-
 of_inst(
     "INST-depth",
     "How many documents INST's user is expected to read.",
-    lambda r, t=1, rel=None: _read(r, t, rel)[0],
+    lambda r, t=1, rel=None: _read(r, t, rel)[1],
     formula="Σ V_i",
     example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
     latex=r"\sum_i V_i",
@@ -234,7 +221,7 @@ of_inst(
 of_inst(
     "INST-total",
     "The gain that INST's user is expected to collect: INST times its expected depth.",
-    lambda r, t=1, rel=None: _read(r, t, rel)[1],
+    lambda r, t=1, rel=None: _read(r, t, rel)[0],
     formula="Σ r_i V_i",
     example="INST-total(t=1) = 1 + 1/9 = 1.1111",
     latex=r"\sum_i r_iV_i",
@@ -244,7 +231,7 @@ of_inst(
 of_inst(
     "INST-residual",
     "How far INST would rise if all that is not judged, or not listed, had a gain of 1.",
-    lambda r, t=1, rel=None: _at_best(r, t, rel) - inst(r, t=t, rel=rel),
+    lambda r, t=1, rel=None: _at_best(r, t, rel) - np.divide(*_read(r, t, rel)),
     formula="INST if every rank that is not judged had a gain of 1, minus INST",
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
     latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
@@ -256,7 +243,7 @@ of_inst(
 
 
 def _read(rankings: RankedLists, t: float, rel: float | None) -> tuple[Floats, Floats]:
-    """Expected depth and gain: sums over all ranks, unjudged ones without a gain.
+    """Expected gain and depth: sums over all ranks, unjudged ones without a gain.
 
     Between two documents with a gain, t_i stays the same, and the product of the chances is
     V_i = A / (i + a − 1)², a = t + t_i. So a stretch adds A (ψ'(first + a − 1) − ψ'(last + a)), ψ'
@@ -280,7 +267,7 @@ def _read(rankings: RankedLists, t: float, rel: float | None) -> tuple[Floats, F
     depth = base * float(polygamma(1, 2 * t)) + np.bincount(
         row, ended + begun, minlength=rankings.size
     )
-    return np.asarray(depth, np.float64), rankings.total(gain * reach)
+    return rankings.total(gain * reach), np.asarray(depth, np.float64)
 
 
 def _at_best(rankings: RankedLists, t: float, rel: float | None) -> Floats:
