@@ -172,13 +172,7 @@ def of_shares(function: Shares) -> Callable[..., Numeric]:
 
 
 class DecisionMeasure(Measure):
-    """A measure of decisions to answer, on questions that can and that cannot be answered.
-
-    >>> from abstain.measures import measure
-    >>> from abstain.outcomes import Decisions
-    >>> measure("over-refusal")(Decisions(right=3, wrong=1, wrongly_declined=1))
-    0.2
-    """
+    """A measure of decisions to answer, on questions that can and that cannot be answered."""
 
     MANY: ClassVar[type[CountsArray]] = DecisionsArray
 

@@ -17,9 +17,9 @@ from abstain.measures.definition import (
     Parameter,
     Proportion,
     Shares,
-    Undefinedness,
     f1,
     number_text,
+    without,
 )
 from abstain.measures.kinds import counting, credit, proportional
 
@@ -71,11 +71,9 @@ credit(
     kappa_text="c",
     break_even=lambda c, w, u: c / (1 + u),
     break_even_text="c/(1 + u)",
-    gaming=(
-        "Leave blank what you are least sure of: a blank pays if the chance of being right is "
-        "below p*, which never exceeds your accuracy. Blanking everything gives 0, so silence "
-        "alone wins nothing."
-    ),
+    gaming="Leave blank what you are least sure of: a blank pays if the chance of being right is "
+    "below p*, which never exceeds your accuracy. Blanking everything gives 0, so silence "
+    "alone wins nothing.",
 )
 credit(
     "F",
@@ -83,17 +81,13 @@ credit(
     lambda c, w, u, n, *, beta: (1 + beta**2) * c / ((1 + beta**2) * n - u),
     formula="(1 + β²)·c / (β² + 1 − u)",
     latex=r"\frac{(1+\beta^2)\,c}{\beta^2 + 1 - u}",
-    source=(
-        "harmonic mean of c and c/(1 − u); with β = 1 the F of SimpleQA "
-        "(Wei et al. 2024, Measuring short-form factuality)"
-    ),
+    source="harmonic mean of c and c/(1 − u); with β = 1 the F of SimpleQA "
+    "(Wei et al. 2024, Measuring short-form factuality)",
     aliases=("F1", "simpleqa-f"),
     parameters=(BETA,),
     **worth("F/(1 + β²)", lambda c, w, u, beta: c / (beta**2 + 1 - u)),
-    gaming=(
-        "With β = 1 answering pays above F/2: a system that scores 0.3 gains by every guess "
-        "that has a chance above 0.15."
-    ),
+    gaming="With β = 1 answering pays above F/2: a system that scores 0.3 gains by every guess "
+    "that has a chance above 0.15.",
 )
 credit(
     "precision",
@@ -166,11 +160,9 @@ credit(
     break_even=None,
     monotone="if more than half the questions are blank, turning a wrong answer into a right one "
     "lowers the score: every blank loses credit",
-    gaming=(
-        "Answer one question wrong and leave the rest blank: nearly 1. The more of a run's answers "
-        "are wrong, the more each blank earns; the paper rejects it for that reason, and so should "
-        "you."
-    ),
+    gaming="Answer one question wrong and leave the rest blank: nearly 1. The more of a run's "
+    "answers are wrong, the more each blank earns; the paper rejects it for that reason, and so "
+    "should you.",
 )
 credit(
     "credit",
@@ -219,9 +211,9 @@ REASONS = {
 
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
     """Declare a proportion, which says when it is undefined and whether it needs candidates."""
-    reason = REASONS.get(proportion.trials)
-    rules = () if reason is None else (Undefinedness(lambda k: proportion.of(k)[1] == 0, reason),)
-    split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {proportion.trials}".split()))
+    trials = proportion.trials
+    rules = (without(trials, REASONS[trials]),) if trials in REASONS else ()
+    split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {trials}".split()))
     facts |= {"undefined": rules, "needs_candidates": split, "home": __name__}
     proportional(validation, name, summary, proportion, **facts)
 
@@ -235,13 +227,6 @@ BY_MARKS = (
     "questions can be answered, {} asks that, and needs no candidates."
 )
 
-NOTHING_TO_ABSTAIN = Undefinedness(
-    lambda k: k.wrong + k.unanswered == 0, "every question was answered, and rightly"
-)
-NOTHING_TO_VALIDATE = Undefinedness(
-    lambda k: k.answered + k.unanswered_right == 0,
-    "no question was answered and no candidate is right",
-)
 share(
     "coverage",
     "The share of the questions that were answered, right or wrong.",
@@ -309,7 +294,7 @@ by_candidates(
     latex=r"\frac{2(U_W+U_E)}{2(U_W+U_E)+U_R+W}",
     source=f"{ABSTENTION}, judged against the candidates",
     aliases=("discard-F1",),
-    undefined=(NOTHING_TO_ABSTAIN,),
+    undefined=(without("W + U", REASONS["W + U"]),),
     divides_by="UW + UE + UR + W",
     note="Right answers have no influence: only the decision to abstain is judged. "
     + BY_MARKS.format("abstention-F1"),
@@ -385,7 +370,7 @@ by_candidates(
     formula="2R/(2R + W + UR)",
     latex=r"\frac{2R}{2R+W+U_R}",
     source=AVE_2006,
-    undefined=(NOTHING_TO_VALIDATE,),
+    undefined=(without("R + W + UR", "no question was answered and no candidate is right"),),
     divides_by="R + W + UR",
     note="Rejected wrong candidates have no influence: only finding the right ones counts.",
 )
