@@ -163,9 +163,9 @@ def _average_precision(answered: IntArray, hits: IntArray, value: Array) -> Slop
     return gain / hits[-1], -_from_here(added * precision / answered) / hits[-1]
 
 
-@by_group
-def aupr_success(a: Resamples, value: Array) -> Slopes:
-    return _average_precision(a.groups.answered, a.groups.right, value)
+aupr_success = by_group(
+    lambda a, value: _average_precision(a.groups.answered, a.groups.right, value)
+)
 
 
 @by_group

@@ -178,14 +178,7 @@ class DecisionMeasure(Measure):
 
 
 class ConfidenceMeasure(Measure):
-    """A measure of answers with a confidence: a function of two sequences.
-
-    >>> from abstain.measures import measure
-    >>> measure("AUROC")([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.2])
-    0.875
-    >>> measure("AUROC")([1, 1], [0.9, 0.6])
-    undefined (every answer is right)
-    """
+    """A measure of answers with a confidence: a function of two sequences."""
 
     def __call__(  # type: ignore[override]
         self, right: Any, confidence: Any = None, **more: Any
@@ -209,14 +202,7 @@ class ConfidenceMeasure(Measure):
 
 
 class RankingMeasure(Measure):
-    """A measure of rankings: a pure function of the gains of the list and of the pool.
-
-    >>> from abstain.measures import measure
-    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
-    0.698
-    >>> measure("AP")([0, 0], pool=0)
-    undefined (the query has no relevant document)
-    """
+    """A measure of rankings: a pure function of the gains of the list and of the pool."""
 
     def __call__(  # type: ignore[override]
         self,

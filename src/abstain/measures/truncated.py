@@ -180,15 +180,8 @@ def _end(rankings: RankedLists, rel: float | None) -> Floats:
     return ratio(rankings.total(grade), there, empty=1.0)
 
 
-BETA = Parameter(
-    "beta",
-    "how much more recall counts than precision",
-    low=0,
-    high=1e6,
-    low_open=True,
-    default=1,
-    always=True,
-)
+RECALL = "how much more recall counts than precision"
+BETA = Parameter("beta", RECALL, 0, 1e6, low_open=True, default=1, always=True)
 EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, default=0.1, always=True)
 NOT_WORTH_IT = (
     "Stop where the next document is so unlikely to be relevant that it is not worth its cost."
@@ -228,7 +221,7 @@ WEIGHTS = (
     Parameter("c", "the worth of a relevant document that is not listed", default=0.0),
     Parameter("d", "the worth of a document that is neither relevant nor listed", default=0.0),
 )
-X = Parameter("x", "β², how much more recall counts than precision", low=0, default=1, always=True)
+X = Parameter("x", f"β², {RECALL}", low=0, default=1, always=True)
 DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, default=0)
 
 

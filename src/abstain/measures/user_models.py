@@ -32,14 +32,7 @@ CWL_PAPER = (
 NO_SCORE = "Not a score: it says how far the user is expected to read."
 
 P = Parameter(
-    "p",
-    "the chance of reading on",
-    low=0,
-    high=1,
-    low_open=True,
-    high_open=True,
-    default=0.8,
-    always=True,
+    "p", "the chance of reading on", 0, 1, low_open=True, high_open=True, default=0.8, always=True
 )
 T = Parameter(
     "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True

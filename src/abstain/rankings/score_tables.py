@@ -62,45 +62,37 @@ def read_scores(
         if known not in (*UNITS, *RUNS):
             names = "question=COLUMN and run=COLUMN"
             raise UsageError(f"of a table of scores, only {names} can be named (got '{known}')")
-    opened = {
-        name: rename(open_table(each, name=name or "scores", format=format), columns, side="run")
+    opened = [
+        (name, rename(open_table(each, name=name or "scores", format=format), columns, side="run"))
         for name, each in _tables_by_name(data)
-    }
-    check_mapping(columns, opened.values())
-    tables = [_read_table(table, name, columns, cluster) for name, table in opened.items()]
+    ]
+    check_mapping(columns, [table for _, table in opened])
+    tables = [_read_table(table, name, columns, cluster) for name, table in opened]
     reading = Reading.of(columns=columns, format=format, cluster=cluster)
     return replace(_joined(tables), cluster=cluster, reading=reading)
 
 
 def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
     if isinstance(data, Mapping):
-        pairs = [(str(name), table) for name, table in data.items()]
-    else:
-        several = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
-        tables = list(data) if several else [data]
-        unnamed = "score" if len(tables) == 1 else "measure {}"
-        names = [
-            bare_name(table) if isinstance(table, (str, os.PathLike)) else unnamed.format(number)
-            for number, table in enumerate(tables, 1)
-        ]
-        pairs = list(zip(names, tables, strict=True))
-    names = [name for name, _ in pairs]
-    if not names:
-        raise UsageError("there is no table of scores")
-    _refuse_shared(names, "two tables are called")
-    return pairs
-
-
-def _refuse_shared(measures: Sequence[str], what: str) -> None:
-    for name in measures:
-        if measures.count(name) > 1:
-            raise UsageError(f"{what} '{name}', expected each measure in one table")
+        return [(str(name), table) for name, table in data.items()]
+    several = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+    tables = list(data) if several else [data]
+    unnamed = "score" if len(tables) == 1 else "measure {}"
+    return [
+        (bare_name(each) if isinstance(each, (str, os.PathLike)) else unnamed.format(number), each)
+        for number, each in enumerate(tables, 1)
+    ]
 
 
 def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    if not tables:
+        raise UsageError("there is no table of scores")
     first = tables[0]
     measures = [measure for table in tables for measure in table.measures]
-    _refuse_shared(measures, "two tables have a measure")
+    for name in measures:
+        if measures.count(name) > 1:
+            twice = f"two tables have a measure '{name}'"
+            raise UsageError(f"{twice}, expected each measure in one table")
     notes = [note for table in tables for note in table.notes]
     runs = _common([table.runs for table in tables], "system", notes)
     if len(runs) < 2:
