@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, check_name, option, shown
 from abstain.io.engines import moved
-from abstain.io.files import STDIN, Opened
+from abstain.io.files import Opened
 from abstain.io.frames import (
     collect,
     in_engine,
@@ -28,7 +28,7 @@ from abstain.io.frames import (
 from abstain.io.tables import ROW, Table, read_table
 from abstain.rankings.collector import NIL_WORDS, Collected, Collector, Hits
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
-from abstain.rankings.sources import SourceNames, run_name
+from abstain.rankings.sources import SourceNames
 from abstain.reading import Reading
 
 KEYS = ("run", "query")
@@ -97,27 +97,16 @@ class RankedTable(SourceNames, frozen=True):
         return [place_in(self.table, rows, i) for i in range(min(rows.height, 2))]
 
 
-def open_rows(
-    data: Any,
-    reading: Reading,
-    side: Literal["gold", "run"],
-    name: str,
-) -> RankedTable:
-    path = None
-    if isinstance(data, (str, os.PathLike, Opened)):
-        path = None if isinstance(data, Opened) else os.fspath(data)
-        run = name or run_name(data.name if isinstance(data, Opened) else data)
-        if path is not None and side == "run" and reading.engine in (None, "polars"):
-            table = read_table(path, format=reading.format, in_chunks=True)
-        else:
-            table = moved(open_table(data, format=reading.format), reading)
-    else:
+def open_rows(data: Any, reading: Reading, side: Literal["gold", "run"], name: str) -> Table:
+    if not isinstance(data, (str, os.PathLike, Opened)):
         label = name or ("qrels" if side == "gold" else "run")
-        run = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns_of(table, reading.columns, side), side=side)
-    return RankedTable(table.name, run, bool(name), None if path == STDIN else path, table)
+    elif isinstance(data, Opened) or side == "gold" or reading.engine not in (None, "polars"):
+        table = moved(open_table(data, format=reading.format), reading)
+    else:
+        table = read_table(os.fspath(data), format=reading.format, in_chunks=True)
+    return rename(table, columns_of(table, reading.columns, side), side=side)
 
 
 def columns_of(table: Table, mapping: Mapping[str, str], side: str) -> dict[str, str]:
