@@ -16,6 +16,7 @@ from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, into_lazy, open_table, rename
 from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
+from abstain.rankings.tables import refuse
 from abstain.reading import Reading
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
-    every = {c: _numbers(frame[c], table, frame[ROW]) for c in frame.columns if c not in aside}
+    every = {c: _numbers(frame[c], table, frame) for c in frame.columns if c not in aside}
     if scores := {column: numbers for column, numbers in every.items() if numbers is not None}:
         return scores
     raise InputError("has no column of scores", table.name)
@@ -245,7 +246,7 @@ def _cells(column: pl.Series) -> pl.Series:
     return text.set(text.str.to_lowercase().is_in(NO_SCORE), None)
 
 
-def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
+def _numbers(column: pl.Series, table: Table, frame: pl.DataFrame) -> Floats | None:
     """A column's scores, NaN where there is none; None: it holds words, or yes and no."""
     if column.dtype == pl.Boolean or column.dtype.is_temporal():
         return None
@@ -255,20 +256,15 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     if bad.any() and values.is_null().all():
         return None
     bad |= ((values.abs() > LARGEST) & ~values.is_nan()).fill_null(value=False)
-    if bad.any():
-        at = int(bad.arg_true()[0])
-        score = f"the score of {shown(column.name)} is {shown(str(column[at]))}"
-        expected = f"expected a number within ±{LARGEST:g}"
-        raise InputError(f"{score}, {expected}", table.place(rows[at]))
+    what = f"a score of {shown(column.name)} must be a number within ±{LARGEST:g}"
+    refuse(table, frame, bad, what, column)
     return np.asarray(values.fill_null(float("nan")).to_numpy(), np.float64)
 
 
 def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
     texts = frame[column].alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
-    if empty.any():
-        row = frame[ROW][int(empty.arg_true()[0])]
-        raise InputError(f"column {shown(column)} is empty, expected a name", table.place(row))
+    refuse(table, frame, empty, f"column {shown(column)} is empty, expected a name")
     return frame.with_columns(texts.alias(column))
 
 

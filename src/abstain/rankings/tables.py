@@ -71,7 +71,7 @@ class RankedTable(SourceNames, frozen=True):
             numbers = _numbers(rows, order, table, finite=by_rank)
             if by_rank:
                 odd = numbers != numbers.round()
-                _refuse(table, rows, odd, "the rank must be a whole number", rows[order])
+                refuse(table, rows, odd, "the rank must be a whole number", rows[order])
             score = (-numbers if by_rank else numbers).alias("score")
             run = rows["run"] if "run" in rows.columns else pl.lit(self.run)
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
@@ -159,7 +159,7 @@ def _batches(
         yield from collect(part, table.name).iter_slices(BATCH)
 
 
-def _refuse(
+def refuse(
     table: Table, rows: pl.DataFrame, wrong: pl.Series, problem: str, cells: pl.Series | None = None
 ) -> None:
     if not wrong.any():
@@ -172,7 +172,7 @@ def _refuse(
 
 def _refuse_empty(table: Table, rows: pl.DataFrame, texts: Sequence[str]) -> None:
     for column in texts:
-        _refuse(table, rows, rows[column].fill_null("") == "", f"the column '{column}' is empty")
+        refuse(table, rows, rows[column].fill_null("") == "", f"the column '{column}' is empty")
 
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:
@@ -185,7 +185,7 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
         cells = cells.cast(pl.String)
     values = cells.cast(pl.Float64, strict=False)
     wrong = values.is_null() | values.is_nan() | (finite & values.is_infinite())
-    _refuse(table, rows, wrong, f"the column '{column}' must be a {kind}", cells)
+    refuse(table, rows, wrong, f"the column '{column}' must be a {kind}", cells)
     return values.alias(column)
 
 
