@@ -77,11 +77,12 @@ def test_runs_that_two_teams_name_alike_have_their_team_before_them() -> None:
         return [runs_of(item) for item in name_runs(items)]
 
     both = of("x", "1", "2"), of("y", "1", "3")
-    assert named(*both) == [["2", "x/1"], ["3", "y/1"]]
-    assert named(*both, of(None, "3", "4")) == [["2", "x/1"], ["y/1", "y/3"], ["3", "4"]]
+    assert named(*both) == [["x/1", "x/2"], ["y/1", "y/3"]]
+    assert named(*both, of(None, "3", "4")) == [["x/1", "x/2"], ["y/1", "y/3"], ["3", "4"]]
     assert named(of("x", "1"), of("x", "1")) == [["1"], ["1"]]  # one team
-    assert named(of("x", "1"), of("y", "2")) == [["1"], ["2"]]
-    assert named(of("x", "1"), Responses(table("1.csv"), "1", "y")) == [["x/1"], ["1"]]
+    assert named(of("x", "one"), of("y", "two")) == [["one"], ["two"]]
+    assert named(of("x", "1"), of("y", "2")) == [["x/1"], ["y/2"]]  # names that any team may give
+    assert named(of("x", "1"), Responses(table("1.csv"), "1", "y")) == [["x/1"], ["y/1"]]
 
 
 def test_attributes_say_one_thing_of_each_question() -> None:

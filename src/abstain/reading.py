@@ -16,10 +16,11 @@ import msgspec
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural, some_of
 from abstain.outcomes import Policy, Unanswerable, stated_effects
 
-Match: TypeAlias = Literal["id", "text", "squad"]
+Match: TypeAlias = Literal["id", "text", "squad", "letters"]
 Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
+Corrections: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -52,6 +53,7 @@ class ReadingOptions(TypedDict, total=False):
     names: Sequence[str] | str | None
     grades: Mapping[str, str] | None
     partial: str | None
+    corrections: Corrections
 
 
 class Reading(
@@ -94,6 +96,9 @@ class Reading(
     """Where Spark runs."""
     names: tuple[str, ...] = ()
     """Names for the runs, in order; empty: their names in the files."""
+    corrections: dict[str, str] = {}
+    """Questions that were corrected after submission, each to `everyone`, `none` or its new key;
+    before they are read, also tables of them, each to an empty text."""
 
     @classmethod
     def of(cls, **options: Unpack[ReadingOptions]) -> Reading:
@@ -111,6 +116,7 @@ class Reading(
         if "names" in values:
             values["names"] = _names(values["names"])
         values["policy"] = policy_entries(values.get("policy"))
+        values["corrections"] = _corrections(values.get("corrections"))
         if asked := values.pop("detect_refusals", ()):
             values["detect_refusals"] = languages_of(asked)
         if isinstance(values.get("refusal_pattern"), str):
@@ -128,6 +134,17 @@ class Reading(
     def rules(self, **defaults: str) -> Policy:
         """The complete policy; `defaults` replace the built-in ones where none was asked for."""
         return replace(Policy.of({**defaults, **self.policy}), unanswerable=self.unanswerable)
+
+
+def _corrections(changes: Corrections) -> dict[str, str]:
+    """Corrections as a mapping: `question=change` is one, a text without = is a table of them."""
+    if isinstance(changes, Mapping):
+        return dict(changes)
+    texts = [changes] if isinstance(changes, str) else [*(changes or ())]
+    entries = {n.strip(): what.strip() for n, _, what in (text.partition("=") for text in texts)}
+    if "" in entries or len(entries) < len(texts):
+        raise UsageError(f"{option('corrections')} names each question once, as in 1/1/4=none")
+    return entries
 
 
 def _names(texts: Sequence[str] | str) -> tuple[str, ...]:
@@ -170,6 +187,7 @@ _JUDGED: Need = (f"judged rows ({option('judged')})", ("judged",))
 NEEDS: dict[str, Need] = {
     "match": _GOLD,
     "align": _GOLD,
+    "corrections": _GOLD,
     "grades": _JUDGED,
     "partial": _JUDGED,
     "cluster": ("questions", ("gold", "judged", "scores")),

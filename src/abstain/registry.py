@@ -87,6 +87,13 @@ FEATURES = (
         results={"validate": ("result:ValidateResult", "result:View")},
     ),
     Feature(
+        name="testset",
+        help="Write what participants may see of a gold.",
+        guide="testset.md",
+        command="command:testset",
+        functions={"testset": "analysis:testset"},
+    ),
+    Feature(
         name="baseline",
         help="Write a reference run: random, first, blank…",
         guide="campaign.md",
@@ -101,6 +108,22 @@ FEATURES = (
         methods={"Evaluation.campaign": "analysis:campaign"},
         functions={"campaign": "analysis:campaign_of_files"},
         results={"campaign": ("result:CampaignResult", "view:View")},
+    ),
+    Feature(
+        name="receive",
+        help="Keep submissions, with a receipt for each.",
+        guide="season.md",
+        package="abstain.features.season",
+        command="command:receive",
+        functions={"receive": "intake:receive"},
+    ),
+    Feature(
+        name="seal",
+        help="Commit to a gold before it is public.",
+        guide="season.md",
+        package="abstain.features.season",
+        command="command:seal",
+        functions={"seal": "seal:seal"},
     ),
     Feature(
         name="rank",
@@ -258,6 +281,13 @@ FEATURES = (
         guide="demo.md",
         command="command:demo",
         functions={"demo": "analysis:demo"},
+    ),
+    Feature(
+        name="bundle",
+        help="Make what Codabench, EvalAI or TIRA needs to host a season.",
+        guide="coming-from/codabench.md",
+        command="command:bundle",
+        functions={"bundle": "analysis:bundle"},
     ),
     Feature(
         name="editions",

@@ -114,7 +114,7 @@ def test_the_leaderboard_shows_the_runs_that_the_command_writes(tmp_path: Path) 
         out = tmp_path / f"{kind}.csv"
         assert command(["baseline", str(tmp_path / "gold.xml"), kind, "-o", str(out)]) == 0
         made[kind] = ab.score(tmp_path / "gold.xml", out).rows[0].counts
-    drawn = overview(tmp_path / "gold.xml", tmp_path / "run.xml").baselines
+    drawn = overview(tmp_path / "gold.xml", tmp_path / "run.xml", references=True).baselines
     assert list(drawn) == [
         "random (expected)",
         "random (seed 0)",
@@ -132,7 +132,8 @@ def test_the_leaderboard_shows_the_runs_that_the_command_writes(tmp_path: Path) 
 def test_reference_runs_follow_the_policy(tmp_path: Path) -> None:
     (tmp_path / "gold.xml").write_text(GOLD, encoding="utf-8")
     (tmp_path / "run.xml").write_text(RUN, encoding="utf-8")
-    c = overview(tmp_path / "gold.xml", tmp_path / "run.xml", policy=["declined=wrong"])
+    how = {"policy": ["declined=wrong"], "references": True}
+    c = overview(tmp_path / "gold.xml", tmp_path / "run.xml", **how)
     assert c.baselines["blank"][0] == ab.Counts(wrong=3)
 
 

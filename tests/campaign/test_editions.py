@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import abstain as ab
-from tests.snapshots import says
+from tests.snapshots import refuses, says
 
 pytestmark = pytest.mark.slow
 
@@ -192,13 +192,13 @@ def test_registrations_of_all_tasks_together(tmp_path: Path) -> None:
     says(found.notes[-1], "'mian'")
     found.to_json(tmp_path / "saved.json")
     last = str(ab.load(tmp_path / "saved.json")).split("\nall ", 1)[1].splitlines()[0].split()
-    assert last == ["–", "–", "39", "15", "5", "3", "–"]
+    assert last == ["8", "40", "39", "15", "5", "3", "–"]
     given.write_text("edition,registered\nmain,20\nmain,30\n")
     with pytest.raises(ab.InputError, match=r"one row .* 'main'"):
         ab.editions(tasks, registrations=given)
 
 
-def test_languages_are_over_the_questions_that_count_and_types_over_all(
+def test_languages_and_types_are_over_the_questions_that_count(
     rebuilt: ab.CampaignResult,
 ) -> None:
     """Three runs are from Spanish (Table 10); Table 15 has their scores on main questions."""
@@ -210,7 +210,23 @@ def test_languages_are_over_the_questions_that_count_and_types_over_all(
     main = [row["main"] for row in printed("qa4mre2013_table15_subsets") if "eses" in row["run"]]
     assert (spanish.questions, spanish.runs) == (240, len(main))
     assert spanish.all_runs == pytest.approx(sum(map(float, main)) / len(main), abs=0.005)
-    assert parts["2013", "type", "METHOD"].questions == 44  # of all 284
+    # Table 5 has 44 METHOD questions, Tables 19 and 21 that 8 of them are auxiliary
+    method = parts["2013", "type", "METHOD"]
+    assert (method.questions, method.all_runs) == (44 - 2 - 6, None)
+    asked = rebuilt.questions
+    kept = [
+        (right, blank)
+        for kind, role, right, blank in zip(
+            asked.attributes["type"],
+            asked.attributes["role"],
+            asked.right,
+            asked.blank,
+            strict=True,
+        )
+        if (kind, role) == ("METHOD", "main")
+    ]
+    assert method.right == pytest.approx(100 * sum(r for r, _ in kept) / (36 * 54))
+    assert method.unanswered == pytest.approx(100 * sum(b for _, b in kept) / (36 * 54))
     titles = str(found)
     says(titles)
     # one team in 2012: nothing tells how much teams vary
@@ -257,3 +273,51 @@ def test_an_edition_of_a_single_team_says_why_it_is_not_tested() -> None:
     found = ab.editions({"2012": made_up({"a_1": 12}), "2013": made_up({"a_1": 9, "b_1": 15})})
     assert all(change.p_value is None for change in found.changes)
     assert [note[:4] for note in found.notes if "single team" in note] == ["2012"]
+
+
+def test_tables_16_and_17_of_years_that_are_only_printed(
+    rebuilt: ab.CampaignResult, tmp_path: Path
+) -> None:
+    table = tmp_path / "printed.csv"
+    lines = ["year,type,all runs,best runs,right %,unanswered %"]
+    lines += [
+        f"{row['edition']},,{row['all_runs']},{row['best_runs']},,"
+        for row in printed("qa4mre_table16_editions")
+    ]
+    lines += [
+        f"{row['year']},{row['type']},,,{row['correct_pct']},{row['noa_pct']}"
+        for row in printed("qa4mre2013_table17_question_types")
+    ]
+    table.write_text("\n".join(lines) + "\n")
+    found = ab.editions({"2011": table, "2012": table, "2013": rebuilt}, on={"role": "main"})
+    assert [(o.all_runs, o.best_runs) for o in found.editions[:2]] == [(0.21, 0.28), (0.26, 0.32)]
+    parts = {(p.edition, p.level): p for p in found.parts}
+    assert (parts["2012", "CAUSAL"].right, parts["2012", "CAUSAL"].unanswered) == (20.86, 17.7)
+    assert parts["2011", "OPINION"].unanswered == 49
+    change = found.changes[2]  # from .26 to what 2013 has, and no test of it
+    assert change.difference == pytest.approx(0.2403 - 0.26, abs=1e-4)
+    assert change.p_value is None
+    # Table 13: ten runs are below the random baseline on main questions (Table 15: under .20)
+    below = [row for row in printed("qa4mre2013_table15_subsets") if float(row["main"]) < 0.2]
+    assert found.editions[2].below == len(below)
+    saved = tmp_path / "saved.json"
+    found.to_json(saved)
+    assert ab.load(saved) == found
+    (whole,) = [row for row in str(found).splitlines() if row.startswith("all ")][:1]
+    assert whole.split()[1:4] == ["–", "–", "–"]
+
+
+def test_totals_add_what_every_edition_has() -> None:
+    found = ab.editions({"a": made_up({"aaaa1201enen": 4}), "b": made_up({"bbbb1301enen": 5}, 10)})
+    (whole,) = [row for row in str(found).splitlines() if row.startswith("all ")][:1]
+    assert whole.split()[1:5] == ["6", "30", "2", "2"]
+
+
+@pytest.mark.parametrize(
+    "text", ["question,correct\nq1,A\n", "all runs\nmany\n", "{}", "<output/>"]
+)
+def test_a_wrong_file_is_told_what_an_edition_is(tmp_path: Path, text: str) -> None:
+    file = tmp_path / ("wrong.csv" if "\n" in text else "wrong.json")
+    file.write_text(text)
+    with refuses(ab.InputError, "wrong"):
+        ab.editions({"2012": file})

@@ -28,7 +28,7 @@ def both(
     """A random campaign, what is true of it, and what we make of it."""
     folder: Path = tmp_path_factory.mktemp("campaign")
     slow = make(folder, seed=request.param)
-    c = overview(folder / "gold.csv", folder / "runs.csv")
+    c = overview(folder / "gold.csv", folder / "runs.csv", references=True)
     return slow, c, {table.name: table for table in all_tables(c)}
 
 
@@ -58,14 +58,14 @@ def test_the_leaderboard_counts_every_outcome(both: Both) -> None:
         letters = {
             "right": "R",
             "wrong": "W",
-            "unans. right": "UR",
-            "unans. wrong": "UW",
-            "unans. empty": "UE",
+            "blank (right)": "UR",
+            "blank (wrong)": "UW",
+            "blank (empty)": "UE",
         }
         for column, letter in letters.items():
             assert row[column] == slow.count(run, letter)
         blanks = sum(slow.count(run, letter) for letter in ("UR", "UW", "UE"))
-        assert row["unanswered"] == blanks
+        assert row["blank"] == blanks
         assert row["answered"] == len(everything) - blanks
         assert row["c@1"] == pytest.approx(float(slow.c_at_1(run, everything)), abs=1e-12)
         forced = (slow.count(run, "R") + slow.count(run, "UR")) / len(everything)
@@ -147,7 +147,7 @@ def test_types_over_all_responses(both: Both) -> None:
         right = 100 * sum(x == "R" for x in letters) / len(letters)
         blank = 100 * sum(x.startswith("U") for x in letters) / len(letters)
         assert row["right %"] == pytest.approx(right, abs=1e-9)
-        assert row["unanswered %"] == pytest.approx(blank, abs=1e-9)
+        assert row["blank %"] == pytest.approx(blank, abs=1e-9)
         scores = {run: slow.c_at_1(run, questions) for run in slow.outcomes}
         assert row["best"] == pytest.approx(float(max(scores.values())), abs=1e-12)
         assert scores[str(row["best run"])] == max(scores.values())

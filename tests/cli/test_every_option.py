@@ -30,6 +30,8 @@ BASE = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
 
 OTHERS = {"rank", "trec_eval", "baseline", "report", "audit", "convert", "refusals"}
 OTHERS |= {"measures", "explain", "demo", "editions", "cut", "decisions", "plugins", "tasks"}
+OTHERS |= {"receive", "seal"}
+OTHERS |= {"testset"}
 """Commands that judge no responses to questions (test_every_option_elsewhere.py has those), or need
 marks that these files lack (tests/decisions has `decisions`)."""
 
@@ -261,6 +263,14 @@ def by_engine(folder: Path) -> tuple[list[str], dict[str, float]]:
     return [*written(folder, "parquet"), "--engine", "duckdb"], BASE
 
 
+def by_corrections(folder: Path) -> tuple[list[str], dict[str, float]]:
+    """Two keys that were wrong when runs were handed in, one of them corrected by a table."""
+    write(gold_rows(correct=["B", "C", *"AAAAAA"]), folder / "gold.csv")
+    (folder / "changes.csv").write_text("question,correction\nq2,A\n")
+    files = ["gold.csv", write(run_rows(), folder / "runs.csv")]
+    return [*files, "--void", "q1=A", "--corrections", "changes.csv"], BASE
+
+
 def by_names(folder: Path) -> tuple[list[str], dict[str, float]]:
     """Each run in a file of another name, called as it should be."""
     rows = run_rows()
@@ -284,6 +294,7 @@ CASES: dict[str, Case] = {
     "cluster": by_cluster,
     "engine": by_engine,
     "names": by_names,
+    "corrections": by_corrections,
 }
 
 NO_EFFECT = {*(("cluster", name) for name in ("curve", "meta", "validate"))}

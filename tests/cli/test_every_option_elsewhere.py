@@ -36,6 +36,7 @@ SAMPLES = {
     "engine": "duckdb",
     "master": "local[1]",
     "names": "mine",
+    "corrections": "q1=none",
 }
 """A value that each option takes where it means something."""
 

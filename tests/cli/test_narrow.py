@@ -94,6 +94,7 @@ SAID = {
     "dev.json": '{"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "", "qas": '
     '[{"id": "1", "question": "?", "answers": [{"text": "a cat"}], "is_impossible": false}]}]}]}',
     "said.json": '{"1": "the cat"}',
+    "season.toml": 'gold = "gold.csv"',
     "scores.json": ab.read_counts({n: ab.Counts(2, 1) for n in "ab"}).score("c@1").to_json(),
 }
 """Inputs whose names are short."""
@@ -123,6 +124,7 @@ PIPED = {
     "trec_eval": ("-q -m all_trec qrels.txt brief.txt",),
     "cut": ("qrels.txt long.txt --maximise SetF",),
     "baseline": ("gold.csv oracle",),
+    "testset": ("gold.csv -o test.csv --force",),
     "audit": ("table.csv",),
     "refusals": ("texts.csv", "--rules"),
     "report": (),
@@ -130,14 +132,16 @@ PIPED = {
     "measures": ("",),
     "explain": ("c@1",),
     "plugins": ("",),
+    "receive": ("odd.csv --team a --into .", "--list --into ."),
+    "seal": ("gold.csv",),
     "tasks": ("lm-eval -o written",),
     "demo": ("-o demo",),
     "editions": ("2013=scores.json 2014=scores.json",),
 }
 """What every command is asked: its files where they are not a gold and two runs."""
 ALONE = (
-    *("measures", "explain", "demo", "baseline", "audit", "refusals", "rank"),
-    *("trec_eval", "cut", "editions", "plugins", "tasks"),
+    *("measures", "explain", "demo", "baseline", "testset", "audit", "refusals", "rank"),
+    *("trec_eval", "cut", "editions", "plugins", "tasks", "receive", "seal"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from functools import cache
@@ -426,6 +427,14 @@ def _campaign(rng: random.Random, files: Files) -> list[str]:
     return args
 
 
+def _receive(rng: random.Random, files: Files) -> list[str]:
+    gold, *runs = _gold_and_runs(rng, files)
+    settings = rng.choice(("", "[limits]\nteam = 1", "late = 'refused'", "counts = 'primary'"))
+    files["season.toml"] = f"gold = {json.dumps(gold)}\n{settings}\n".encode(errors="replace")
+    runs = [name for name in runs if name in files] or [gold]
+    return [*runs, "--team", rng.choice(("a",) * 9 + NASTY), "--into", "."]
+
+
 COMMANDS: dict[str, Maker] = {
     "score": _any_of(_judged, _counts),
     "decisions": _any_of(_judged),
@@ -450,6 +459,8 @@ COMMANDS: dict[str, Maker] = {
     "explain": lambda rng, files: [rng.choice((*NASTY, *MEANT_WRONG, *COUNTING, *RANKING))],
     "measures": lambda rng, files: [],
     "plugins": lambda rng, files: [],
+    "receive": _receive,
+    "seal": lambda rng, files: [_table(rng, files, gold=True)],
     "tasks": lambda rng, files: [rng.choice((*NASTY, "lm-eval")), "-o", "written"],
 }
 """Of every command, what makes its files and its arguments."""

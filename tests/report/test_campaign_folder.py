@@ -14,6 +14,7 @@ import abstain as ab
 from abstain.cli import run
 from abstain.errors import InputError, UsageError
 from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.public import published
 from abstain.features.campaign.summary import sentences
 from abstain.features.campaign.view import write_campaign
 from tests.campaign.asked import overview
@@ -88,7 +89,7 @@ def test_the_folder_holds_tables_results_summary_and_page(tmp_path: Path) -> Non
         for ending in ("csv", "md", "tex"):
             text = (tmp_path / "out" / "tables" / f"{table.name}.{ending}").read_text()
             assert text.strip()
-    assert ab.load(tmp_path / "out" / "results.json") == c
+    assert ab.load(tmp_path / "out" / "results.json") == published(c)
     assert c.to_frame("topics").columns == [column.name for column in tables[1].grid.columns]
     summary = (tmp_path / "out" / "summary.md").read_text()
     assert len(list(sentences(Overview(c)))) == summary.count("\n- ")
@@ -193,31 +194,31 @@ def test_attributes_whose_names_look_alike_keep_tables_of_their_own(tmp_path: Pa
     assert len(headers) == len(tables) == len(list((tmp_path / "out" / "tables").glob("*.csv")))
 
 
-@pytest.mark.parametrize("silent", [1, 2])
-def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, silent: int) -> None:
-    """Precision of runs that answer nothing; the other has one right and one wrong."""
-    rows = ["run,question,answer", "teama1301enen,q1,a", "teama1301enen,q2,b"]
-    names = [f"teamb13{n:02d}enen" for n in range(1, silent + 1)]
-    rows += [f"{name},{question}," for name in names for question in ("q1", "q2")]
-    (tmp_path / "gold.csv").write_text("question,correct,topic\nq1,a,x\nq2,a,y\n")
+@pytest.mark.parametrize("bold", [1, 2])
+def test_what_is_undefined_is_said_and_in_no_mean(tmp_path: Path, bold: int) -> None:
+    """Runs that leave nothing blank discard nothing; the other held one wrong candidate back."""
+    rows = ["run,question,answer,candidate", "teama1301enen,q1,a,", "teama1301enen,q2,,a"]
+    names = [f"teamb13{n:02d}enen" for n in range(1, bold + 1)]
+    rows += [f"{name},{question},a," for name in names for question in ("q1", "q2")]
+    (tmp_path / "gold.csv").write_text("question,correct,topic\nq1,a,x\nq2,b,y\n")
     (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
-    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", measure="precision")
+    measure = "correctly-discarded"
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "runs.csv", measure=measure)
     write_campaign(c, tmp_path / "out")
     summary = (tmp_path / "out" / "summary.md").read_text()
     assert not re.search(r"\bnan\b", summary)
-    says(summary, f"{silent}")
-    assert "no question was answered" in summary
-    assert "mean precision is 0.50" in summary
+    says(summary, f"{bold}", "mean correctly-discarded is 1.00")
     results = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
-    assert [r["scores"]["precision"] for r in results] == [0.5] + [None] * silent
+    assert [r["scores"][measure] for r in results] == [1.0] + [None] * bold
     assert results[0]["undefined"] == {}
-    assert results[-1]["undefined"] == {"precision": "no question was answered"}
+    assert list(results[-1]["undefined"]) == [measure]
 
 
 def test_a_campaign_without_any_score_says_so(tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("question,correct\nq1,a\n")
-    (tmp_path / "run.csv").write_text("question,answer\nq1,\n")
-    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "run.csv", measure="precision")
+    (tmp_path / "run.csv").write_text("question,answer,candidate\nq1,a,\n")
+    measure = "correctly-discarded"
+    c = ab.campaign(tmp_path / "gold.csv", tmp_path / "run.csv", measure=measure)
     said = " ".join(sentences(Overview(c)))
     says(said)
     assert not re.search(r"\bnan\b", said)

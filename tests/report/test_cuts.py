@@ -89,9 +89,6 @@ def test_what_is_said_of_the_files_beside_the_page_is_so(folder: Path) -> None:
     names = {p.stem for p in (folder / "tables").glob("*.csv")}
     for name in names:
         assert saved.to_frame(name).height == csv_rows(folder, name), name
-    without_script = re.search(r"<noscript>(.*?)</noscript>", text, re.S)
-    assert without_script is not None
-    assert set(re.findall(r'href="tables/([^"]+)\.csv"', without_script[1])) == names
 
 
 def test_a_page_of_saved_results_has_every_question(folder: Path) -> None:

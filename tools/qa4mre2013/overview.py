@@ -3,7 +3,7 @@
 It runs the commands, reads the files that they wrote and nothing else, and shares no code with
 the generator or with abstain. A cell holds if it rounds to what is printed, an exact half either
 way. What a sentence or a chart says is compared with what follows from the printed tables. The
-output is the table in docs/demo.md:
+output are the tables in docs/demo.md: what holds, what does not and why, what no run can give:
 
     python tools/qa4mre2013/overview.py --published tests/published
 """
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+from reasons import explained, others
 from told import charts, sentences
 
 Rows = list[dict[str, str]]
@@ -54,6 +55,10 @@ class Overview:
 
     def __init__(self, folder: Path, published: Path) -> None:
         self.folder, self.published = folder, published
+        self.increases: dict[str, dict[str, str]] = {}
+        for row in self.printed("sentences"):
+            what = row["what"].partition(" (")[0]
+            self.increases.setdefault(row["section"], {})[what] = row["printed"]
 
     def printed(self, name: str) -> Rows:
         """A published table."""
@@ -99,10 +104,10 @@ class Overview:
 
     def languages(self) -> Cells:
         """Table 10."""
-        own = {(r["source"], r["target"]): r for r in read(self.folder / "tables/languages.csv")}
+        own = self.table("languages", "source")
         for row in self.printed("table10"):
-            pair = row["source"].lower(), row["target"].lower()
-            yield " to ".join(pair), row["runs"], own[pair]["runs"]
+            source, target = row["source"].lower(), row["target"].lower()
+            yield f"{source} to {target}", row["runs"], own[source][f"to {target}"]
 
     def means(self, table: str, name: str, key: str) -> Cells:
         """Tables 11 and 12: means by test and by topic."""
@@ -128,9 +133,10 @@ class Overview:
         own = self.table("leaderboard")
         columns = {
             "c_at_1": "c@1",
-            "unanswered_right": "unans. right",
-            "unanswered_wrong": "unans. wrong",
-            "unanswered_empty": "unans. empty",
+            "unanswered": "blank",
+            "unanswered_right": "blank (right)",
+            "unanswered_wrong": "blank (wrong)",
+            "unanswered_empty": "blank (empty)",
         }
         for row in self.printed("table14"):
             for column, text in row.items():
@@ -148,11 +154,12 @@ class Overview:
                     yield f"{row['run']}, {column}", text, own[row["run"]][name]
 
     def editions(self) -> Cells:
-        """Table 16, the row of 2013."""
-        own = next(r for r in read(self.folder / "editions.csv") if r["edition"] == "2013")
-        row = next(r for r in self.printed("table16") if r["edition"] == "2013")
-        yield "all runs", row["all_runs"], own["all runs"]
-        yield "best runs", row["best_runs"], own["best runs"]
+        """Table 16: 2013 is computed, the years before are printed figures that were read."""
+        own = {r["edition"]: r for r in read(self.folder / "editions.csv")}
+        for row in self.printed("table16"):
+            if row["edition"] == "2013":
+                yield "all runs", row["all_runs"], own["2013"]["all runs"]
+                yield "best runs", row["best_runs"], own["2013"]["best runs"]
 
     def types(self) -> Cells:
         """Table 17, the rows of 2013."""
@@ -160,7 +167,7 @@ class Overview:
         for row in self.printed("table17"):
             if row["year"] == "2013":
                 yield f"{row['type']}, right", row["correct_pct"], own[row["type"]]["right %"]
-                yield f"{row['type']}, blank", row["noa_pct"], own[row["type"]]["unanswered %"]
+                yield f"{row['type']}, blank", row["noa_pct"], own[row["type"]]["blank %"]
 
     def pairs(self, number: int) -> Cells:
         """Tables 18 to 21."""
@@ -174,6 +181,13 @@ class Overview:
             for column in list(row)[3:]:
                 kind, what = column.split("_")
                 yield f"{row['level']}, {column}", row[column], own[f"{kind}: {words[what]}"]
+            for kind in ("all", "hyp", "nps", "ven") if number in (18, 20) else ():
+                where = f"{row['level']} {kind} increase"
+                text = self.increases.get(f"Table {number}", {}).get(where)
+                if text is None:  # follows from the counts in its row
+                    before, after = int(row[f"{kind}_main"]), int(row[f"{kind}_aux"])
+                    text = str(round(Fraction(100 * (after - before), before))) if before else ""
+                yield f"{row['level']}, {kind}_change", text, own[f"{kind}: change %"]
 
     def first_runs(self) -> Cells:
         """Table 22; a run other than the printed one is no match."""
@@ -250,18 +264,21 @@ def lines(folder: Path, published: Path) -> tuple[list[str], list[str]]:
     o = Overview(folder, published)
     told = [(name, CAMPAIGN, "summary.md", cells) for name, cells in sentences(o)]
     drawn = [(f"chart: {name}", CAMPAIGN, "index.html", cells) for name, cells in charts(o)]
-    made = ["| table | command | file | cells | hold |", "| --- | --- | --- | ---: | ---: |"]
+    made = ["| table | written by, in | numbers | hold |", "| --- | --- | ---: | ---: |"]
     misses: list[str] = []
-    for title, part in (("all tables", all_tables(o)), ("all sentences and charts", told + drawn)):
+    parts = {"all tables": all_tables(o), "sentences": told, "charts": drawn}
+    for title, part in parts.items():
         total = held = 0
         for name, command, file, cells in part:
             found = list(cells)
             wrong = [own for own in found if not holds(own[1], own[2])]
             misses += [f"{name}: {where}: printed {a}, written {b}" for where, a, b in wrong]
             total, held = total + len(found), held + len(found) - len(wrong)
-            counts = f"{len(found)} | {len(found) - len(wrong)}" if found else "– | –"
-            made.append(f"| {name} | `{command}` | {file} | {counts} |")
-        made.append(f"| **{title}** | | | {total} | {held} |")
+            if title == "all tables":
+                counts = f"{len(found)} | {len(found) - len(wrong)}"
+                made.append(f"| {name} | `{command}`: {file} | {counts} |")
+        where = {"sentences": "`campaign`: summary.md", "charts": "`campaign`: index.html"}
+        made.append(f"| **{title}** | {where.get(title, '')} | {total} | {held} |")
     return made, misses
 
 
@@ -272,8 +289,11 @@ def write(folder: Path, published: Path) -> None:
         subprocess.run([sys.executable, "-m", "abstain", *command], check=True, capture_output=True)
 
     abstain("demo", "-o", str(folder))
-    main = ["--on", "role=main", "-o", str(folder / "editions.csv")]
-    abstain("editions", f"2013={folder}", *main)
+    earlier = folder / "earlier.csv"
+    earlier.write_text(earlier_years(published), encoding="utf-8")
+    years = [f"2011={earlier}", f"2012={earlier}", f"2013={folder}", "--on", "role=main"]
+    abstain("editions", *years, "-o", str(folder / "editions.csv"))
+    abstain("editions", *years, "-o", str(folder / "editions.json"))
     with tempfile.TemporaryDirectory() as place:
         rows = read(next(published.glob("*_table8_9_*.csv")))
         tasks = [f"main={folder}"]
@@ -288,6 +308,16 @@ def write(folder: Path, published: Path) -> None:
         given.write_text(f"edition,{','.join(registered)}\nall,{','.join(registered.values())}\n")
         asked = ["--registrations", str(given), "-o", str(folder / "tasks.csv")]
         abstain("editions", *tasks, *asked)
+
+
+def earlier_years(published: Path) -> str:
+    """Tables 16 and 17 of 2011 and 2012 as `editions` takes them."""
+    lines = ["year,type,all runs,best runs,right %,unanswered %"]
+    for row in read(next(published.glob("*_table16_*.csv"))):
+        lines.append(f"{row['edition']},,{row['all_runs']},{row['best_runs']},,")
+    for row in read(next(published.glob("*_table17_*.csv"))):
+        lines.append(f"{row['year']},{row['type']},,,{row['correct_pct']},{row['noa_pct']}")
+    return "\n".join(lines) + "\n"
 
 
 def make_up(folder: Path, teams: int, runs: int) -> None:
@@ -310,7 +340,7 @@ def main() -> None:
         folder = Path(place) / "demo"
         write(folder, arguments.published)
         made, misses = lines(folder, arguments.published)
-    print("\n".join(made))
+    print("\n".join([*made, "", *explained(misses), "", *others()]))
     print("\n".join(misses), file=sys.stderr)
 
 

@@ -151,6 +151,7 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
         said(
             rf"On average, {N} (?:more|fewer) runs get the auxiliary "
             rf".* \({N} % of the {N} runs\)\.\n"
+            r"(?:- Over the pairs .*\n)?"
             rf"- Over all runs the mean c@1 is {N} on main questions and {N} on auxiliary ones, a "
             rf"change of \+{N}\.\n",
             **{"right responses": f"{float(more):.2f}", "percent": f"{float(100 * more / 54):.2f}"},
@@ -158,7 +159,28 @@ def sentences(o: Written) -> Iterator[tuple[str, Cells]]:
             increase=f"{float(rise):.2f}",
         ),
     )
-    yield "questions that nobody had right (not printed)", said("questions were right in no run")
+    printed = {row["what"].partition(" (")[0]: row["printed"] for row in o.printed("sentences")}
+    yield (
+        "section 7.2: questions with a right answer",
+        said(
+            rf"questions were right in at least one run \({N} %\)",
+            percent=printed["questions with at least one correct answer"],
+        ),
+    )
+    yield (
+        "section 7.4, where it increased: mean",
+        said(
+            rf"where it increased, the mean increase is {N} % \(answer {N} %, question {N} %\)\.\n",
+            **{
+                part: printed[f"mean increase {where}"]
+                for part, where in (
+                    ("all", "over all pairs with one"),
+                    ("answers", "where the answer is simplified"),
+                    ("questions", "where the question is simplified"),
+                )
+            },
+        ),
+    )
 
 
 def charts(o: Written) -> Iterator[tuple[str, Cells]]:

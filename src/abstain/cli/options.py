@@ -7,6 +7,7 @@ why.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial, wraps
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from abstain.rankings.rankings import Rankings
     from abstain.rankings.scores import ScoreMatrix
     from abstain.runs.evaluation import Evaluation
+    from abstain.runs.season import Season
 
 METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
@@ -115,8 +117,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     ),
     "match": (
         "--match WAY",
-        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation) or "
-        "squad (ignoring English articles too).",
+        "How an answer is matched: id (exactly), text (ignoring case, width and punctuation), "
+        "squad (ignoring English articles too) or letters (A is option 1, B option 2, …).",
     ),
     "align": ("--align HOW", "Pair responses with questions by id, or by position."),
     "detect_refusals": (
@@ -152,10 +154,16 @@ OPTIONS: dict[str, tuple[str, str]] = {
         "--name NAME",
         "The name of a run. Repeat it once for each RUN, in order. NAME=PATH names one RUN.",
     ),
+    "corrections": (
+        "--corrections --void CHANGE",
+        "A question to correct after submission: 1/1/4=none (it counts for nobody), 1/1/4=everyone "
+        "(all have it right) or 1/1/4=3 (its new key); or a table of question, correction, reason. "
+        "Repeatable.",
+    ),
 }
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
-REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names")
+REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names", "corrections")
 """Fields whose option is repeatable."""
 
 
@@ -200,16 +208,18 @@ class Input(Struct, frozen=True):
     reading: Reading
     lists: dict[str, Any] = {}
     """Of rankings, where lists end and what a missing query is."""
+    season: Season | None = None
+    """What the first file is, if it is the folder of one: its gold and runs are read."""
 
     @property
     def gold(self) -> str:
         """The gold or the judgments, or the first file of another kind."""
-        return self.files[0]
+        return self.files[0] if self.season is None else self.season.gold
 
     @property
-    def runs(self) -> list[str]:
+    def runs(self) -> list[Any]:
         """The runs that are judged against the gold."""
-        return list(self.files[1:])
+        return list(self.files[1:]) if self.season is None else self.season.runs()
 
     def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
         from abstain.runs import evaluate, evaluate_counts, evaluate_judged
@@ -242,12 +252,17 @@ class Input(Struct, frozen=True):
 
 
 def reads(
-    *kinds: Kind, runs: str = "The runs.", alone: str = "", without: Mapping[str, str] | None = None
+    *kinds: Kind,
+    runs: str = "The runs.",
+    alone: str = "",
+    gold_alone: bool = False,
+    without: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
     """A decorator: give a command GOLD, RUN… and the options of reading; it gets `inputs`.
 
     `kinds` are the other kinds of input that it takes. `without` says of fields why they mean
-    nothing for this command. `alone` is a parameter that makes one file enough.
+    nothing for this command. `alone` is a parameter that makes one file enough; with `gold_alone`
+    it always is.
     """
     flags = " or ".join(f"--{name}" for name in (*kinds, alone) if name)
 
@@ -273,7 +288,15 @@ def reads(
         if typed := [name for name in lists if is_typed(name)]:
             raise UsageError(f"{option_name(typed[0])} needs rankings (--rankings)")
         refuse_meaningless(reading, kind)
-        if kind == "gold" and len(files) < 2 and not values.get(alone):
+        if kind == "gold" and os.path.isfile(os.path.join(files[0], "season.toml")):
+            from abstain.runs.season import read_season
+
+            if len(files) > 1:
+                raise UsageError(f"{files[0]} is a season, which has its runs: name no others")
+            season = read_season(files[0])
+            typed = [field for field in OPTIONS if is_typed(f"reading_{field}")]
+            return Input(files, kind, season.reading_with(reading, typed), season=season)
+        if kind == "gold" and len(files) < 2 and not (gold_alone or values.get(alone)):
             hint = f", or say {flags}" if flags else ""
             raise UsageError(f"name the gold and at least one run{hint}")
         if kind == "counts" and len(files) > 1:
@@ -288,7 +311,8 @@ def reads(
         for kind in reversed(kinds):
             made = option(f"--{kind}", INPUT_KINDS[kind], section=READING)(made)
         made = argument("runs", nargs=-1, metavar="RUN", help=runs)(made)
-        first = f"The gold standard{f'; with {flags} the first file' if flags else ''}."
+        first = f"The gold standard{f'; with {flags} the first file' if flags else ''}"
+        first += ", or the folder of a season, which has its runs."
         return argument("gold", metavar="GOLD", help=first)(made)
 
     return decorate

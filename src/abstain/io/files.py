@@ -122,12 +122,12 @@ class Opened:
     broken: str = ""
     """Why it cannot be read; empty if it can."""
 
-    def _raw(self) -> IO[bytes]:
+    def raw(self) -> IO[bytes]:
         return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
 
     @cached_property
     def packing(self) -> str | None:
-        with self._raw() as file:
+        with self.raw() as file:
             begins = file.read(4)
         if begins.startswith(GZIP):
             return "gzip"
@@ -137,8 +137,16 @@ class Opened:
         if self.broken:
             raise InputError(self.broken, self.name)
         if self.packing is None:
-            return self._raw()
-        return io.BufferedReader(_Stream(_decompressed(self._raw(), self.packing, self.name)))
+            return self.raw()
+        return io.BufferedReader(_Stream(_decompressed(self.raw(), self.packing, self.name)))
+
+    def sha256(self, salt: bytes = b"") -> str:
+        """The SHA-256 of a salt and its bytes as they are."""
+        import hashlib
+
+        with read_errors(self.name), self.raw() as file:
+            whole: Any = file
+            return hashlib.file_digest(whole, lambda: hashlib.sha256(salt)).hexdigest()
 
     @cached_property
     def head(self) -> bytes:

@@ -43,8 +43,19 @@ def squad(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", lowered).split())
 
 
+def letters(text: str) -> str:
+    """A letter as the number of an option, in the order of the alphabet; other texts as `plain`.
+
+    >>> letters("C"), letters("(b)"), letters("3"), letters("Paris")
+    ('3', '2', '3', 'paris')
+    """
+    bare = plain(text)
+    return str(ord(bare) - ord("a") + 1) if re.fullmatch("[a-z]", bare) else bare
+
+
 MATCHES: dict[str, Callable[[str], str]] = {"id": str.strip, "text": plain, "squad": squad}
-"""`id`: equal as they are (option ids, codes). `text` and `squad`: equal when normalised."""
+MATCHES["letters"] = letters
+"""`id`: equal as they are (option ids, codes). The others: equal when normalised."""
 
 
 def matcher(name: str) -> Callable[[str], str]:

@@ -204,6 +204,58 @@ class _Reader:
         return pl.DataFrame(self.rows, schema=schema)
 
 
+SEEN = {"topic": ("t_id", "t_name"), "reading-test": ("r_id",), "doc": ("d_id",)}
+"""What participants see of a gold: elements with their attributes; no others but `INLINE`."""
+SEEN |= {
+    "test-set": (),
+    "q_str": (),
+    "answer": ("a_id",),
+    **dict.fromkeys(QUESTION, ("q_id", "test")),
+}
+INLINE = ("b", "br", "em", "h1", "h2", "h3", "i", "li", "p", "strong", "sub", "sup", "u", "ul")
+"""Elements that may stand inside of texts."""
+
+
+def seen_by_participants(
+    opened: Opened, keep: Sequence[str]
+) -> tuple[ElementTree.ElementTree[ElementTree.Element], tuple[str, ...]]:
+    """A gold that was read, as participants may see it, and what was left out.
+
+    `keep` names further attributes of questions.
+    """
+    left_out: dict[str, None] = {}
+
+    def copied(element: ElementTree.Element, inside: str = "") -> ElementTree.Element:
+        tag = _local(element)
+        allowed = (*SEEN.get(tag, ()), *(keep if tag in QUESTION else ()))
+        copy = ElementTree.Element(tag, {n: v for n, v in element.items() if n in allowed})
+        left_out.update(dict.fromkeys(name for name in element.attrib if name not in allowed))
+        is_text = inside or (tag if tag in ("doc", *TEXTS) else "")
+        copy.text = element.text if is_text else "\n"
+        for child in element:
+            name = _local(child)
+            if name in (INLINE if is_text else SEEN):
+                copy.append(copied(child, is_text))
+            else:
+                left_out[f"<{name}>"] = None
+            text = child.tail or "" if is_text else "\n"
+            if len(copy):
+                copy[-1].tail = (copy[-1].tail or "") + text
+            else:
+                copy.text = (copy.text or "") + text
+        if tag in TEXTS and not len(copy):  # no blanks by which one could be told from others
+            copy.text = " ".join((copy.text or "").split())
+        return copy
+
+    with opened.stream() as file:
+        root = copied(ElementTree.parse(file).getroot())  # it has no document type: it was read
+    return ElementTree.ElementTree(root), tuple(left_out)
+
+
+def _local(element: ElementTree.Element) -> str:
+    return re.sub(r".*[}:]", "", str(element.tag))
+
+
 def _flat(element: _Element) -> str:
     return " ".join("".join(element.text).split())
 

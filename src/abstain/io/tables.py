@@ -258,6 +258,10 @@ def _flat(frame: pl.DataFrame, name: str, format: str) -> pl.DataFrame:
             if len(split):
                 what = f"column '{column}' holds {shown(split[0])}, which would be split at the |"
                 raise InputError(f"{what} in {format.upper()}, expected .jsonl or .parquet", name)
+    if isinstance(frame.schema.get("option_texts"), pl.List):
+        # JSON, since free text may hold any separator
+        cells = [msgspec.json.encode(texts).decode() for texts in frame["option_texts"].to_list()]
+        frame = frame.with_columns(pl.Series("option_texts", cells))
     flat = frame.with_columns(
         col(column).cast(pl.List(pl.String)).list.join("|")
         for column, dtype in frame.schema.items()

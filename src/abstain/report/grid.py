@@ -328,3 +328,15 @@ def clean(text: str) -> str:
         "\ufffd",
         spaced,
     )
+
+
+BETWEEN_WORDS = re.compile(r"([^\w\s]|_|[^\W_]{18})(?=.)")
+
+
+def name_parts(name: str) -> list[str]:
+    """A name in parts between which a line may break: after a sign, or in a very long word.
+
+    >>> name_parts("team/run_1")
+    ['team/', 'run_', '1']
+    """
+    return BETWEEN_WORDS.sub("\\1\0", clean(name)).split("\0")

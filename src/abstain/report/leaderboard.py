@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 MOST_DOTS, MOST_CELLS, MOST_LINES = 60, 3_000, 6
 HIGHEST_T = 0.8
-T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
 REWARDS = (
     *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
     *("precision", "answer-all-bound"),
 )
+T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
 
 
 def first_sentence(rows: Sequence[ScoredRow], name: str, *, test: str = "`abstain compare`") -> str:
@@ -139,7 +139,6 @@ def rewards_section(
     section = Section("measure", "What is rewarded", facts=facts, short="Rewards")
     if runs:
         section.figures = [decision_figure(runs, counts)]
-        section.tables = [leads_table(runs, counts)]
         section.folded = [rewards_table(runs, counts, measures)]
     return section
 
@@ -176,28 +175,6 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
         "answering pays. The columns “κ there” and “p* there” give their values for the run that "
         "the measure puts first.",
-        Grid(columns, rows),
-    )
-
-
-def leads_table(runs: Sequence[str], counts: CountsArray) -> PageTable:
-    """Who would win under another t."""
-    right, wrong = _shares(counts)
-    ends = "one end of a range of t; at t, answering pays if the chance of being right is above t"
-    columns = [Column("from t", "score", means=ends), Column("to t", "score", means=ends)]
-    columns.append(Column("first", means="the run that is best in this range"))
-    columns.append(Column("right %", "percent", means="its share of right answers"))
-    columns.append(Column("wrong %", "percent", means="its share of wrong ones"))
-    rows: list[list[Cell]] = []
-    for lead in leads(right, wrong):
-        at = lead.run
-        shares = [0.0, 0.0] if at is None else [100 * float(right[at]), 100 * float(wrong[at])]
-        rows.append([lead.start, lead.stop, _name(runs, lead), *shares])
-    return PageTable(
-        "leads",
-        "Who would win under another t",
-        "At t a wrong answer costs t/(1−t) right ones, so answering pays if the chance of being "
-        "right is above t.",
         Grid(columns, rows),
     )
 

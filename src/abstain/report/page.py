@@ -21,7 +21,7 @@ from msgspec.structs import asdict, replace
 
 from abstain import __version__
 from abstain.report.charts import chart_library, in_run_colours, interactive, run_colours
-from abstain.report.grid import Column, Grid, clean, legend
+from abstain.report.grid import Column, Grid, cell_texts, clean, legend, name_parts
 from abstain.report.result import Result
 from abstain.report.view import Charts, policy_words, sentence
 
@@ -33,9 +33,6 @@ MOST_CELLS = 600_000
 
 FEW = 12
 """Rows that need no filter."""
-
-HEAD_HEIGHT, ROW_HEIGHT, TOOLS_HEIGHT, PAGER_HEIGHT = 50, 33, 84, 44
-"""Pixels of a table: of its heading, of a row, of what is above and below it."""
 
 
 class Figure(Struct, frozen=True):
@@ -76,13 +73,6 @@ class PageTable(Struct, frozen=True):
     page_size: int = 25
     filed: tuple[str, ...] = ()
     """Endings of its files in the folder beside the page."""
-
-    @property
-    def space(self) -> int:
-        """Pixels that it will take, kept free until it is drawn so that nothing moves."""
-        rows = min(len(self.grid.rows), self.page_size)
-        tools = len(self.grid.rows) > FEW or bool(self.late)
-        return HEAD_HEIGHT + ROW_HEIGHT * rows + TOOLS_HEIGHT * tools + PAGER_HEIGHT
 
     @property
     def columns_kept(self) -> int:
@@ -240,15 +230,16 @@ def render(page: Page) -> str:
     }
     script = _asset("assets/theme.js") + _asset("assets/report.js")
     library = chart_library() if figures else ""
-    return _from_template(
+    return from_template(
         "templates/page.html",
         page=page,
+        data_of=data["tables"],
+        cell_texts=cell_texts,
         sections=sections,
-        filed=[t for t in tables if t.filed],
         frame=CHART_FRAME,
         versions=versions(),
         style=Markup(_asset("assets/report.css")),
-        allowed=Markup(" ".join(_allowed(text) for text in (script, library) if text)),
+        allowed=Markup(" ".join(map(_allowed, filter(None, (script, library))))),
         script=Markup(script),
         library=Markup(library),
         data=Markup(_harmless_json(data)),
@@ -261,7 +252,7 @@ def render_chart(spec: Mapping[str, Any]) -> str:
 
     first = spec["vconcat"][0] if "vconcat" in spec else spec
     script, library = _asset("assets/chart.js"), chart_library()
-    return _from_template(
+    return from_template(
         "templates/chart.html",
         title=str(first["title"]["text"]),
         spec=Markup(_harmless_json(spec)),
@@ -271,17 +262,17 @@ def render_chart(spec: Mapping[str, Any]) -> str:
     )
 
 
-def _from_template(template: str, **values: Any) -> str:
+def from_template(template: str, *, escaped: bool = True, **values: Any) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
-        autoescape=True,
+        autoescape=escaped,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
     )
-    environment.filters["commands"] = _with_commands
+    environment.filters |= {"commands": _with_commands, "parts": name_parts}
     return environment.from_string(_asset(template)).render(**values)
 
 
@@ -382,7 +373,7 @@ def notebook(grids: Iterable[Grid], charts: Charts) -> str:
         shown = replace(grid, rows=grid.rows[:NOTEBOOK_ROWS])
         columns = list(zip(shown.columns, shown.texts(4), strict=True))
         more = len(grid.rows) - len(shown.rows)
-        parts.append(_from_template("templates/table.html", grid=shown, columns=columns, more=more))
+        parts.append(from_template("templates/table.html", grid=shown, columns=columns, more=more))
     if charts:
         import vl_convert
 

@@ -266,7 +266,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     except InputError:
         raise
     except Exception as error:  # a page of facts that do not fit fails in many ways
-        reason = reason_of(error)
+        unknown = isinstance(error, KeyError)
+        reason = f"no part of it describes {error}" if unknown else reason_of(error)
         reason = reason if reason[:2].isupper() else reason[:1].lower() + reason[1:]
         raise InputError(f"is not {what}: {reason}", name) from None
     return result

@@ -13,6 +13,7 @@ from abstain.io.tables import Table
 from abstain.outcomes import Unanswerable
 from abstain.reading import (
     Align,
+    Corrections,
     EngineName,
     Match,
     PolicyLike,
@@ -30,7 +31,7 @@ OPTIONS = Reading.__struct_fields__
 
 def read(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     format: str | None = None,
     pick: Mapping[str, str] | None = None,
@@ -45,12 +46,14 @@ def read(
     engine: EngineName | None = None,
     master: str | None = None,
     names: Sequence[str] | str | None = None,
+    corrections: Corrections = None,
 ) -> Evaluation:
     """Read runs and judge them against a gold, once: the analyses are methods of the result.
 
     Args:
         gold: A path or a dataframe with `question`, `correct` and any attributes; or a
-            list of them with different questions, told apart by the attribute `gold`.
+            list of them with different questions, told apart by the attribute `gold`. Or the
+            folder of a season (`season.toml`): its gold and the runs that count.
         runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
             them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
         format: The format of the files where it cannot be detected, or a tool's log.
@@ -66,6 +69,9 @@ def read(
         cluster: The attribute by which questions are clustered (cluster-robust intervals, tests).
         engine: What reads and counts files: polars (the default), duckdb or spark.
         master: The URL of the Spark master.
+        names: Names for the runs, in order.
+        corrections: Questions that were corrected after submission, such as `{"1/1/4": "none"}`
+            (`none`, `everyone` or the new key), or a table of question, correction and reason.
     """
     options: Any = {name: value for name, value in locals().items() if name in OPTIONS}
     return evaluate(gold, runs, Reading.of(**options))
@@ -74,6 +80,11 @@ def read(
 def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     """As `read`, with the options as a `Reading`; the gold may have been read already."""
     refuse_meaningless(reading, "gold")
+    if runs is None:
+        from abstain.runs.season import read_season
+
+        season = read_season(gold)
+        gold, runs, reading = season.gold, season.runs(), season.reading_with(reading)
     standard = read_golds(gold, reading)
     responses = opened_runs(runs, reading)
     standard = with_ids(standard, gold, responses, reading)
@@ -85,6 +96,10 @@ def evaluate(gold: Any, runs: Any, reading: Reading) -> Evaluation:
     _check_columns(responses, standard.tables, reading, judged=False)
     if reading.cluster is not None:
         standard.check_attributes([reading.cluster])
+    if reading.corrections:
+        from abstain.runs.corrections import corrected
+
+        standard, reading = corrected(standard, reading)
     return Evaluation(GoldRuns(standard, responses, reading), reading)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -29,6 +30,9 @@ from abstain.measures.definition import Array, IntArray
 from abstain.reading import PLAIN, Reading
 from abstain.runs.responses import OF_A_RUN, Responses, is_path, logs_of_folder, with_our_names
 
+if TYPE_CHECKING:
+    from abstain.runs.corrections import Correction
+
 NONE_WORDS = ("none", "None", "NONE", "nil", "Nil", "NIL")
 """Answers that claim that no answer exists: right where the gold has none."""
 SPLIT = "|"
@@ -43,7 +47,7 @@ GOLD = "gold"
 """The attribute that says which gold a question is of, where several are read."""
 
 
-class Gold(Struct, frozen=True):
+class Gold(Struct, frozen=True, dict=True):
     """The questions and what is right.
 
     `frame` has `question`, `accepted` (a list of texts, never empty: where nothing is right it
@@ -63,6 +67,10 @@ class Gold(Struct, frozen=True):
     """The tables that it was read from."""
     marks_unanswerable: bool = False
     """Whether a column marks questions as unanswerable."""
+    corrections: tuple[Correction, ...] = ()
+    """What was corrected after submission."""
+    before: Gold | None = None
+    """The gold as it was then."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -78,6 +86,17 @@ class Gold(Struct, frozen=True):
         if UNANSWERABLE not in self.frame.columns:
             return np.zeros(len(self), np.int64)
         return self.frame[UNANSWERABLE].cast(pl.Int64).to_numpy()
+
+    @property
+    def asked(self) -> pl.Series:
+        """The ids of all questions that runs responded to, also of those that count no more."""
+        return (self.before or self).frame["question"]
+
+    @cached_property
+    def void(self) -> dict[str, int]:
+        """The questions that count no more, each with its place among all."""
+        gone = ~self.asked.is_in(self.frame["question"].to_list())
+        return dict(zip(self.asked.filter(gone), gone.arg_true(), strict=True))
 
     def check_attributes(self, names: Sequence[str]) -> None:
         """Refuse an attribute that the gold lacks."""
@@ -290,16 +309,16 @@ def by_position(item: Responses, gold: Gold, runs: Collection[str] | None = None
     frame = frame.with_columns(__run=run)
     wanted = pl.lit(value=True) if runs is None else pl.col("__run").is_in(list(runs))
     sizes = frame.filter(wanted).group_by("__run", maintain_order=True).len()
-    for name, count in sizes.filter(pl.col("len") != len(gold)).iter_rows():
+    for name, count in sizes.filter(pl.col("len") != len(gold.asked)).iter_rows():
         raise InputError(
-            f"run {shown(name or '')} has {plural(count, 'response')}, expected {len(gold):,} in "
-            "the order of the gold: one for each question",
+            f"run {shown(name or '')} has {plural(count, 'response')}, expected "
+            f"{len(gold.asked):,} in the order of the gold: one for each question",
             table.name,
         )
     position = pl.col(ROW).rank("ordinal").over("__run").cast(pl.Int64) - 1
     before = pl.col("question").cast(pl.String) if "question" in frame.columns else pl.lit(None)
     frame = frame.with_columns(__at=position)
-    ids = pl.lit(gold.frame["question"]).gather(pl.col("__at"))
+    ids = pl.lit(gold.asked).gather(pl.col("__at"))
     frame = frame.with_columns(question=pl.when(wanted).then(ids).otherwise(before))
     columns = tuple(dict.fromkeys(("question", *table.columns)))
     frame = frame.drop("__run", "__at")

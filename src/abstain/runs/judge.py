@@ -48,6 +48,8 @@ VERDICT = "__verdict"
 UNREAD = "__unread"
 SLICE, SPOT = "__slice", "__spot"
 """The number of a question's slice and its place there, for engines that count by them."""
+EVERYONE = "__everyone"
+"""Whether every response to a question is right: its key was corrected to `everyone`."""
 SIDE, ACCEPTED = "__side", "__accepted"
 """What a question adds to a kind if it is unanswerable, and the kind of an accepted answer."""
 
@@ -223,7 +225,10 @@ def keys_of(questions: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     number = pl.int_range(pl.len(), dtype=pl.Int32)
     places = numbered_slices(questions, by)[1].astype(np.int32) if by else 0
     slice_of = pl.lit(places, dtype=pl.Int32).alias(SLICE)
-    keys = questions.select("question", number.alias(INDEX), slice_of, *_sides(questions))
+    everyone = [pl.col(EVERYONE)] if EVERYONE in questions.columns else []
+    keys = questions.select(
+        "question", number.alias(INDEX), slice_of, *_sides(questions), *everyone
+    )
     return keys.with_columns(number.over(SLICE).alias(SPOT))
 
 
@@ -248,6 +253,8 @@ def _with_kinds(
     several = accepted.height > len(gold)
     if align == "position":
         frame = _by_position(frame)
+    if gold.void:
+        frame = _without_void(frame, gold.void, INDEX if align == "position" else "question")
     if match != "id":
         from abstain.io.normalise import matcher
 
@@ -274,7 +281,19 @@ def _with_kinds(
         frame, names = _without_refusals(frame, names), [*names, "why"]
     marked = SIDE in keys.columns
     side, accepts = (nw.col(SIDE), nw.col(ACCEPTED)) if marked else (code(0), code(RIGHT))
+    if EVERYONE in keys.columns:
+        names = [*names, EVERYONE]
     return frame.with_columns(_kind(names, align, side, accepts).alias(KIND))
+
+
+def _without_void(frame: nw.LazyFrame[Any], void: Mapping[str, int], key: str) -> nw.LazyFrame[Any]:
+    """The responses without those to questions that count no more; places behind them move up."""
+    gone = nw.col(key).is_in(list(void if key == "question" else void.values()))
+    frame = frame.filter(nw.col(key).is_null() | ~gone)
+    if key == "question":
+        return frame
+    before = [(nw.col(INDEX) > at).cast(nw.Int32) for at in void.values()]
+    return frame.with_columns(nw.col(INDEX) - reduce(lambda a, b: a + b, before))
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -298,6 +317,8 @@ def _kind(names: Sequence[str], align: str, side: nw.Expr, right: nw.Expr) -> nw
     # an answer inside an unanswered question is its candidate
     aside = None if declined is None else has_answer & declined
     cases = _faults(names, align, has_answer, declined)
+    if EVERYONE in names:
+        cases.append((nw.col(EVERYONE), code(RIGHT)))
     if VERDICT in names:
         cases.append((~nw.col(VERDICT).is_null(), nw.col(VERDICT) + side))
     blank = kind_by_reason(names, declined) + _candidate(names, aside) + side

@@ -204,7 +204,8 @@ def listed_runs(
     else:
         several = isinstance(runs, Sequence) and not isinstance(runs, (str, bytes))
         named = [
-            RunInput(data, name) for name, data in map(split_name, runs if several else [runs])
+            data if isinstance(data, RunInput) else RunInput(data, name)
+            for name, data in map(split_name, runs if several else [runs])
         ]
     if reading.names:
         if len(reading.names) != len(named):
@@ -266,7 +267,7 @@ def opened_run(item: RunInput, reading: Reading, *, judged: bool = False) -> Res
         raise InputError(f"{what}, expected one for the name {shown(item.name)}", place)
     (only,) = responses
     table = without(only.table, "run") if only.run is None else only.table
-    return replace(only, run=item.name, table=table)
+    return replace(only, run=item.name, table=table, team=item.team)
 
 
 PATHS = (str, os.PathLike)

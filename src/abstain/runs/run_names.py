@@ -28,6 +28,12 @@ _CLEF = re.compile(
     r"(?:[_-]\S+)?",
     re.IGNORECASE | re.ASCII,
 )
+_GENERIC = re.compile(
+    r"(run|sub|submission|sys|system|out|output|results?|answers?|predictions?|final|main|primary|"
+    r"test)[\W_]*[a-z]?\d*|\d+",
+    re.IGNORECASE,
+)
+"""Names that any team may give its run."""
 LONGEST = 45
 
 
@@ -70,9 +76,15 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
     """Give tables whose runs have one name different names.
 
     Logs with one run id get what differs between them: task, folder, settings, time. Where nothing
-    does, their file names; other tables as much of their path as it takes.
+    does, their file names; other tables their team, or as much of their path as it takes. A name
+    that any team may give has its team before it, where there are several.
     """
     named = _by_facts(tables)
+    several = len({item.team for item in tables if item.team}) > 1
+    for name, places in _places(named).items():
+        if several and (len({named[at].team for at in places}) > 1 or _GENERIC.fullmatch(name)):
+            for at in (at for at in places if named[at].team):
+                named[at] = replace(named[at], run=f"{named[at].team}/{name}")
     for name, places in _places(named).items():
         paths = [named[place].table.name for place in places]
         if len(places) < 2:
@@ -81,8 +93,10 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
         if paths.count(again) > 1:
             raise UsageError(f"two runs are called '{name}' ({again} and {again})")
         for place, folders in zip(places, _differing_folders(paths), strict=True):
-            last = folders[:-1] if folders and folders[-1] == name else folders
-            named[place] = replace(named[place], run="/".join((*last, name)))
+            bare = name.removeprefix(f"{named[place].team}/")
+            team = [] if bare == name else [str(named[place].team)]
+            last = folders[:-1] if folders and folders[-1] == bare else folders
+            named[place] = replace(named[place], run="/".join((*team, *last, bare)))
     for name, places in _places(named).items():
         if len(places) > 1:
             raise UsageError(f"two runs are called '{name}'; give them different names")
@@ -98,7 +112,7 @@ def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
 
 
 def _by_teams(named: list[Responses]) -> list[Responses]:
-    """The tables; a run name that several teams use in a column gets the team as a prefix."""
+    """The tables; a name in a column that several teams use, or any may, has the team before it."""
     teams = {item.team for item in named if item.team}
     if len(teams) < 2 or not any(item.run is None and item.team for item in named):
         return named
@@ -106,7 +120,7 @@ def _by_teams(named: list[Responses]) -> list[Responses]:
     for item in named:
         for run in runs_of(item):
             claimed[run].add(item.team)
-    shared = sorted(run for run, claims in claimed.items() if len(claims) > 1)
+    shared = [run for run in sorted(claimed) if len(claimed[run]) > 1 or _GENERIC.fullmatch(run)]
     return [_with_team(item, shared) if item.run is None and item.team else item for item in named]
 
 
@@ -171,6 +185,7 @@ class RunsInfo(Struct, frozen=True):
 
     name: str
     frame: pl.DataFrame
+    remarks: tuple[str, ...] = ()
 
     def of(self, column: str) -> dict[str, str]:
         if column not in self.frame.columns:
@@ -191,7 +206,10 @@ class RunsInfo(Struct, frozen=True):
         ]
 
     def notes(self, runs: Sequence[str]) -> list[str]:
-        """Notes on names that only the table or only the runs have: they may be typing errors."""
+        """Notes on names that only the table or only the runs have: they may be typing errors.
+
+        A table of fewer than three quarters of the runs does not claim to have all of them.
+        """
         present, listed = set(runs), set(self.frame["run"])
         unknown = [run for run in self.frame["run"] if run not in present]
         absent = [run for run in runs if run not in listed]
@@ -200,7 +218,7 @@ class RunsInfo(Struct, frozen=True):
         notes = []
         if unknown:
             notes.append(f"{self.name} names runs that were not read: {some_of(unknown)}")
-        if absent:
+        if absent and (unknown or 4 * len(absent) <= len(runs)):
             notes.append(f"{plural(len(absent), 'run')} not in {self.name}: {some_of(absent)}")
         return notes
 

@@ -160,7 +160,12 @@ class GoldRuns(_LazySource):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(notes_of_gold(self.gold, self.responses))
+        notes = notes_of_gold(self.gold, self.responses)
+        if self.gold.corrections:
+            from abstain.runs.corrections import note_of
+
+            notes.append(note_of(self.gold))
+        return tuple(notes)
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         self.gold.check_attributes(attributes or ())

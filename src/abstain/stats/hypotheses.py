@@ -108,10 +108,14 @@ def _counted(drawn: Array, observed: float, *, exact: bool, close: float) -> ran
 
 def mcnemar(only_one: int, only_other: int) -> float:
     """McNemar's exact p by the questions that only one of two runs got right."""
+    return binomial_test(only_one, only_one + only_other, 0.5)
+
+
+def binomial_test(hits: int, n: int, chance: float) -> float:
+    """The two-sided p of so many hits of n: twice the smaller tail."""
     from scipy.special import bdtr
 
-    fewer = min(only_one, only_other)
-    return min(1.0, 2 * float(bdtr(fewer, only_one + only_other, 0.5)))
+    return min(1.0, 2 * float(min(bdtr(hits, n, chance), bdtr(n - hits, n, 1 - chance))))
 
 
 def signed_gaps(differences: Array) -> Array:

@@ -11,9 +11,14 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
-from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
+from abstain.features.campaign.corrections import moved_runs
+from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
+from abstain.features.campaign.participants import known_of_runs, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
+    LUCK,
+    NO_ANSWERS,
+    YARDSTICKS,
     Breakdown,
     CampaignResult,
     CampaignRow,
@@ -40,13 +45,12 @@ from abstain.runs.run_names import (
     OFFICIAL,
     UNOFFICIAL,
     WITHDRAWN,
-    RunsInfo,
-    parse_run_name,
     read_info,
     repaired,
+    runs_of,
     team_spellings,
-    teams_of,
 )
+from abstain.runs.season import STATUS, read_season
 from abstain.runs.sources import GoldRuns
 from abstain.stats.intervals import check_level, check_method
 
@@ -75,7 +79,7 @@ HIDDEN = (
 
 def campaign_of_files(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     runs_info: Any = None,
     skip_invalid: bool = False,
@@ -85,10 +89,15 @@ def campaign_of_files(
     """Everything that an overview of runs needs; `campaign(gold, runs).save("overview")`.
 
     With `skip_invalid` runs that are not valid are left out and listed; `max_runs` is how many a
-    team may send. The other arguments are those of `Evaluation.campaign` and of `read`.
+    team may send. The other arguments are those of `Evaluation.campaign` and of `read`. The folder
+    of a season stands for its gold, its runs and what its ledger knows of them.
     """
     names = [name for name in Reading.__struct_fields__ if name in options]
     reading = Reading.of(**{name: options.pop(name) for name in names})
+    if runs is None:
+        season = read_season(gold)
+        gold, runs, reading = season.gold, season.runs(*STATUS), season.reading_with(reading)
+        runs_info, skip_invalid, options = season.info(runs_info), True, season.options | options
     evaluation, checked = opened_campaign(gold, runs, reading, runs_info, skip_invalid, max_runs)
     return campaign(evaluation, runs_info=runs_info, checked=checked, **options)
 
@@ -115,12 +124,14 @@ def campaign(
     test_by: str = "test",
     pass_mark: float = 0.5,
     runs_info: Any = None,
-    references: bool = True,
+    references: bool = False,
     interval: IntervalMethod | None = None,
     level: float = 0.95,
     seed: int = 0,
     title: str = "Campaign",
     about: str = "",
+    secret: Sequence[str] = (),
+    languages: Sequence[str] = (),
     checked: ValidateResult | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> CampaignResult:
@@ -134,12 +145,14 @@ def campaign(
         test_by: The attribute of reading tests.
         pass_mark: A reading test is passed with this score.
         runs_info: A table of what is known of the runs: run, team, status, align, language, …
-        references: Whether reference runs stand in the leaderboard.
+        references: Whether tables list reference runs (random, oracle, …).
         interval: How the intervals of scores are made.
         level: Their level.
         seed: For the random reference run, and for what is drawn.
         title: What the overview is called.
         about: What its readers should know of it.
+        secret: Attributes whose slices a blind phase hides.
+        languages: Languages that the campaign offered: they are listed even without a run.
         checked: What is wrong with all runs that were handed in, where some were left out.
         progress: Called with how many pairs of runs are compared, of how many.
     """
@@ -153,24 +166,30 @@ def campaign(
     level = check_level(level)
     questions = with_role(evaluation.questions)
     attributes = _attributes(questions, by, topic_by, test_by)
+    for attribute in secret:
+        check_name("attribute in the gold", attribute, _texts(questions))
     table = read_info(runs_info)
     evaluation = repaired(evaluation, table)
-    notes = table.notes(evaluation.runs) if table.name else []
+    notes = table.notes(evaluation.runs) if table.name else [*table.remarks]
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
-    info_of = _info_of(evaluation, table)
+    info_of = known_of_runs(evaluation, table)
     if checked is not None:
         notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
     else:
         notes += team_spellings(filter(None, (facts.get("team") for facts in info_of.values())))
-    status = table.of("status")
-    unranked = [r for r in evaluation.runs if status.get(r, OFFICIAL) in (LATE, UNOFFICIAL)]
-    withdrawn = [r for r in evaluation.runs if status.get(r) == WITHDRAWN]
-    everything, official = evaluation, {*evaluation.runs} - {*unranked, *withdrawn}
+    listed, everything = table.of("status"), evaluation
+    status = {run: listed.get(run, OFFICIAL) for run in evaluation.runs}
+    codes = everything.data.codes  # before anything is counted: nothing is read twice
+    for at in np.flatnonzero((codes > WRONG).all(axis=1)):
+        if status[run := everything.runs[at]] == OFFICIAL:
+            status[run] = NO_ANSWERS
+    official = [run for run in everything.runs if status[run] == OFFICIAL]
+    unranked = [r for r in everything.runs if status[r] in (LATE, UNOFFICIAL, NO_ANSWERS)]
     if not official:
-        raise UsageError("no run is official: nothing can be ranked")
-    if len(official) < len(evaluation.runs):
-        evaluation = evaluation.only(runs=[run for run in evaluation.runs if run in official])
-    codes = evaluation.data.codes  # before anything is counted: nothing is read twice
+        raise UsageError("no run is official and has an answer: nothing can be ranked")
+    if len(official) < len(everything.runs):
+        evaluation = everything.only(runs=official)
+        codes = evaluation.data.codes
     counted, name = evaluation.data.counted(), str(chosen)
     scored = rows_of(counted, (), [chosen], {})
     rows = ranked(scored, chosen)
@@ -187,9 +206,10 @@ def campaign(
     else:
         with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
     interval_of = {row.run: row.intervals[name] for row in with_ends}
-    fourfold = fourfold_of(questions, codes)
-    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
+    corrections = source.gold.corrections if source.gold else ()
+    fourfold = fourfold_of(questions, codes, taken_out(corrections))
+    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
     return CampaignResult(
         **read_as(everything, *notes),
@@ -197,6 +217,9 @@ def campaign(
         touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
         title=title,
         about=about,
+        secret=tuple(secret),
+        sha256=_hashes(source) if isinstance(source, GoldRuns) else {},
+        languages=tuple(languages),
         measure=name,
         pass_mark=pass_mark,
         seed=seed,
@@ -214,12 +237,16 @@ def campaign(
         ),
         questions=_questions(everything, evaluation, questions),
         breakdowns=tuple(_breakdown(evaluation, slices, order) for slices in asked.values()),
-        references=tuple(_references(everything, [*asked.values()], seed)) if references else (),
+        references=tuple(_references(everything, [*asked.values()], seed, every=references)),
+        with_references=references,
         unranked=tuple(
             UnrankedRun(**counted_apart[run], status=status[run], info=info_of[run])
             for run in unranked
         ),
-        withdrawn=tuple(withdrawn),
+        withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
+        apart=runs_apart(status, info_of, checked),
+        corrections=corrections,
+        moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(odd) if checked is None else checked.warnings,
@@ -228,6 +255,14 @@ def campaign(
         stability=stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
     )
+
+
+def _hashes(source: GoldRuns) -> dict[str, str]:
+    """The SHA-256 of the file of each run, and of the gold."""
+    tables = [(["gold"], source.gold.table)]
+    tables += [(runs_of(item), item.table) for item in source.responses]
+    hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
+    return {name: sha256 for names, sha256 in hashed for name in names}
 
 
 def _attributes(
@@ -264,26 +299,6 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
         return None
     # What the campaign's policy makes of missing responses holds here too.
     return compare(evaluation.with_policy(evaluation.policy), measure, **options)
-
-
-def _info_of(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
-    """What is known of each run: its id taken apart, its folder, the caller's table."""
-    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
-    parsed = {run: parse_run_name(run) for run in evaluation.runs}
-    named = [name for name in table.frame.columns if name not in ("run", "team", "align")]
-    listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
-    known: dict[str, dict[str, str | None]] = {}
-    for run, team in teams.items():
-        p, facts = parsed[run], dict[str, str | None]()
-        if any(teams.values()):
-            facts["team"] = team.name if team else None
-        if any(parsed.values()):
-            facts["number"] = f"{p.number:02d}" if p else None
-            facts["language"] = p.source if p else None
-            facts["first_run"] = ("01" if p.number == 1 else "others") if p else None
-        facts = {name: text for name, text in facts.items() if name not in named}
-        known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
-    return known
 
 
 def _questions(
@@ -325,7 +340,7 @@ def _choices(
 
 
 def _references(
-    evaluation: Evaluation, slices: Sequence[Slices], seed: int
+    evaluation: Evaluation, slices: Sequence[Slices], seed: int, *, every: bool
 ) -> Iterator[ReferenceRun]:
     """Reference runs, judged as any run is and counted by the same slices."""
     from abstain.features.baseline.analysis import all_baselines, can_guess, chances
@@ -338,8 +353,10 @@ def _references(
         table[:, RIGHT], table[:, WRONG] = luck, 1 - luck
         parts = [_by_outcome(part.sums(table)) for part in slices]
         overall = _by_outcome(table.sum(axis=0))
-        yield ReferenceRun(name="random (expected)", counts=overall, slices=parts)
-    made = all_baselines(gold, seed=seed)
+        yield ReferenceRun(name=LUCK, counts=overall, slices=parts)
+    made = [b for b in all_baselines(gold, seed=seed) if every or b.title in YARDSTICKS]
+    if not made:
+        return
     responses = pl.concat([b.responses.with_columns(run=pl.lit(b.title)) for b in made])
     how = evaluation.reading
     reading = Reading(match=how.match, policy=how.policy, unanswerable=how.unanswerable)

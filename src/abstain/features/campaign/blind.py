@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, plural, shown, some_of
 from abstain.features.campaign.result import (
+    LUCK,
     Breakdown,
     CampaignResult,
     CampaignRow,
@@ -41,13 +42,13 @@ FEWEST = 5
 SMALL_SLICES = "A score in a slice with fewer than five answers is left out (–)."
 REVEALING = ("nca", "correct", "answer", "accepted", "gold")
 """Attributes that say what is right."""
-LUCK = "random (expected)"
-"""The one baseline that the test set itself gives."""
 HARMLESS = ("abstain", "policy", "title", "measure", "pass_mark", "seed", "level")
 """What a blind result has of the open one as it is."""
 BEST_ONLY = "Each team is shown with its best run only, under a pseudonym for this phase."
+HELD = "held back until the gold is public"
 
 Reference = TypeVar("Reference", bound=ReferenceRun)
+Answers: TypeAlias = "npt.NDArray[np.object_]"
 
 
 def blinded(
@@ -58,6 +59,11 @@ def blinded(
     """The result without answers; under `pseudonyms` each team has only one row."""
     if result.blind:
         return result
+    apart = {team: dict(reasons) for team, reasons in result.apart.items()}
+    for row in result.rows:
+        if row.run in (held or {}):
+            reasons = apart.setdefault(row.team, {})
+            reasons[HELD] = reasons.get(HELD, 0) + 1
     result = guarded(result, held or {})
     safe = safe_breakdowns(result)
     names = [breakdown.attribute for breakdown in safe]
@@ -74,13 +80,22 @@ def blinded(
             bare = replace(bare, run=pseudonyms[row.team], info={})
         if bare.run not in rows:
             rows[bare.run], places[bare.run] = bare, at
-    in_order = ranked(rows.values(), count_measure(result.measure))
+    measure = count_measure(result.measure)
+    in_order = ranked(rows.values(), measure)
     order = [places[row.run] for row in in_order]
     notes = [result.about, "" if pseudonyms is None else BEST_ONLY, SMALL_SLICES]
     asked = result.questions
     one_right = not any(asked.nothing_right) and all(len(right) == 1 for right in asked.accepted)
     luck = [run for run in result.references if run.name == LUCK and one_right]
-    unranked, skipped = (result.unranked, result.skipped) if pseudonyms is None else ((), ())
+    unranked = result.unranked
+    if pseudonyms is not None:
+        best = {row.team for row in result.rows}
+        late = [run for run in unranked if run.team not in best]
+        late.sort(key=lambda run: measure(Counts.of(run.counts)))
+        named = {run.team: replace(run, name=pseudonyms[run.team], info={}) for run in late}
+        unranked = tuple(sorted(named.values(), key=lambda run: run.name))
+        gone = {team: apart[team] for team in {*apart} - {"", *best}}
+        apart = {pseudonyms[team]: dict.fromkeys(gone[team], 0) for team in sorted(gone)}
     return CampaignResult(
         **{name: getattr(result, name) for name in HARMLESS},
         about=" ".join(filter(None, notes)),
@@ -90,8 +105,9 @@ def blinded(
         questions=_questions(result, names),
         breakdowns=tuple(with_outcomes(b, np.array(b.outcomes)[:, order]) for b in safe),
         references=tuple(map(with_slices, luck)),
+        with_references=result.with_references,
         unranked=tuple(map(with_slices, unranked)),
-        skipped=skipped,
+        apart=dict(sorted(apart.items())),
         blind=True,
     )
 
@@ -119,7 +135,7 @@ def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
     kept = []
     for breakdown in result.breakdowns:
         name = breakdown.attribute
-        if name in REVEALING or _reveals(frame[name], accepted):
+        if name in (*REVEALING, *result.secret) or _reveals(frame[name], accepted):
             continue
         slices = slices_of(frame, name)
         inside = (slices.slice_of[None] == np.arange(len(slices.names))[:, None]).astype(np.int32)
@@ -157,7 +173,7 @@ def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
     """Runs whose score would reveal a few answers, each with the reason; the first of two stays."""
     team_of = {row.run: row.team for row in result.rows}
     team_of |= {late.name: late.team for late in result.unranked}
-    answers = dict(zip(evaluation.runs, _answers(evaluation), strict=True))
+    answers = answers_of(evaluation)
     held: dict[str, str] = {}
     kept: dict[str, list[str]] = {}
     for run, team in sorted(team_of.items()):
@@ -175,31 +191,29 @@ def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
     return held
 
 
-def _too_few(run: str, others: Sequence[str], answers: Mapping[str, npt.NDArray[np.uint64]]) -> str:
+def _too_few(run: str, others: Sequence[str], answers: Mapping[str, Answers]) -> str:
     """Why a run's score, or its difference to another run of the team, reveals few answers."""
     for other in (None, *others):
-        differ = answers[run] if other is None else answers[run] != answers[other]
-        few = int(np.count_nonzero(differ))
+        few = int(np.count_nonzero(answers[run] != ("" if other is None else answers[other])))
         if 0 < few < SMALLEST:
             has = "has" if other is None else f"differs from {shown(other)} in"
             return f"it {has} only {plural(few, 'answer')}"
     return ""
 
 
-def _answers(evaluation: Evaluation) -> npt.NDArray[np.uint64]:
-    """Runs × questions: a hash of each answer, 0 for a blank."""
+def answers_of(evaluation: Evaluation) -> dict[str, Answers]:
+    """The answers of each run, question by question; empty for a blank."""
     source = evaluation.data.source
     assert isinstance(source, GoldRuns)
-    hashes = np.zeros((len(evaluation.runs), len(source.gold)), np.uint64)
+    answers = np.full((len(evaluation.runs), len(source.gold)), "", object)
     place = {run: at for at, run in enumerate(evaluation.runs)}
     judged = source.judged()
     for frame in judged.frames:
         answered = frame.filter(nw.col(KIND).is_in(ANSWERED)).select("run", INDEX, "answer")
         rows = collect(answered, judged.label)
         at = rows["run"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
-        hashed = rows["answer"].cast(pl.String).hash(1).to_numpy() | np.uint64(1)
-        hashes[at, rows[INDEX].cast(pl.Int64).to_numpy()] = hashed
-    return hashes
+        answers[at, rows[INDEX].cast(pl.Int64).to_numpy()] = rows["answer"].cast(pl.String)
+    return dict(zip(evaluation.runs, answers, strict=True))
 
 
 def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
@@ -310,5 +324,4 @@ def drawn_pseudonyms(teams: Sequence[str]) -> dict[str, str]:
 def teams_of_campaign(result: CampaignResult) -> list[str]:
     """Every team that handed something in, valid or not."""
     teams = {row.team for row in result.rows} | {run.team for run in result.unranked}
-    teams |= {problem.team for problem in (*result.problems, *result.warnings) if problem.team}
-    return sorted(teams)
+    return sorted(teams | {*result.apart} - {""})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from msgspec import structs
 
 from abstain.cli import EXIT_NO, options
 from abstain.cli.command import SHOWING, Showing, command, option, working
-from abstain.cli.options import Input, reads
+from abstain.cli.options import Input, is_typed, reads
 from abstain.errors import UsageError, plural, shown
 from abstain.report.view import FORMATS, Format
 
@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
 )
 @option("--blind", "Write nothing that gives the gold away.")
+@option(
+    "--organiser DIR",
+    "Write a folder for the organiser alone too: problems, notes, paths, every name.",
+)
+@option("--letters DIR", "Write a text to send to each team: what was received, what is wrong.")
+@option("--secret ATTR", "Hide its slices where --blind hides the gold. Repeatable.", multiple=True)
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",
@@ -46,17 +52,23 @@ if TYPE_CHECKING:
     "drawn and written to it).",
 )
 @option("--reveal", "Let the pages of --teams show the gold and who is who.")
-@option("--references/--no-references", "Show reference runs in the leaderboard.", default=True)
+@option("--references/--no-references", "List reference runs (oracle, blank, …) in tables.")
 @options.interval
 @options.level()
 @options.seed("The seed of the random reference run.")
 @options.output(
-    "The folder to write. If that fails, no partial folder is left.",
+    "The folder to write: all of it may be published. If that fails, no partial folder is left.",
     "DIR",
     writes=False,
     required=True,
 )
 @options.force("Replace the folder.")
+@option(
+    "--language CODE",
+    "A language that the campaign offered, to list even without a run. Repeatable.",
+    to="languages",
+    multiple=True,
+)
 @option("--title TEXT", "The title of the page.", default="Campaign", section=SHOWING)
 @option(
     "-f --format",
@@ -77,6 +89,8 @@ def campaign(
     skip_invalid: bool,
     max_runs: int | None,
     blind: bool,
+    organiser: str | None,
+    letters: str | None,
     teams: str | None,
     pseudonyms: str | None,
     reveal: bool,
@@ -84,15 +98,17 @@ def campaign(
 ) -> None:
     """Write what an overview paper needs to a folder: tables, a summary, results, a page.
 
-    A folder or a zip archive stands for the runs in it. Exit code 1 where runs were left out.
+    A folder or a zip archive stands for the runs in it, the folder of a season for its gold, its
+    runs and what its ledger knows of them. Exit code 1 where runs were left out.
 
     \b
     abstain campaign gold.xml runs/*.xml -o overview --runs-info runs.csv
     abstain campaign gold.xml submissions -o blind --skip-invalid --blind --teams pages
     """
+    from abstain.features.campaign import view
     from abstain.features.campaign.analysis import opened_campaign
     from abstain.features.campaign.blind import blinded, held_back
-    from abstain.features.campaign.view import TEAMS, whole_folder_free, write_teams
+    from abstain.runs.season import STATUS
 
     if blind and reveal:
         raise UsageError("--blind and --reveal exclude each other")
@@ -100,30 +116,42 @@ def campaign(
         raise UsageError("--reveal needs --teams")
     if pseudonyms and not (teams or blind):
         raise UsageError("--pseudonyms needs --teams or --blind")
-    whole_folder_free(output, force=force)
-    if teams is not None:
-        whole_folder_free(Path(teams), force=force, marker=TEAMS)
-    paths = {"--teams": teams, "-o": output, "--pseudonyms": pseudonyms}
-    for (one, a), (other, b) in combinations(paths.items(), 2):
-        if a is not None and b is not None and Path(a).absolute() == Path(b).absolute():
+    folders: dict[str, Path | str | None] = {"-o": output, "--organiser": organiser}
+    folders |= {"--teams": teams, "--letters": letters}
+    named = [*folders.items(), ("--pseudonyms", pseudonyms)]
+    paths = {name: Path(path).absolute() for name, path in named if path is not None}
+    for folder in (each for each in folders.values() if each is not None):
+        view.whole_folder_free(Path(folder), force=force)
+    for (one, a), (other, b) in permutations(paths.items(), 2):
+        if a == b:
             raise UsageError(f"{one} and {other} name the same path, expected two")
+        if b in a.parents:
+            raise UsageError(f"{one} lies in the folder of {other}, expected a place beside it")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
-        runs, reading = inputs.runs, inputs.reading
+        runs, season = inputs.runs, inputs.season
+        if season is not None:
+            how |= {name: value for name, value in season.options.items() if not is_typed(name)}
+            how["runs_info"] = season.info(how["runs_info"])
+            runs, skip_invalid = season.runs(*STATUS), True
         evaluation, checked = opened_campaign(
-            inputs.gold, runs, reading, how["runs_info"], skip_invalid, max_runs
+            inputs.gold, runs, inputs.reading, how["runs_info"], skip_invalid, max_runs
         )
         result = evaluation.campaign(by=by or None, checked=checked, progress=progress, **how)
     held = held_back(evaluation, result) if blind or (teams and not reveal) else {}
     other_names = None if pseudonyms is None else _pseudonyms(pseudonyms, result)
     if teams is not None:
         with working("writing the teams' pages…"):
-            codes = zip(evaluation.runs, evaluation.data.codes, strict=True)
-            revealed = dict(codes) if reveal else None
-            write_teams(
+            revealed = evaluation if reveal else None
+            view.write_teams(
                 result, teams, pseudonyms=other_names, revealed=revealed, held=held, force=force
             )
+    if letters is not None:
+        view.write_letters(result, letters, force=force)
     command = f"{context.obj or 'abstain campaign'} -o overview"
+    if organiser is not None:
+        whole = structs.replace(result, command=command)
+        view.write_campaign(whole, organiser, organiser=True, force=force)
     if blind:
         command, result = "", blinded(result, other_names, held)
     write(result, output, Showing(format=format, command=command), force=force)
@@ -131,7 +159,7 @@ def campaign(
         click.echo(f"run {shown(run)} is held back until the gold is public: {why}", err=True)
     if checked is not None and checked.skipped:
         count = plural(len(checked.skipped), "run was", "runs were")
-        where = "each team's folder" if blind else f"{output}/problems.csv"
+        where = f"{organiser}/problems.csv" if organiser else "--organiser DIR"
         click.echo(f"{count} left out for problems: {where} lists them", err=True)
         raise click.exceptions.Exit(EXIT_NO)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
@@ -17,6 +17,7 @@ from abstain.measures import count_measure
 from abstain.outcomes import RIGHT, Counts, CountsArray
 from abstain.report.grid import Cell, CellKind, Column, Grid
 from abstain.report.view import measure_summary
+from abstain.runs.corrections import NOBODY, Correction
 from abstain.runs.gold import slices_of
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ class Overview:
             for run in (*result.unranked, *result.references)
         }
         """Reference runs and runs without a rank: counts overall, and by slice."""
+        hidden = () if result.with_references else {run.name for run in result.references}
+        self.beside = {name: k for name, k in self.baselines.items() if name not in hidden}
+        """Those that tables list."""
+        self.what = "ranked run" if result.apart or result.unranked else "run"
+        """What sentences call the runs that they count."""
 
     @cached_property
     def total(self) -> Counts:
@@ -80,19 +86,21 @@ class Overview:
 
     @property
     def hardness(self) -> str:
-        """How many questions were right in no run, in every run, and in how many at the median."""
+        """How many questions were right in some run, none or all, and how often at the median."""
         right, runs = self.tried[0], len(self.runs)
-        nobody, everybody = int((right == 0).sum()), int((right == runs).sum())
+        some, everybody = int((right > 0).sum()), int((right == runs).sum())
         return (
-            f"{plural(nobody, 'question was', 'questions were')} right in no run "
-            f"({100 * nobody / len(right):.1f} %), {everybody} in every run; the median question "
-            f"was right in {np.median(right):g} of {plural(runs, 'run')}."
+            f"{plural(some, 'question was', 'questions were')} right in at least one {self.what} "
+            f"({100 * some / len(right):.1f} %), {len(right) - some} in none, {everybody} in every "
+            f"{self.what}; the median question was right in {np.median(right):g} of "
+            f"{plural(runs, self.what)}."
         )
 
     @cached_property
     def pairs(self) -> Pairs | None:
         rows = [row.pairs for row in self.result.rows]
-        twins = None if None in rows else twins_of(self.questions)
+        gone = taken_out(self.result.corrections)
+        twins = None if None in rows else twins_of(self.questions, gone)
         if twins is None:
             return None
         main, auxiliary, joined = twins
@@ -127,6 +135,13 @@ class Pairs:
         slices = slices_of(self.attributes, attribute)
         return {value: slices.slice_of == at for at, value in enumerate(slices.names)}
 
+    def mean_increase(self, chosen: Marks) -> float | None:
+        """The mean increase in percent, over the chosen pairs where right responses increased."""
+        before, after = self.main_right[chosen], self.auxiliary_right[chosen]
+        more = (after > before) & (before > 0)
+        gains = 100 * (after[more] - before[more]) / before[more]
+        return float(gains.mean()) if gains.size else None
+
     def counts(self, chosen: Marks) -> PairCounts:
         """Right responses over all runs in the chosen pairs."""
         main, auxiliary = self.main_right[chosen], self.auxiliary_right[chosen]
@@ -146,9 +161,11 @@ class PairCounts(NamedTuple):
     pairs: int
 
 
-def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:
+def fourfold_of(
+    questions: pl.DataFrame, codes: npt.NDArray[np.uint8], gone: Sequence[str] = ()
+) -> IntArray | None:
     """For each run how many pairs it had both right, main only, auxiliary only, neither."""
-    twins = twins_of(questions)
+    twins = twins_of(questions, gone)
     if twins is None:
         return None
     a, b = codes[:, twins[0]] == RIGHT, codes[:, twins[1]] == RIGHT
@@ -156,14 +173,19 @@ def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArr
     return np.asarray(four.sum(axis=1), np.int64)
 
 
+def taken_out(corrections: Iterable[Correction]) -> list[str]:
+    """The questions that count for nobody: an auxiliary question of one of them has no twin."""
+    return [each.question for each in corrections if each.correction == NOBODY]
+
+
 def twins_of(
-    questions: pl.DataFrame,
+    questions: pl.DataFrame, gone: Sequence[str] = ()
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pl.DataFrame] | None:
     """The positions of main questions and of their auxiliary twins, and the twins themselves."""
     if "auxiliary_of" not in questions.columns:
         return None
     indexed = questions.with_columns(pl.int_range(pl.len()).alias("at"))
-    twins = indexed.filter(AUXILIARY)
+    twins = indexed.filter(AUXILIARY & ~pl.col("auxiliary_of").is_in(gone))
     if twins.is_empty():
         return None
     known = indexed.select(pl.col("question").alias("auxiliary_of"), pl.col("at").alias("main"))
@@ -193,8 +215,7 @@ ATTRIBUTES = {
     "source": "the language of the questions",
     "target": "the language of the documents",
     "language": "the language of the questions, from the run's id",
-    "status": "official runs are ranked; late and unofficial runs are not ranked and are left out "
-    "of every mean",
+    "status": "official runs are ranked; others are not, and are left out of every mean",
     "team": "who handed the run in: by the table of runs, its folder or its id",
     "test": "a reading test: a text with its questions",
     "type": "what kind of thing is asked for",
@@ -204,7 +225,7 @@ ATTRIBUTES = {
 
 PLAIN = ("#", "run", "right", "wrong", "questions", "runs", "question", "topic", "text", "type")
 """Columns that need no line in a legend."""
-NO_ANSWER = "left without an answer (NoA; in QA4MRE's overviews: unanswered)"
+NO_ANSWER = "left without an answer (NoA)"
 BLANKS = "blanks by the answer that was held back: right, wrong or none"
 BEST = "the best {measure} of a run, and whose it is"
 OVER_RUNS = "of {measure} over the runs"
@@ -239,13 +260,13 @@ MEANINGS: dict[CellKind, dict[str, str]] = {
         "mean without": "the mean {measure} of the runs that do not",
         "difference": "the first mean or score minus the second",
     },
-    "percent": dict.fromkeys(("right %", "unanswered %"), "of all responses"),
+    "percent": dict.fromkeys(("right %", "blank %"), "of all responses"),
     "count": {
         "answered": "right and wrong together",
         "right": "answered right",
         "wrong": "answered wrong",
-        **dict.fromkeys(("unanswered", "blank"), NO_ANSWER),
-        **dict.fromkeys(("unans. right", "unans. wrong", "unans. empty"), BLANKS),
+        "blank": NO_ANSWER,
+        **dict.fromkeys(("blank (right)", "blank (wrong)", "blank (empty)"), BLANKS),
         "tests passed": "reading tests with the pass mark or more",
         **dict.fromkeys(("questions", "runs", "teams"), HOW_MANY),
         "both right": "pairs of a main and an auxiliary question with both right",

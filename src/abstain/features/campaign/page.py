@@ -48,6 +48,7 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
         lines[1],
         _sections(c, known, campaign_figures(c), lines),
         ("ranked by", result.measure),
+        ("SHA-256 of the gold", result.sha256.get("gold")),
         ("pass mark", result.test_by and f"{result.pass_mark:g}"),
         *_tested(c),
         about=result.about,
@@ -102,25 +103,25 @@ def _leaderboard(c: Overview, table: PageTable) -> PageTable:
 def slice_variants(c: Overview, grid: Grid, attributes: list[str]) -> Iterator[Variant]:
     """The leaderboard over each slice of the questions that some attributes make."""
     column = {head.name: i for i, head in enumerate(grid.columns)}
-    place = {name: i for i, name in enumerate([*c.runs, *c.baselines])}
+    place = {name: i for i, name in enumerate([*c.runs, *c.beside])}
     order = [place[str(row[column["run"]])] for row in grid.rows]
     higher = c.measure.higher_is_better
     for attribute in attributes:
-        extra = [parts[attribute].table for _, parts in c.baselines.values()]
+        extra = [parts[attribute].table for _, parts in c.beside.values()]
         counts = CountsArray(np.stack([*c.sliced[attribute].table, *extra]))
         scores = c.measure(counts)
         outcomes = np.stack([counts.right, counts.wrong, counts.unanswered], axis=-1)
         three = np.round(outcomes.astype(float), 2)[order]
         for part, name in enumerate(c.slices[attribute].names):
             ranks = places(scores[: len(c.runs), part], higher_is_better=higher)
-            right, wrong, unanswered = three[:, part].T.tolist()
+            right, wrong, blank = three[:, part].T.tolist()
             cells: dict[str, list[Cell]] = {
                 "#": [[*ranks, *[""] * len(extra)][i] for i in order],
                 str(c.measure): scores[order, part].tolist(),
-                "outcomes": [*zip(right, wrong, unanswered, strict=True)],
+                "outcomes": [*zip(right, wrong, blank, strict=True)],
                 "right": right,
                 "wrong": wrong,
-                "unanswered": unanswered,
+                "blank": blank,
             }
             yield Variant(attribute, name, {column[n]: cells[n] for n in cells})
 
@@ -154,8 +155,10 @@ def _sections(
     asked.decks = [] if c.result.blind else question_decks(c)
     by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"
     spoken = "languages first_runs"
+    changed = "corrections_ranks corrections"
     return [
-        *(first, section("problems", "Problems of submissions", "", "problems"), rewards),
+        *(first, section("corrections", "Corrections after submission", "", changed)),
+        *(section("problems", "Problems of submissions", "", "problems"), rewards),
         section("reading", "Reading tests", "tests", "reading", "tests over_test"),
         section("topics", "Topics", "topics", "over_topic", "topics"),
         section("types", "Kinds of question", "types", "subsets", by_type, short="Kinds"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -18,13 +19,17 @@ from abstain.features.campaign.overview import (
     grid_of,
     safe,
 )
-from abstain.features.campaign.result import FirstRun
+from abstain.features.campaign.result import LEFT_OUT, FirstRun
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
 from abstain.runs.faults import Problem
-from abstain.runs.run_names import parse_run_name
+from abstain.runs.run_names import OFFICIAL, RunsInfo, parse_run_name, teams_of
 from abstain.stats.hypotheses import difference_of_groups
 from abstain.stats.orderings import over_runs
+
+if TYPE_CHECKING:
+    from abstain.features.validate.result import ValidateResult
+    from abstain.runs.evaluation import Evaluation
 
 SEPARATOR = "|"
 """Separates the techniques of a run in one cell."""
@@ -32,6 +37,47 @@ MOST_TEAMS = 30
 """Teams that a matrix of techniques has columns for."""
 MOST_GROUPS, MOST_TECHNIQUES = 30, 200
 NOT_TECHNIQUES = ("team", "number", "first_run", "status")
+UNSHOWN = (
+    *("run", "team", "align", "email", "e-mail", "mail", "contact", "file", "path", "directory"),
+    *("note", "notes", "comment", "comments", "remark", "remarks"),
+)
+"""Columns of the table of runs that group nothing: some are meant for the organiser alone."""
+
+
+def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
+    """What is known of each run: its id taken apart, its folder, the caller's table."""
+    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
+    parsed = {run: parse_run_name(run) for run in evaluation.runs}
+    named = [name for name in table.frame.columns if name.casefold() not in UNSHOWN]
+    listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
+    known: dict[str, dict[str, str | None]] = {}
+    for run, team in teams.items():
+        p, facts = parsed[run], dict[str, str | None]()
+        if any(teams.values()):
+            facts["team"] = team.name if team else None
+        if any(parsed.values()):
+            facts["number"] = f"{p.number:02d}" if p else None
+            facts["language"] = p.source if p else None
+            facts["first_run"] = ("01" if p.number == 1 else "others") if p else None
+        facts = {name: text for name, text in facts.items() if name not in named}
+        known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
+    return known
+
+
+def runs_apart(
+    status: Mapping[str, str],
+    info_of: Mapping[str, Mapping[str, str | None]],
+    checked: ValidateResult | None,
+) -> dict[str, dict[str, int]]:
+    """How many runs of each team have no rank, by reason."""
+    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
+    if checked is not None:
+        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
+        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
+    counts: dict[str, dict[str, int]] = {}
+    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
+        counts.setdefault(team, {})[why] = n
+    return counts
 
 
 def participant_tables(c: Overview) -> Iterator[PageTable]:
@@ -97,26 +143,22 @@ def _languages(c: Overview) -> Iterator[PageTable]:
     known = sorted({*pairs} - {("", "")})
     if not known:
         return
-    teams = [{c.teams[i] for i, of_run in enumerate(pairs) if of_run == pair} for pair in known]
-    cells: dict[str, list[Any]] = {
-        "source": [source for source, _ in known],
-        "target": [target for _, target in known],
-        "runs": [pairs.count(pair) for pair in known],
-        "teams": [len(members) for members in teams],
-    }
-    yield PageTable(
-        "languages",
-        "Languages",
-        "Runs and teams by the language of the questions and that of the documents.",
-        grid_of(c, cells),
-    )
+    sources, targets = (sorted({*names, *c.result.languages}) for names in zip(*known, strict=True))
+    cells: dict[str | Column, list[Any]] = {"source": sources}
+    for target in targets:
+        head = Column(f"to {target}", "count", means="runs over documents in this language")
+        cells[head] = [pairs.count((source, target)) for source in sources]
+    of = [[i for i, pair in enumerate(pairs) if pair[0] == source] for source in sources]
+    cells |= {"runs": [*map(len, of)], "teams": [len({c.teams[i] for i in some}) for some in of]}
+    text = "Runs by the language of the questions and that of the documents."
+    yield PageTable("languages", "Languages", text, grid_of(c, cells))
     yield _by_language(c, [source for source, _ in pairs])
 
 
 def _by_language(c: Overview, languages: list[str]) -> PageTable:
     """Runs and baselines from the best, each score in the column of its language."""
     names = sorted({*languages} - {""})
-    references = [reference.name for reference in c.result.references]
+    references = [reference.name for reference in c.result.references]  # the overview has them too
     scores = [*c.scores.tolist(), *(c.measure(c.baselines[name][0]) for name in references)]
     order = from_the_best(c, np.array(scores))
     spoken = [*({language} for language in languages), *({*names} for _ in references)]
@@ -156,24 +198,26 @@ def _first_runs(c: Overview) -> PageTable:
 def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
     """For each technique of a list who used it, and the mean with and without it."""
     columned = sorted(set(c.teams)) if len(set(c.teams)) <= MOST_TEAMS else []
-    used = [
-        {part.strip() for part in (text or "").split(SEPARATOR)} - {""}
-        for text in c.info[attribute]
-    ]
+    used: list[dict[str, str]] = []
+    for text in c.info[attribute]:
+        marks = (part.partition(":") for part in (text or "").split(SEPARATOR))
+        used.append(
+            {name.strip(): words.strip() or "×" for name, _, words in marks if name.strip()}
+        )
     names = sorted(set().union(*used))
     if len(names) > MOST_TECHNIQUES:
         return
     rows: list[list[Cell]] = []
     for name in names:
         inside = np.array([name in techniques for techniques in used])
-        users = {c.teams[i] for i in np.flatnonzero(inside)}
+        users = {c.teams[i]: used[i][name] for i in np.flatnonzero(inside)[::-1]}
         numbers = difference_of_groups(c.scores, inside, c.teams, c.result.level)
-        marks = ("×" if team in users else "" for team in columned)
-        rows.append([name, int(inside.sum()), len(users), *numbers, *marks])
+        told = (users.get(team, "") for team in columned)
+        rows.append([name, int(inside.sum()), len(users), *numbers, *told])
     heads = [
         Column(attribute, means="as in the table of runs"),
         *columns(c, "runs", "teams", "mean with", "mean without", "difference", "low", "high"),
-        *(Column(f"team {team}", means="× where the team used it") for team in columned),
+        *(Column(f"team {team}", means="× or words where the team used it") for team in columned),
     ]
     yield PageTable(
         f"techniques_{safe(attribute)}",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import numpy as np
 
+from abstain.features.campaign.corrections import Moved
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
@@ -15,11 +18,16 @@ from abstain.outcomes import COUNTED, MOST
 from abstain.registry import view_of
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Number, Result
+from abstain.runs.corrections import Correction
 from abstain.runs.faults import Problem
 
 if TYPE_CHECKING:
     import polars as pl
 
+LUCK = "random (expected)"
+"""The one baseline that the test set itself gives."""
+YARDSTICKS = (LUCK, "none of the above")
+"""References that sentences and editions compare with."""
 MAIN = "on main questions, or on all questions if none are auxiliary"
 ENDS = "the ends of a {level:.4g} % interval"
 
@@ -71,8 +79,12 @@ class ReferenceRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Breakdowns × outcomes × slices."""
 
 
+NO_ANSWERS, LEFT_OUT = "without answers", "left out for problems"
+"""Why a run has no rank, beside the statuses of the table of runs."""
+
+
 class UnrankedRun(ReferenceRun, frozen=True, kw_only=True, omit_defaults=True):
-    """A run that is scored but neither ranked nor averaged: late or unofficial."""
+    """A run that is scored but neither ranked nor averaged: late, unofficial, without answers."""
 
     status: str
     info: dict[str, str | None] = {}
@@ -149,6 +161,12 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     title: str = "Campaign"
     about: str = ""
+    secret: tuple[str, ...] = ()
+    """Attributes whose slices a blind phase hides."""
+    sha256: dict[str, str] = {}
+    """Of the file of each run, and of the gold."""
+    languages: tuple[str, ...] = ()
+    """Languages that the campaign offered, even if no run used them."""
     measure: str
     pass_mark: float
     seed: int = 0
@@ -160,10 +178,19 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     questions: Questions
     breakdowns: tuple[Breakdown, ...] = ()
     references: tuple[ReferenceRun, ...] = ()
+    """All, or only those that sentences and editions compare with."""
+    with_references: bool = False
+    """Whether tables list reference runs."""
     unranked: tuple[UnrankedRun, ...] = ()
-    """Late and unofficial runs, which are scored but stand outside of ranks and averages."""
+    """Late and unofficial runs, and those without an answer: outside of ranks and averages."""
+    apart: dict[str, dict[str, int]] = {}
+    """For each team (empty where unknown) how many of its runs have no rank, by reason."""
     withdrawn: tuple[str, ...] = ()
     """Runs that were taken back: they are not scored."""
+    corrections: tuple[Correction, ...] = ()
+    """Questions that were corrected after submission."""
+    moved: tuple[Moved, ...] = ()
+    """The ranked runs with and without these corrections."""
     first_runs: tuple[FirstRun, ...] = ()
     """Each team's run 01 against its best other run, on main questions."""
     problems: tuple[Problem, ...] = ()
@@ -191,6 +218,16 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         """A table of the overview by the name of its file; the leaderboard is the main one."""
         frame: pl.DataFrame = view_of(self).frame(table)
         return frame
+
+    def save(self, path: str | os.PathLike[str], *, organiser: bool = False) -> None:
+        """As every result; a name without an ending is a folder to publish, or the organiser's."""
+        view_of(self).save(Path(path), organiser=organiser)
+
+    def letters(self) -> dict[str, str]:
+        """A text for each team: what was received, what is wrong, how to mend it."""
+        from abstain.features.campaign.public import letters
+
+        return letters(self)
 
     def check(self) -> None:
         """Every list has a place for each run, slice or question, and counts are numbers."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from abstain.errors import plural, some_of
+from abstain.features.campaign.corrections import correction_sentence
 from abstain.features.campaign.overview import ROLE, Overview
-from abstain.features.campaign.result import Stability
+from abstain.features.campaign.result import LEFT_OUT, Stability
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.words import distinct_from, verdict
 from abstain.report.charts import (
@@ -25,6 +27,7 @@ from abstain.report.leaderboard import decision_figure
 from abstain.report.page import Figure
 from abstain.report.result import places
 from abstain.report.view import first_few, listed
+from abstain.runs.run_names import WITHDRAWN
 from abstain.stats.orderings import above, at_least, over_runs, same
 
 MOST_RUNS, MOST_DOTS, MOST_TESTS, MOST_TOPICS = 60, 300, 80, 30
@@ -36,6 +39,7 @@ def sentences(c: Overview) -> Iterator[str]:
     yield _what_was_run(c)
     yield _best(c)
     yield from _set_apart(c)
+    yield from correction_sentence(c)
     if c.result.comparison is not None:
         yield from verdict(c.result.comparison)
     elif len(c.runs) > 1 and not c.result.blind:
@@ -51,7 +55,7 @@ def sentences(c: Overview) -> Iterator[str]:
 
 
 def _what_was_run(c: Overview) -> str:
-    text = plural(len(c.runs), "run")
+    text = plural(len(c.runs), c.what)
     if teams := len({*c.info.get("team", ())} - {None}):
         text += f" of {plural(teams, 'team')}"
     text += f" responded to {plural(c.questions.height, 'question')}"
@@ -65,7 +69,7 @@ def _what_was_run(c: Overview) -> str:
 def _best(c: Overview) -> str:
     k, score = c.overall[0], c.scores[0]
     if np.isnan(score):
-        return f"No run has a {c.measure}: {c.measure.why_undefined(k)}."
+        return f"No {c.what} has a {c.measure}: {c.measure.why_undefined(k)}."
     text = (
         f"The best run is {c.runs[0]} with a {c.measure} of {score:.2f} ({k.right:,} right, "
         f"{k.wrong:,} wrong, {k.unanswered:,} blank)"
@@ -84,16 +88,26 @@ def _best(c: Overview) -> str:
 
 
 def _set_apart(c: Overview) -> Iterator[str]:
-    """Runs that are not ranked, withdrawn or left out, and what is odd about runs."""
+    """Runs that have no rank, teams that have none, and what is odd about runs."""
     result = c.result
-    apart = {"withdrawn and not scored": result.withdrawn}
-    apart[f"left out for {plural(len(result.problems), 'problem')}"] = result.skipped
-    for status in dict.fromkeys(run.status for run in result.unranked):
-        names = tuple(run.name for run in result.unranked if run.status == status)
-        apart[f"{status}: scored without a rank and left out of every average"] = names
-    for why, runs in apart.items():
-        if runs:
-            yield f"{plural(len(runs), 'run was', 'runs were')} {why} ({some_of(runs)})."
+    names: dict[str, Sequence[str]] = {}
+    for run in result.unranked:
+        names[run.status] = [*names.get(run.status, ()), run.name]
+    names |= {WITHDRAWN: result.withdrawn, LEFT_OUT: result.skipped}
+    counts = Counter(dict.fromkeys(names, 0))
+    for reasons in result.apart.values():
+        counts.update(reasons)
+    kinds = [
+        f"{n or ''} {why}{f' ({some_of(names[why])})' if names.get(why) else ''}".strip()
+        for why, n in counts.items()
+        if n or names.get(why)
+    ]
+    if kinds:
+        yield f"Runs without a rank, which are in no pair, group or average: {listed(kinds)}."
+    for team, reasons in result.apart.items():
+        if team and team not in c.teams:
+            whys = [f"{n or ''} {why}".strip() for why, n in reasons.items()]
+            yield f"Team {team} has no ranked run ({listed(whys)})."
     for warning in result.warnings:
         yield f"{warning.message[:1].upper()}{warning.message[1:]}."
 
@@ -108,8 +122,8 @@ def _spread(c: Overview) -> Iterator[str]:
         yield f"{c.measure} is undefined for {whom}: {why}."
     mean, median, deviation = over_runs(c.scores).values()
     yield (
-        f"Over {'the other' if lacking else 'all'} runs the mean {c.measure} is {mean:.2f}, the "
-        f"median {median:.2f}, the standard deviation {deviation:.2f}."
+        f"Over {'the other' if lacking else 'all'} {c.what}s the mean {c.measure} is {mean:.2f}, "
+        f"the median {median:.2f}, the standard deviation {deviation:.2f}."
     )
 
 
@@ -120,7 +134,7 @@ def _references(c: Overview) -> Iterator[str]:
     ):
         if name in c.baselines and not np.isnan(value := c.measure(c.baselines[name][0])):
             beat = int(above(c.scores, value).sum())
-            yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), 'run')} beat it."
+            yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), c.what)} beat it."
 
 
 def _tests(c: Overview) -> Iterator[str]:
@@ -133,7 +147,7 @@ def _tests(c: Overview) -> Iterator[str]:
     most = f", and {whom} passed the most ({best})" if best else ""
     yield (
         f"A test is passed with a {c.measure} of {c.result.pass_mark:g}: "
-        f"{plural(passed.count(0), 'run')} passed none of the {tests}{most}."
+        f"{plural(passed.count(0), c.what)} passed none of the {tests}{most}."
     )
 
 
@@ -154,9 +168,9 @@ def _slices(c: Overview) -> Iterator[str]:
 def _blanks(c: Overview) -> str:
     total = c.total
     if not total.unanswered:
-        return "No run left a question blank."
+        return f"No {c.what} left a question blank."
     text = (
-        f"{plural(int((c.overall.unanswered > 0).sum()), 'run')} left questions blank, "
+        f"{plural(int((c.overall.unanswered > 0).sum()), c.what)} left questions blank, "
         f"{plural(int(total.unanswered), 'response')} in all "
         f"({100 * total.unanswered / total.n:.1f} %)"
     )
@@ -182,16 +196,22 @@ def _pairs(c: Overview) -> Iterator[str]:
     yield (
         f"On average, {abs(more):.2f} {'fewer' if more < 0 else 'more'} runs get the auxiliary "
         f"question right than its main question ({100 * abs(more) / len(c.runs):.2f} % of the "
-        f"{plural(len(c.runs), 'run')})."
+        f"{plural(len(c.runs), c.what)})."
     )
+    parts = {"": c.pairs.everything, **c.pairs.levels("simplified")}
+    rises = {name: c.pairs.mean_increase(inside) for name, inside in parts.items()}
+    if (rise := rises.pop("")) is not None:
+        each = [f"{name} {more:.2f} %" for name, more in rises.items() if more is not None]
+        by = f" ({', '.join(each)})" if each else ""
+        yield f"Over the pairs where it increased, the mean increase is {rise:.2f} %{by}."
     if ROLE in c.slices:
         means = over_runs(c.slice_scores[ROLE])["mean"].tolist()
         mean = dict(zip(c.slices[ROLE].names, means, strict=True))
         change = mean.get("auxiliary", np.nan) - mean.get("main", np.nan)
         if not np.isnan(change):
             yield (
-                f"Over all runs the mean {c.measure} is {mean['main']:.2f} on main questions and "
-                f"{mean['auxiliary']:.2f} on auxiliary ones, a change of {change:+.2f}."
+                f"Over all {c.what}s the mean {c.measure} is {mean['main']:.2f} on main questions "
+                f"and {mean['auxiliary']:.2f} on auxiliary ones, a change of {change:+.2f}."
             )
 
 

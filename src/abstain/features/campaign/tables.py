@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
+from abstain.features.campaign.corrections import correction_tables
 from abstain.features.campaign.overview import (
     ATTRIBUTES,
     PLAIN,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
-COUNTED = ("answered", "right", "wrong", "unanswered")
-SPLIT = ("unans. right", "unans. wrong", "unans. empty")
+COUNTED = {"answered": "answered", "right": "right", "wrong": "wrong", "blank": "unanswered"}
+SPLIT = ("blank (right)", "blank (wrong)", "blank (empty)")
 STATISTICS = {"median": "median", "mean": "mean", "standard deviation": "st. dev."}
 """What sums scores up, with the headings."""
 
@@ -59,6 +60,7 @@ def all_tables(c: Overview) -> list[PageTable]:
     if not c.result.blind:
         tables.append(question_table(c))
     tables += participant_tables(c)
+    tables += correction_tables(c)
     if c.pairs:
         tables += pair_tables(c, c.pairs)
     taken: set[str] = set()
@@ -73,18 +75,17 @@ def leaderboard(c: Overview) -> PageTable:
         info = {"status": "official", **row.info}
         ranked = {"#": row.rank, "low": low, "high": high, "group": row.group}
         lines.append(_line(c, row.run, c.overall[i], passed[i], info) | ranked)
-    unranked = {run.name: run.info for run in c.result.unranked}
-    for name, (k, parts) in c.baselines.items():
+    unranked = {run.name: {**run.info, "status": run.status} for run in c.result.unranked}
+    for name, (k, parts) in c.beside.items():
         scores = c.measure(parts[c.result.test_by]) if c.result.test_by else np.zeros(0)
         reached = int(at_least(scores, c.result.pass_mark).sum())
         lines.append(_line(c, name, k, reached, unranked.get(name, {})))
     best = from_the_best(c, np.array([line[str(c.measure)] for line in lines], float))
-    text = "Outcomes of every run; reference runs are listed without a rank"
-    if c.result.unranked:
-        text += ", and so are late and unofficial runs, which are in no average"
     cells = {name: [lines[i][name] for i in best] for name in _names(c)}
     dim = {at for at, i in enumerate(best) if i >= len(c.runs)}
-    return PageTable("leaderboard", "Runs", f"{text}.", grid_of(c, cells, dim=dim))
+    apart = " Rows in italics have no rank and are in no average." * bool(dim)
+    text = f"Outcomes of every run.{apart}"
+    return PageTable("leaderboard", "Runs", text, grid_of(c, cells, dim=dim))
 
 
 def _line(
@@ -98,7 +99,8 @@ def _line(
         "high": None,
         "group": "",
         "outcomes": (k.right, k.wrong, k.unanswered),
-        **{n: getattr(k, n.replace("unans. ", "unanswered_")) for n in (*COUNTED, *SPLIT)},
+        **{column: getattr(k, name) for column, name in COUNTED.items()},
+        **{column: getattr(k, f"unanswered_{column[7:-1]}") for column in SPLIT},
         **{str(m): m(k) for m in (*map(measure, EXTRA), c.measure)},
         "tests passed": passed,
         **{name: info.get(name) or "" for name in ("team", "language", "status")},
@@ -158,7 +160,7 @@ def by_slice(c: Overview, attribute: str, name: str = "", what: str = "") -> Pag
     means = f"{c.measure} on the questions of this {what}"
     heads = [Column(value, "score", means=means) for value in c.slices[attribute].names]
     grid = _summed_up(c, [*columns(c, "run", "all"), *heads], scores)
-    for reference, (k, parts) in c.baselines.items():
+    for reference, (k, parts) in c.beside.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
     return PageTable(name, f"{c.measure} by {what}", sizes_text(c.slices[attribute]), grid)
@@ -207,7 +209,7 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     s, scores = c.slices[attribute], c.slice_scores[attribute]
     total = CountsArray(c.sliced[attribute].table.sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        right, unanswered = (100 * share / total.n for share in (total.right, total.unanswered))
+        right, blank = (100 * share / total.n for share in (total.right, total.unanswered))
     best = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
     best_scores = scores[best, np.arange(len(best))]
     mean, median, deviation = over_runs(scores).values()
@@ -215,7 +217,7 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
         attribute_column(attribute, "questions"): np.array(s.names, object),
         "questions": s.sizes,
         "right %": right,
-        "unanswered %": unanswered,
+        "blank %": blank,
         "mean": mean,
         "median": median,
         "st. dev.": deviation,

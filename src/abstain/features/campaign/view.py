@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +16,7 @@ from msgspec.structs import replace
 from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.campaign.blind import (
     SMALL_SLICES,
+    answers_of,
     blinded,
     guarded,
     safe_breakdowns,
@@ -25,6 +25,7 @@ from abstain.features.campaign.blind import (
 from abstain.features.campaign.overview import Overview, columns, free_name, grid_of, safe
 from abstain.features.campaign.page import campaign_page
 from abstain.features.campaign.participants import problem_grid, problem_table
+from abstain.features.campaign.public import letters, problems_of, published
 from abstain.features.campaign.result import CampaignResult
 from abstain.features.campaign.summary import campaign_figures, sentences
 from abstain.features.campaign.tables import STATISTICS, all_tables, by_slice, leaderboard
@@ -34,11 +35,12 @@ from abstain.report.charts import coloured
 from abstain.report.grid import Cell, Column, Grid, legend
 from abstain.report.page import Page, PageTable, Section, render
 from abstain.report.text_formats import markdown_text
-from abstain.report.view import ENDINGS, grid_text, policy_words, sentence
+from abstain.report.view import ENDINGS, grid_text, policy_words, score_text, sentence
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import polars as pl
+
+    from abstain.runs.evaluation import Evaluation
 
 
 class View(view.View[CampaignResult]):
@@ -54,8 +56,15 @@ class View(view.View[CampaignResult]):
 
     def tables(self, *, written: str = "", **options: Any) -> list[Grid]:
         """The leaderboard with the summary below; `written` says where the rest is."""
-        names = ("#", "run", self.result.measure, "low", "high", "group", "outcomes")
-        grid = self.whole().in_order((*names, "right", "wrong", "unanswered", "status"))
+        names = ["#", "run", self.result.measure, "low", "high", "group", "outcomes"]
+        names += ["right", "wrong", "blank", "status"]
+        grid = self.whole().in_order(names)
+        for spare in (["low", "high"], ["group"], ["status"]):  # one table, read at a glance
+            bare = grid.without_bars()
+            columns = zip(bare.columns, bare.texts(4), strict=True)
+            if sum(2 + max(map(len, (c.name, *texts))) for c, texts in columns) > WIDTH:
+                names = [name for name in names if name not in spare]
+                grid = grid.in_order(names)
         meanings = legend(grid.without_bars().columns)
         grid.notes = [
             f"Columns: {'; '.join(f'{names}: {means}' for names, means in meanings)}.",
@@ -90,15 +99,16 @@ class View(view.View[CampaignResult]):
         return coloured({name: figure.spec for name, figure in drawn.items()})
 
     def page(self) -> Page:
-        """The page for those who have no folder beside it."""
-        return campaign_page(self.overview, self.by_name.values(), in_folder=False)
+        """The page for those who have no folder beside it: what may be published."""
+        c = Overview(published(self.result))
+        return campaign_page(c, all_tables(c), in_folder=False)
 
     def save(self, path: Path, *, digits: int = 4, **options: Any) -> None:
         """As every result; a name without an ending is a folder for all that an overview needs."""
-        if path.suffix:
+        if path.suffix and not options.get("organiser"):
             super().save(path, digits=digits, **options)
         else:
-            write_campaign(self.result, path)
+            write_campaign(self.result, path, **options)
 
     def line(self) -> str:
         runs = plural(len(self.result.rows), "run")
@@ -106,19 +116,23 @@ class View(view.View[CampaignResult]):
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
-WIDEST, LONGEST = 40, 2_000
+WIDTH, WIDEST, LONGEST = 82, 40, 2_000
 """Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
-MOST_PROBLEMS = 200
-TEAMS = "teams.md"
-"""The file that tells a folder of teams' pages."""
+OURS = RESULTS, TEAMS, LETTERS = "results.json", "teams.md", "letters.md"
+"""Files that tell a folder that was written here."""
 EPOCH = 946_684_800
 """The time of files that are to tell nothing: the year 2000."""
 
 
 def write_campaign(
-    result: CampaignResult, folder: str | Path, *, force: bool = False
+    result: CampaignResult, folder: str | Path, *, organiser: bool = False, force: bool = False
 ) -> list[PageTable]:
-    """Write everything, or nothing if that fails; the tables that were written."""
+    """Write all that may be published, or all for the organiser; nothing if that fails.
+
+    Returns the tables that were written.
+    """
+    title = f"{result.title} (organiser)"
+    result = replace(result, title=title) if organiser else published(result)
     c = Overview(result)
     tables = [replace(table, filed=_endings(table.grid)) for table in all_tables(c)]
     with _new_folder(folder, blind=result.blind, force=force) as draft:
@@ -129,7 +143,7 @@ def write_campaign(
         for problems in problem_table(c):
             _write(draft / "problems.csv", grid_text(problems.grid, "csv"))
         _write(draft / "summary.md", summary_text(c))
-        _write(draft / "results.json", msgspec.json.encode(result).decode() + "\n")
+        _write(draft / RESULTS, msgspec.json.encode(result).decode() + "\n")
         _write(draft / "index.html", render(campaign_page(c, tables, in_folder=True)))
     return tables
 
@@ -139,39 +153,54 @@ def write_teams(
     folder: str | Path,
     *,
     pseudonyms: Mapping[str, str] | None = None,
-    revealed: Mapping[str, npt.NDArray[np.uint8]] | None = None,
+    revealed: Evaluation | None = None,
     held: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> None:
-    """Write a folder for each team: its page and its tables, blind unless something is revealed."""
-    with _new_folder(folder, blind=revealed is None, force=force, marker=TEAMS) as draft:
-        for name, page in Teams(result, pseudonyms, revealed, held).pages():
+    """Write a folder for each team: its page and its tables, blind unless runs are revealed."""
+    with _new_folder(folder, blind=revealed is None, force=force) as draft:
+        files = {}
+        for name, team, page in Teams(result, pseudonyms, revealed, held).pages():
+            files[team] = name
             _write(draft / name / "index.html", render(page))
             for table in (table for section in page.sections for table in section.tables):
                 _write(draft / name / f"{table.name}.csv", grid_text(table.grid, "csv"))
-        _write(draft / TEAMS, "A folder for each team, written by `abstain campaign --teams`.\n")
+        _write(draft / TEAMS, _contents("folder for", "teams", files))
+
+
+def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = False) -> None:
+    """Write a text to send to each team: `letters`."""
+    taken: set[str] = set()
+    with _new_folder(folder, blind=False, force=force) as draft:
+        files = {team: f"{free_name(safe(team) or 'team', taken)}.txt" for team in letters(result)}
+        for team, text in letters(result).items():
+            _write(draft / files[team], text)
+        _write(draft / LETTERS, _contents("letter to", "letters", files))
+
+
+def _contents(what: str, option: str, files: Mapping[str, str]) -> str:
+    lines = _bullets(f"{file}: {team}" for team, file in files.items())
+    return f"A {what} each team, written by `abstain campaign --{option}`.\n\n{lines}\n"
 
 
 @contextmanager
-def _new_folder(
-    folder: str | Path, *, blind: bool, force: bool, marker: str = "results.json"
-) -> Iterator[Path]:
+def _new_folder(folder: str | Path, *, blind: bool, force: bool) -> Iterator[Path]:
     """A folder that is written whole or not at all; a blind one tells no times."""
-    whole_folder_free(Path(folder), force=force, marker=marker)
+    whole_folder_free(Path(folder), force=force)
     with whole_folder(folder) as draft:
         yield draft
         for path in (*draft.rglob("*"), draft) if blind else ():
             os.utime(path, (EPOCH, EPOCH))
 
 
-def whole_folder_free(target: Path, *, force: bool, marker: str = "results.json") -> None:
-    """Refuse a folder that may not be written; `marker` is the file that tells a folder of ours."""
+def whole_folder_free(target: Path, *, force: bool) -> None:
+    """Refuse a folder that may not be written."""
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     if target.exists() and any(target.iterdir()):
         if not force:
             raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
-        if not (target / marker).exists():
+        if not any((target / name).exists() for name in OURS):
             raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
 
 
@@ -187,17 +216,10 @@ def _write(path: Path, text: str) -> None:
 
 def summary_text(c: Overview) -> str:
     result = c.result
-    problems = [
-        f"{f'{p.team}: ' if p.team else ''}{p.place}: {p.typed or p.message}"
-        for p in result.problems[:MOST_PROBLEMS]
-    ]
-    if (more := len(result.problems) - MOST_PROBLEMS) > 0:
-        problems.append(f"and {more:,} more: problems.csv has them all.")
     policy = "\n".join(map(markdown_text, policy_words(result.policy, result.touched)))
-    notes, heading = _bullets(map(sentence, result.notes)), "## Problems of what was handed in"
+    notes = _bullets(map(sentence, result.notes))
     blocks = [f"# {markdown_text(result.title)}", markdown_text(result.about)]
     blocks += [_bullets(sentences(c)), policy, notes]
-    blocks += [heading * bool(problems), _bullets(problems)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -207,17 +229,16 @@ def _bullets(lines: Iterable[str]) -> str:
 
 AROUND = 5
 """Places of the field that are shown above and below each of a team's places."""
-MOST_OF_A_TEAM = 500
 
 
 class Teams:
-    """The pages of all teams; unless outcomes are `revealed`, they tell no gold and no team."""
+    """The pages of all teams; unless runs are `revealed`, they tell no gold and no team."""
 
     def __init__(
         self,
         result: CampaignResult,
         pseudonyms: Mapping[str, str] | None = None,
-        revealed: Mapping[str, npt.NDArray[np.uint8]] | None = None,
+        revealed: Evaluation | None = None,
         held: Mapping[str, str] | None = None,
     ) -> None:
         self.everything, self.pseudonyms, self.revealed = result, pseudonyms, revealed
@@ -228,14 +249,14 @@ class Teams:
         breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
         self.breakdowns = [by_slice(self.c, breakdown.attribute) for breakdown in breakdowns]
 
-    def pages(self) -> Iterator[tuple[str, Page]]:
-        """The folder and the page of each team, in the order of the names shown."""
+    def pages(self) -> Iterator[tuple[str, str, Page]]:
+        """The folder, name and page of each team, in the order of the names shown."""
         taken: set[str] = set()
         teams = teams_of_campaign(self.everything)
         names = self.pseudonyms or {team: team for team in teams}
         for team in sorted(teams, key=lambda team: names[team]):
             folder = free_name(safe(names[team]) or "team", taken)
-            yield folder, self._page(team, names[team])
+            yield folder, names[team], self._page(team, names[team])
 
     def _page(self, team: str, name: str) -> Page:
         mine = [at for at, row in enumerate(self.result.rows) if row.team == team]
@@ -244,12 +265,21 @@ class Teams:
         runs |= {run.name for run in self.everything.unranked if run.team == team}
         held = [run for run in self.held if run in runs]
         files = len({p.file for p in self.result.problems if p.team == team})
-        lead = f"{plural(len(mine), 'run')} ranked"
-        lead += f", {len(late)} scored without a rank" if late else ""
-        lead += f", {len(held)} held back" if held else ""
-        lead += f"; {plural(files, 'file has', 'files have')} problems" if files else ""
+        parts = [f"{len(late)} scored without a rank" * bool(late)]
+        parts += [f"{len(held)} held back" * bool(held)]
+        parts += [f"{plural(files, 'file has', 'files have')} problems" * bool(files)]
+        tiles, lead = [], "No run of yours is ranked"
+        if mine:
+            best, c = self.result.rows[mine[0]], self.c
+            score = score_text(best.scores[self.result.measure], 2)
+            tiles = [
+                (best.rank or "–", f"rank among {plural(len(c.runs), 'run')}"),
+                (score, f"best {c.measure}"),
+            ]
+            lead = f"{best.run} has rank {best.rank or '–'} of {len(c.runs):,}"
+        lead = ", ".join(filter(None, (lead, *parts)))
         runs_shown = [self.c.runs[at] for at in mine] + late
-        parts = [self._breakdown(each, runs_shown) for each in self.breakdowns if runs_shown]
+        tables = [self._breakdown(each, runs_shown) for each in self.breakdowns if runs_shown]
         ranks = [self._runs(runs_shown, held)] if runs_shown or held else []
         field = [self._field(team)] if mine else []
         problems, questions = [*self._problems(team, runs)], [*self._questions(mine)]
@@ -257,14 +287,15 @@ class Teams:
         sections = [
             Section("runs", "Your runs", tables=ranks),
             Section("field", "The field around you", tables=field),
-            Section("breakdowns", "Your runs by breakdown", tables=parts, short="Breakdowns"),
+            Section("breakdowns", "Your runs by breakdown", tables=tables, short="Breakdowns"),
             Section("problems", wrong, tables=problems, short="Problems"),
             Section("questions", "Your responses", tables=questions),
         ]
-        return Page(f"{self.result.title}: {name}", f"{lead}.", sections=sections, digits=3)
+        title = f"{self.result.title}: {name}"
+        return Page(title, f"{lead}.", sections=sections, tiles=tiles, digits=3)
 
     def _runs(self, runs: Sequence[str], held: Sequence[str]) -> PageTable:
-        names = ["#", "run", self.result.measure, "low", "high", "right", "wrong", "unanswered"]
+        names = ["#", "run", self.result.measure, "low", "high", "right", "wrong", "blank"]
         apart = {run.name: run.status for run in self.result.unranked}
         grid = self.board.in_order(names)
         rows = {str(row[1]): row for row in grid.rows}
@@ -327,41 +358,28 @@ class Teams:
             Grid([rank_column, Column("who"), score_column], rows, dim=dim),
         )
 
+    @cached_property
+    def _answers(self) -> Mapping[str, Any]:
+        return {} if self.revealed is None else answers_of(self.revealed)
+
     def _questions(self, mine: Sequence[int]) -> Iterator[PageTable]:
-        """What became of every response of a team, with what is right."""
+        """Every answer of a team and what became of it, with what is right."""
         if self.revealed is None or not mine:
             return
         q = self.result.questions
-        words = np.array(["right", "wrong", *["unanswered"] * 4, "excluded"], object)
+        words = np.array(["right", "wrong", *["blank"] * 4, "excluded"], object)
         cells: dict[Any, list[Any]] = {"question": q.attributes["question"], "correct": q.correct}
         for run in (self.result.rows[at].run for at in mine):
-            cells[Column(run)] = words[np.minimum(self.revealed[run], 5)].tolist()
-        reading = "What is right, and what became of each of your responses."
+            codes = self.revealed.data.codes[self.revealed.runs.index(run)]
+            cells[Column(f"{run}: answer")] = self._answers[run].tolist()
+            cells[Column(run)] = words[np.minimum(codes, 5)].tolist()
+        reading = "What is right, what you answered, and what became of each of your responses."
         yield PageTable("responses", "Your responses", reading, grid_of(self.c, cells))
 
     def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
-        """A team's validation report, without a word on other teams."""
-        problems = [p for p in self.result.problems if p.team == team]
-        warnings = [p for p in self.result.warnings if p.team == team or p.run in runs]
-        shown = (
-            [
-                replace(p, typed="", message=_without_others(p.typed or p.message, p.kind, runs))
-                for p in some[:MOST_OF_A_TEAM]
-            ]
-            for some in (problems, warnings)
-        )
-        grid = problem_grid(self.c, *shown)
+        """A team's validation report."""
+        grid = problem_grid(self.c, *problems_of(self.result, team, runs))
         if grid.rows:
             reading = "A run with a problem is not scored; a warning changes nothing."
             grid = grid.in_order(("place", "what is wrong", "severity", "kind"))
             yield PageTable("problems", "Problems", reading, grid)
-
-
-def _without_others(message: str, kind: str, runs: set[str]) -> str:
-    """A message without other teams' files and runs, and without options beside a question."""
-    if kind == "shared run id":
-        message = re.sub(r" \(first: .*\)", "", message)
-    if kind == "identical runs":
-        message, _, other = message.partition(" as run ")
-        message += f" as run {other}" if other.strip("'") in runs else " as a run of another team"
-    return re.sub(r" \(its options: .*\)", "", message)

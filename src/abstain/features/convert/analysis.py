@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-import msgspec
 import narwhals as nw
 import polars as pl
 from msgspec.structs import replace
@@ -93,10 +92,6 @@ def convert(
     if table.cluster in frame.columns:
         frame, note = _with_cluster(frame, str(table.cluster), str(target))
         notes.append(note)
-    if to_format in ("csv", "tsv") and frame.schema.get("option_texts") == pl.List:
-        # JSON, since free text may hold any separator
-        cells = [msgspec.json.encode(item).decode() for item in frame["option_texts"].to_list()]
-        frame = frame.with_columns(pl.Series("option_texts", cells))
     write_table(frame, Path(target), format=to_format)
     return Converted(frame.height, tuple(notes))
 

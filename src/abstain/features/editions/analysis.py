@@ -13,25 +13,30 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
+from abstain.features.campaign.analysis import campaign_of_files
 from abstain.features.campaign.overview import Overview
 from abstain.features.campaign.result import CampaignResult
 from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
 from abstain.features.score.result import ScoreResult
 from abstain.io.frames import collect, into_lazy, open_table, require
+from abstain.io.tables import format_of_name
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import COUNTED, CountsArray
 from abstain.report.result import load, number
 from abstain.runs.gold import cluster_numbers, natural_key
 from abstain.runs.run_names import parse_run_name
+from abstain.runs.season import is_season
 from abstain.stats.delta_method import THREE, influence, one_run
 from abstain.stats.hypotheses import Mean
 from abstain.stats.intervals import check_level
-from abstain.stats.orderings import over_runs
+from abstain.stats.orderings import at_least, over_runs
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,6 +47,10 @@ BASELINES = ("random (expected)", "none of the above")
 ALL = "all"
 """The row of registrations that is of no single edition."""
 UNKNOWN = "has no results per question, so there is no test against it"
+NOT_AN_EDITION = (
+    "an edition is a folder that `abstain campaign GOLD RUN… -o FOLDER` wrote, a saved result or "
+    "a table with columns such as all runs, best runs, right %, unanswered %"
+)
 ALONE = "has a single team, so there is no test against it"
 
 
@@ -57,8 +66,9 @@ def editions(
     """Put editions of a campaign, or its tasks, side by side, in their order.
 
     Args:
-        campaigns: A name for each: a result of `campaign` or `score`, its file, or the folder that
-            a campaign wrote.
+        campaigns: A name for each: a result of `campaign` or `score`, its file, the folder that a
+            campaign wrote, that of a season, or a table of printed figures, with the headings of
+            what this returns.
         measure: A measure of counts; default: that of the first edition.
         on: The questions that count, such as `{"role": "main"}`; editions without that attribute
             count all of theirs.
@@ -73,51 +83,98 @@ def editions(
         )
     if on is not None and len(on) != 1:
         raise UsageError(f"`on` is one attribute and its value (got {len(on)})")
-    full = [campaign_of(str(name), source) for name, source in campaigns.items()]
-    chosen = count_measure(measure or full[0].measure)
+    sources = [edition_of(str(name), source) for name, source in campaigns.items()]
+    full = [source for source in sources if isinstance(source, Campaign)]
+    chosen = count_measure(measure or (full[0].measure if full else "c@1"))
     level = check_level(level)
     names = ["type"] if by is None else [by] if isinstance(by, str) else list(by)
     known = sorted({name for campaign in full for name in campaign.slices})
     for name in (*(on or ()), *(names if by else ())):
         check_name("attribute in any edition", name, known)
     counts, notes = _registrations(registrations, campaigns)
-    views = [_on(campaign, on) for campaign in full]
-    best = [best_rows(campaign, chosen) for campaign in full]
-    means = [Means.of(campaign, chosen, rows) for campaign, rows in zip(views, best, strict=True)]
-    if len(views) > 1:
-        notes = [
-            *(f"{view.name} {UNKNOWN}" for view in views if view.asked is None),
-            *(f"{view.name} {ALONE}" for view in views if len(set(view.teams)) == 1),
-            *notes,
-        ]
+    sides = [s if isinstance(s, Side) else side_of(s, on, chosen, names) for s in sources]
+    if len(sides) > 1:
+        notes = [*(f"{side.name} {side.untested}" for side in sides if side.untested), *notes]
     return EditionsResult(
         notes=tuple(notes),
         measure=str(chosen),
         level=level,
         on="".join(f"{key}={value}" for key, value in (on or {}).items()),
-        editions=tuple(
-            Edition(
-                edition=view.name,
-                tests=view.tests,
-                questions=view.questions,
-                runs=len(view.runs),
-                teams=len(set(view.teams)),
-                all_runs=number(mean.all_runs.value),
-                best_runs=number(mean.best_runs.value),
-                baselines=_baselines(view.baselines, chosen),
-                registered=counts.get(view.name, {}),
-            )
-            for view, mean in zip(views, means, strict=True)
-        ),
-        parts=tuple(
-            part
-            for campaign, view in zip(full, views, strict=True)
-            for part in _parts(campaign, view, names, chosen)
-        ),
-        changes=changes_of(views, means, chosen, level),
+        editions=tuple(replace(s.edition, registered=counts.get(s.name, {})) for s in sides),
+        parts=tuple(part for side in sides for part in side.parts),
+        changes=changes_of(sides, [side.means for side in sides], chosen, level),
         teams=len({team for campaign in full for team in campaign.teams}),
         registered=counts.get(ALL, {}) if ALL not in campaigns else {},
     )
+
+
+class Side(Struct, frozen=True):
+    """An edition as it is shown."""
+
+    name: str
+    edition: Edition
+    parts: tuple[Part, ...]
+    means: Means
+    untested: str = UNKNOWN
+    """Why there is no test against it; empty: there is one."""
+
+
+def side_of(
+    campaign: Campaign, on: Mapping[str, str] | None, measure: Measure, names: Sequence[str]
+) -> Side:
+    """An edition over all questions or some of them, and by attributes."""
+    view = _on(campaign, on)
+    means = Means.of(view, measure, best_rows(campaign, measure))
+    right, unanswered = _percents(view.counts.table)
+    baselines = _baselines(view.baselines, measure)
+    luck, scores = baselines.get(BASELINES[0]), measure(view.counts)
+    edition = Edition(
+        edition=view.name,
+        tests=view.tests,
+        questions=view.questions,
+        runs=len(view.runs),
+        teams=len(set(view.teams)),
+        all_runs=number(means.all_runs.value),
+        best_runs=number(means.best_runs.value),
+        right=right,
+        unanswered=unanswered,
+        below=None if luck is None else int((~at_least(scores, luck)).sum()),
+        baselines=baselines,
+    )
+    untested = UNKNOWN if view.asked is None else ALONE if len(set(view.teams)) == 1 else ""
+    parts = tuple(_parts(campaign, view, names, measure))
+    return Side(view.name, edition, parts, means, untested)
+
+
+HEADINGS = {"right %": "right", "unanswered %": "unanswered", "below chance": "below"}
+"""Columns of printed figures whose heading is not the name of their field."""
+
+
+def printed(name: str, path: str | os.PathLike[str]) -> Side:
+    """An edition of which only figures are known; a column of another name breaks it down."""
+    table = open_table(path)
+    frame = collect(into_lazy(table.frame).select(*table.columns), table.name).cast(pl.String)
+    frame = frame.rename({c: HEADINGS.get(c, c.replace(" ", "_")) for c in frame.columns})
+    for column in {"edition", "year"} & {*frame.columns}:
+        frame = frame.filter(pl.col(column).str.strip_chars() == name).drop(column)
+    by = [c for c in frame.columns if c not in Edition.__struct_fields__]
+    if len(by) > 1 or len(by) == frame.width or frame.is_empty():
+        raise InputError(f"is no table of printed figures: {NOT_AN_EDITION}", table.name)
+    whole, parts = Edition(edition=name), []
+    for row in frame.iter_rows(named=True):
+        level = row.pop(by[0]) if by else None
+        try:
+            values = {name: float(text) for name, text in row.items() if text}
+            if level:
+                what = {"edition": name, "by": by[0], "level": level}
+                parts.append(msgspec.convert(values | what, Part, strict=False))
+            else:
+                whole = msgspec.convert(values | {"edition": name}, Edition, strict=False)
+        except ValueError as error:  # msgspec's is one
+            raise InputError(f"expected numbers: {error}", table.name) from None
+    scores = np.array([whole.all_runs, whole.best_runs, None], np.float64)
+    means = Means(*(_clustered(score, np.zeros(1)) for score in scores[:, None]))
+    return Side(name, whole, tuple(parts), means)
 
 
 def _on(campaign: Campaign, on: Mapping[str, str] | None) -> Campaign:
@@ -175,7 +232,7 @@ def _clustered(values: Array, clusters: Any) -> Mean:
 
 
 def changes_of(
-    views: Sequence[Campaign], means: Sequence[Means], measure: Measure, level: float
+    views: Sequence[Campaign | Side], means: Sequence[Means], measure: Measure, level: float
 ) -> tuple[Change, ...]:
     """Each edition against the one before, over all runs and over best runs, as Welch has it."""
     changes, most = [], measure.bounds[1] - measure.bounds[0]
@@ -213,7 +270,21 @@ def _parts(
     """An edition by attributes of all its questions, and by language over those that count."""
     for attribute in (name for name in names if name in campaign.slices):
         for level, part in campaign.slices[attribute].items():
-            yield _part(campaign, part, measure, range(len(campaign.runs)), attribute, level)
+            if view is campaign:
+                yield _part(campaign, part, measure, range(len(campaign.runs)), attribute, level)
+            elif part.asked is not None and view.asked is not None:
+                inside = np.isin(part.asked.at, view.asked.at)
+                shares = over_runs(np.stack([part.asked.right, part.asked.blank])[:, inside].T)
+                right, blank = (number(100 * share) for share in shares["mean"].tolist())
+                yield Part(
+                    edition=campaign.name,
+                    by=attribute,
+                    level=level,
+                    questions=int(inside.sum()),
+                    runs=len(campaign.runs),
+                    right=right,
+                    unanswered=blank,
+                )
     for language in sorted({*campaign.languages} - {""}):
         rows = [at for at, name in enumerate(campaign.languages) if name == language]
         yield _part(campaign, view, measure, rows, LANGUAGE, language)
@@ -224,8 +295,7 @@ def _part(
 ) -> Part:
     table = part.counts.table[[*rows]]
     best = part.counts.table[best_rows(campaign, measure, rows)]
-    right, _, *blank = table.sum(axis=0).astype(float).tolist()
-    responses = float(table.sum()) or math.nan
+    right, unanswered = _percents(table)
     all_runs, best_runs = (over_runs(measure(CountsArray(t)))["mean"] for t in (table, best))
     return Part(
         edition=campaign.name,
@@ -235,10 +305,17 @@ def _part(
         runs=len(rows),
         all_runs=number(float(all_runs)),
         best_runs=number(float(best_runs)),
-        right=number(100 * right / responses),
-        unanswered=number(100 * sum(blank) / responses),
+        right=right,
+        unanswered=unanswered,
         baselines=_baselines(part.baselines, measure),
     )
+
+
+def _percents(table: Array) -> tuple[float | None, float | None]:
+    """The responses that are right, and those that are blank, in percent."""
+    right, _, *blank = table.sum(axis=0).astype(float).tolist()
+    responses = float(table.sum()) or math.nan
+    return number(100 * right / responses), number(100 * sum(blank) / responses)
 
 
 def _registrations(
@@ -271,6 +348,8 @@ class QuestionShares(Struct, frozen=True):
     blank: npt.NDArray[np.float64]
     clusters: npt.NDArray[np.int64]
     """The reading test of each; a number by itself where there are no tests."""
+    at: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+    """Which questions of all these are, where they are some."""
 
 
 class Campaign(Struct, frozen=True):
@@ -290,11 +369,18 @@ class Campaign(Struct, frozen=True):
     asked: QuestionShares | None = None
 
 
-def campaign_of(name: str, source: Any) -> Campaign:
-    """An edition from a result, a saved one, or the folder that a campaign wrote."""
+def edition_of(name: str, source: Any) -> Campaign | Side:
+    """An edition from a result, a saved one, a folder of a campaign, or printed figures."""
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        source = load(path / "results.json" if path.is_dir() else path)
+        if is_season(path):
+            return _of_campaign(name, campaign_of_files(path))
+        if path.is_file() and format_of_name(path.name) in ("csv", "tsv", "jsonl", "parquet"):
+            return printed(name, path)
+        try:
+            source = load(path / "results.json" if path.is_dir() else path)
+        except InputError as error:
+            raise InputError(f"{error.message}; {NOT_AN_EDITION}", error.place) from None
     if isinstance(source, CampaignResult):
         return _of_campaign(name, source)
     if isinstance(source, ScoreResult):
@@ -331,7 +417,8 @@ def _of_campaign(name: str, result: CampaignResult) -> Campaign:
         if asked is not None:
             shares = (asked.right[inside], asked.blank[inside], asked.clusters[inside])
             tests = len(np.unique(shares[-1])) if test else None
-            part = replace(whole, asked=QuestionShares(*shares), tests=tests)
+            at_all = QuestionShares(*shares, at=np.flatnonzero(inside))
+            part = replace(whole, asked=at_all, tests=tests)
         return replace(
             part,
             counts=CountsArray(c.sliced[attribute].table[:, at]),

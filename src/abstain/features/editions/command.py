@@ -15,7 +15,8 @@ from abstain.cli.options import pairs
     nargs=-1,
     required=True,
     metavar="NAME=RESULT",
-    help="An edition (or a task) and its folder, or a result that `campaign` or `score` saved.",
+    help="An edition (or a task) and its folder, a season, a result that `campaign` or `score` "
+    "saved, or a table of printed figures.",
 )
 @options.measure("A measure of counts (default: that of the first edition).")
 @option("--on ATTR=VALUE", "Count these questions only: role=main.")
@@ -33,6 +34,7 @@ def editions(
 
     \b
     abstain editions 2012=2012/results.json 2013=overview --on role=main
+    abstain editions 2011=printed.csv 2013=overview
     abstain editions main=main biomedical=bio --registrations registered.csv
     """
     from abstain.features.editions.analysis import editions as compared

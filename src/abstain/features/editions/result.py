@@ -20,6 +20,8 @@ AllRuns = Annotated[float | None, Column("all runs", "score")]
 BestRuns = Annotated[float | None, Column("best runs", "score")]
 Baselines = Annotated[dict[str, float | None], Column("{key}", "score")]
 Counted = Annotated[dict[str, int], Column("{key}", "count")]
+Right = Annotated[float | None, Column("right %", "percent")]
+Unanswered = Annotated[float | None, Column("unanswered %", "percent")]
 Count = Annotated[int | None, Column(kind="count")]
 
 
@@ -29,12 +31,17 @@ class Edition(Facts, frozen=True, kw_only=True, omit_defaults=True):
     edition: str
     tests: Count = None
     questions: Count = None
-    runs: int
-    teams: int
-    all_runs: AllRuns
+    runs: Count = None
+    teams: Count = None
+    all_runs: AllRuns = None
     """The mean score of all runs."""
-    best_runs: BestRuns
+    best_runs: BestRuns = None
     """The mean score of each team's best run over all questions."""
+    right: Right = None
+    """Percent of all responses."""
+    unanswered: Unanswered = None
+    below: Annotated[int | None, Column("below chance", "count")] = None
+    """Runs that score less than an answer at random would."""
     baselines: Baselines = {}
     registered: Counted = {}
     """What a table of registrations says of it."""
@@ -47,12 +54,12 @@ class Part(Facts, frozen=True, kw_only=True, omit_defaults=True):
     by: str
     level: Annotated[str, Column("{by}")]
     questions: Count = None
-    runs: int
-    all_runs: AllRuns
-    best_runs: BestRuns
-    right: Annotated[float | None, Column("right %", "percent")]
+    runs: Count = None
+    all_runs: AllRuns = None
+    best_runs: BestRuns = None
+    right: Right = None
     """Percent of all responses."""
-    unanswered: Annotated[float | None, Column("unanswered %", "percent")]
+    unanswered: Unanswered = None
     baselines: Baselines = {}
 
 
@@ -120,19 +127,18 @@ class View(view.View[EditionsResult]):
         registered: Counter[str] = Counter()
         for row in result.editions:
             registered.update(row.registered)
-        total = Edition(
-            edition="all",
-            runs=sum(row.runs for row in result.editions),
-            teams=result.teams,
-            all_runs=None,
-            best_runs=None,
-            registered=dict(registered) | result.registered,
-        )
+        sums: dict[str, Any] = {}
+        for name in ("tests", "questions", "runs", "below"):
+            each = [getattr(row, name) for row in result.editions]
+            sums[name] = None if None in each else sum(each)
+        teams = None if None in (row.teams for row in result.editions) else result.teams
+        named = dict(registered) | result.registered
+        total = Edition(edition="all", teams=teams, registered=named, **sums)
         grid = Grid.of_rows(
             Edition,
             [*result.editions, total],
             *("edition", "tests", "questions", "registered", "runs", "teams"),
-            *("all_runs", "best_runs", "baselines"),
+            *("all_runs", "best_runs", "unanswered", "below", "baselines"),
         )
         grid.title = f"Mean {result.measure}{f' on {result.on}' if result.on else ''}"
         grid.dim = {len(result.editions)}
@@ -154,8 +160,7 @@ class View(view.View[EditionsResult]):
                 *("all_runs", "best_runs", "baselines"),
                 by=by,
             )
-            where = over if by == LANGUAGE else over and "over all questions"
-            grid.title = f"By {by}{where and ', '}{where}"
+            grid.title = f"By {by}{over and ', '}{over}"
             yield grid
 
     def _sentences(self) -> Iterator[str]:

@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, plural, shown, some_of
-from abstain.features.validate.problems import misspelt, odd_things, problems_of
+from abstain.features.validate.gold import validate_gold
+from abstain.features.validate.problems import REFUSALS, misspelt, odd_things, problems_of
 from abstain.features.validate.result import ValidateResult
 from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping
@@ -23,9 +24,10 @@ from abstain.io.submissions import without_runs
 from abstain.reading import Reading, ReadingOptions, refuse_meaningless
 from abstain.report.result import without_clusters
 from abstain.runs import read_golds, with_ids
+from abstain.runs.corrections import corrected
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.faults import Problem, problem_at
-from abstain.runs.gold import natural_key
+from abstain.runs.gold import Gold, natural_key
 from abstain.runs.judge import judge
 from abstain.runs.log_tasks import with_shared_ids, with_unasked
 from abstain.runs.responses import (
@@ -38,6 +40,7 @@ from abstain.runs.responses import (
     opened_run,
 )
 from abstain.runs.run_names import WITHDRAWN, RunsInfo, read_info, runs_of, team_of, team_spellings
+from abstain.runs.season import HANDED_IN, is_season, read_season
 from abstain.runs.sources import GoldRuns
 from abstain.runs.usual_names import refuse_pooled
 
@@ -61,8 +64,8 @@ def validate(
             "validate needs a gold and whole runs: not judged rows, counts or a selection"
         )
     info = read_info(runs_info)
-    fixed = info.repaired(source.responses, source.gold)
-    source = GoldRuns(source.gold, fixed, evaluation.reading)
+    whole = source.gold.before or source.gold
+    source = GoldRuns(whole, info.repaired(source.responses, whole), evaluation.reading)
     problems = problems_of(source, evaluation.reading)
     return result_of(Examined(source, evaluation.reading, problems, info), max_runs)
 
@@ -78,6 +81,8 @@ class Examined(Struct):
     """Every run as it was submitted, where they were opened here."""
     silent: list[str] = []
     """Folders with files of which none is a run."""
+    gold: Gold | None = None
+    """The gold with its corrections, by which runs are scored: they are checked without."""
 
     @property
     def unread(self) -> list[Problem]:
@@ -86,7 +91,7 @@ class Examined(Struct):
 
 def validate_files(
     gold: Any,
-    runs: Any,
+    runs: Any = None,
     *,
     max_runs: int | None = None,
     runs_info: Any = None,
@@ -96,7 +101,8 @@ def validate_files(
 
     The gold may lack `correct`: participants check against the test set. `max_runs` is how many
     runs a team may send; teams are known by `runs_info`, by folders, or by ids such as
-    jucs1302enen.
+    jucs1302enen. The folder of a season stands for a gold, runs and what is known of them. Without
+    runs a gold itself is checked.
 
     >>> import polars as pl
     >>> gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["A", "B"]})
@@ -104,7 +110,14 @@ def validate_files(
     >>> [problem.kind for problem in validate_files(gold, run).problems]
     ['unknown question', 'missing question']
     """
-    seen = examine(gold, runs, Reading.of(**reading), runs_info, answers=False)
+    how = Reading.of(**reading)
+    if runs is None and not is_season(gold):
+        return validate_gold(gold, how)
+    if runs is None:
+        season = read_season(gold)
+        gold, runs, how = season.gold, season.runs(*HANDED_IN), season.reading_with(how)
+        runs_info = season.info(runs_info)
+    seen = examine(gold, runs, how, runs_info, answers=False)
     return result_of(seen, max_runs)
 
 
@@ -126,7 +139,7 @@ def examine(
         try:
             opened.append(opened_run(submission, reading))
         except InputError as error:
-            problems.append(_unreadable(error, submission.place))
+            problems.append(_unreadable(error, submission.place, submission.name or None))
     sources: list[Responses] = []
     standard = with_ids(standard, gold, opened, reading, answers=answers)
     standard, named_runs = with_shared_ids(standard, joined_and_named(opened))
@@ -142,10 +155,11 @@ def examine(
         check_mapping(reading.columns, [*standard.tables, *(source.table for source in sources)])
     sources = [in_its_engine(submission, reading) for submission in with_unasked(sources, standard)]
     source = GoldRuns(standard, sources, reading)
+    now, reading = corrected(standard, reading)
     if sources:
         problems += problems_of(source, reading)
     silent = without_runs(runs, [submission.place for submission in files])
-    return Examined(source, reading, problems, info, files, silent)
+    return Examined(source, reading, problems, info, files, silent, now)
 
 
 def valid_runs(
@@ -169,8 +183,11 @@ def valid_runs(
     everything |= {problem.run or problem.file for problem in seen.unread}
     left = {run for submission in kept for run in runs_of(submission)}
     notes = tuple(note for note in result.notes if note != NO_POLICY)
-    result = replace(result, notes=notes, skipped=tuple(sorted(everything - left)))
-    return Evaluation(GoldRuns(seen.source.gold, kept, reading), reading), result
+    odd = tuple(w for w in result.warnings if w.kind != REFUSALS or w.run in left)
+    skipped = tuple(sorted(everything - left))
+    result = replace(result, notes=notes, warnings=odd, skipped=skipped)
+    assert seen.gold is not None
+    return Evaluation(GoldRuns(seen.gold, kept, seen.reading), seen.reading), result
 
 
 def _without(submission: Responses, problems: Sequence[Problem]) -> list[Responses]:

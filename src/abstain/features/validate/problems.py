@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from abstain.errors import Place, plural, shown
 from abstain.io.files import bare_name
 from abstain.io.frames import collect, in_engine
-from abstain.io.normalise import matcher, plain
+from abstain.io.normalise import letters, matcher, plain
 from abstain.io.qa4mre import NONE_OF_THE_ABOVE
 from abstain.io.tables import ROW
 from abstain.outcomes import CANDIDATES, CODES, KINDS, WRONG, Why, blank_kind
@@ -45,6 +45,10 @@ MOST = 10_000
 """Problems of one kind that are looked up; a file with more is not a submission with slips."""
 HINTS = 100
 """Unknown ids for which the nearest known ones are looked up."""
+REFUSALS = "refusals"
+LETTERS = (
+    "; --match letters (in Python: match='letters') takes A for option 1, B for option 2, and so on"
+)
 ID_KINDS = ("unknown question", REPEATED, "missing question")
 
 
@@ -181,6 +185,8 @@ def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
                     f"{column} {shown(row[column])} is not an option of question "
                     f"{shown(question)} (its options: {', '.join(known.to_list()[:10])})"
                 )
+                if match == "id" and letters(row[column]) in [*map(letters, known)]:
+                    message += LETTERS
                 yield problem_at("unknown option", judged.place(row), message, row["run"], question)
 
 
@@ -335,7 +341,7 @@ def _declining(wrong: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
             f"{shown(text)}: --detect-refusals all (in Python: detect_refusals='all') makes such "
             "answers blanks"
         )
-        yield problem_at("refusals", Place(judged.responses[file].table.name), message, run)
+        yield problem_at(REFUSALS, Place(judged.responses[file].table.name), message, run)
 
 
 def misspelt(gold: Gold) -> list[str]:

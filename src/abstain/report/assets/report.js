@@ -15,6 +15,8 @@
     return node;
   };
   const titled = (text, most) => (typeof text === "string" && text.length > most ? { title: text } : {});
+  // A name goes on in the next line after a sign, and inside of a word only if that fills a phone.
+  const inWordsOnly = (text) => text.split(/(?<=[^\p{L}\p{N}\s]|[\p{L}\p{N}]{18})(?=.)/u).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
   const fileName = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 40) || "slice";
   const fixed = (value, digits) => {
     const text = value.toFixed(digits);
@@ -77,7 +79,7 @@
   };
 
   // A run has one colour: beside its name in tables, and in every chart.
-  const NAMED = ["run", "against", "first", "second", "puts first"];
+  const NAMED = ["run", "against", "first", "second"];
   const swatch = (cell, column) => {
     const colour = NAMED.includes(column.name) ? data.colours[cell] : undefined;
     if (!colour) return [];
@@ -129,7 +131,7 @@
         if (untold(i)) node.classList.add("untold");
         if (table.beneath.includes(i)) node.classList.add("apart");
         if (Array.isArray(cell)) node.append(bar(cell));
-        else if (i === main) node.append(el("span", { class: "name", ...titled(cell, 18) }, ...swatch(cell, table.columns[i]), shown(cell, kind)));
+        else if (i === main) node.append(el("span", { class: "name", ...titled(cell, 18) }, ...swatch(cell, table.columns[i]), ...inWordsOnly(shown(cell, kind))));
         else node.append(...swatch(cell, table.columns[i]), shown(cell, kind));
         if (i === main) node.append(...table.beneath.map((k) => el("span", { class: "beneath" }, shown(cells[k], "text"))));
         row.append(node);
@@ -187,8 +189,7 @@
       });
       const number = (n) => n.toLocaleString("en");
       const hidden = table.total > table.rows.length ? `, ${number(table.total)} in all` : "";
-      const aside = rows.filter((row) => isDim.has(row.number)).length;
-      const words = `${number(rows.length)} ${rows.length === 1 ? "row" : "rows"}${hidden}${aside ? `, ${number(aside)} in italics` : ""}`;
+      const words = `${number(rows.length)} ${rows.length === 1 ? "row" : "rows"}${hidden}`;
       status.textContent = rows.length && pages > 1 ? `${number(start + 1)} to ${number(start + part.length)} of ${words}` : words;
       whole.hidden = printing || rows.length <= table.size || rows.length > MOST_AT_ONCE;
       whole.textContent = state.whole ? `${number(table.size)} at a time` : `Show all ${number(rows.length)}`;
@@ -258,7 +259,6 @@
     redraw.push(draw);
     draw();
     new ResizeObserver(fit).observe(frame);
-    host.style.minHeight = "";
   };
 
   const ready = new Promise((resolve) => addEventListener("charts", resolve, { once: true }));
@@ -343,7 +343,7 @@
   for (const host of document.querySelectorAll("[data-table]")) {
     const table = data.tables[host.dataset.table];
     const fold = host.closest("details");
-    const make = () => { if (!host.firstChild) makeTable(host, table); };
+    const make = () => makeTable(host, table);
     if (fold) fold.addEventListener("toggle", make, { once: true });
     else make();
   }

@@ -1,0 +1,1 @@
+"""Bundles for platforms that host shared tasks: Codabench, EvalAI, TIRA."""

@@ -1,0 +1,1 @@
+"""What comes in during a season: submissions, receipts, and a seal on the gold."""

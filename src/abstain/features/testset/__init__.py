@@ -1,0 +1,1 @@
+"""The test set: what participants may see of a gold."""

@@ -1,0 +1,166 @@
+"""A season: the folder of a `season.toml` stands for a gold, runs and what is known of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import polars as pl
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from abstain.errors import InputError, UsageError, check_name, some_of
+from abstain.io.files import Opened
+from abstain.reading import PLAIN, Reading
+from abstain.runs import ledger, run_names
+from abstain.runs.ledger import COUNTS, INVALID, NOT_PRIMARY, OVER, WITHDRAWN, Receipt
+from abstain.runs.responses import RunInput
+from abstain.runs.run_names import RunsInfo, read_info
+
+SETTINGS, SUBMISSIONS = "season.toml", "submissions"
+WORDS = {"late": ("listed", "refused"), "counts": ("latest", "primary")}
+STATUS = {  # in a campaign, of the versions that stand
+    COUNTS: run_names.OFFICIAL,
+    NOT_PRIMARY: run_names.UNOFFICIAL,
+    ledger.LATE: run_names.LATE,
+    INVALID: run_names.UNOFFICIAL,  # if it is valid now, because the gold was mended
+    WITHDRAWN: run_names.WITHDRAWN,
+}
+HANDED_IN = tuple(state for state in STATUS if state != WITHDRAWN)
+
+
+class Hosting(Struct, frozen=True):
+    """What a platform is told that hosts the task."""
+
+    opens: Annotated[datetime, Meta(tz=True)] | None = None
+    """When teams may begin to send runs."""
+    image: str = "python:3.12"
+    """The container image that scores: with abstain in it, or with pip and a network."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
+    """What `season.toml` says."""
+
+    gold: str
+    title: str = ""
+    deadline: Annotated[datetime, Meta(tz=True)] | None = None
+    late: str = "listed"
+    counts: str = "latest"
+    measure: str = ""
+    secret: tuple[str, ...] = ()
+    corrections: str = ""
+    runs_info: str = ""
+    limits: dict[str, Annotated[int, Meta(ge=1)]] = {}
+    """The most runs of a team, and the most valid receipts of a team per day (UTC)."""
+    hosting: Hosting = Hosting()
+    reading: dict[str, Any] = {}
+
+
+class Season(Struct, frozen=True, dict=True):
+    """A season that was opened."""
+
+    folder: Path
+    settings: Settings
+    gold: str
+    reading: Reading
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `season.toml` says of a campaign, as far as it does."""
+        asked = {name: getattr(self.settings, name) for name in ("title", "measure", "secret")}
+        return {name: value for name, value in asked.items() if value}
+
+    def reading_with(self, asked: Reading, names: Sequence[str] | None = None) -> Reading:
+        """How it is read, but for the fields that a caller set (by `names`, or to no default)."""
+        if names is None:
+            names = [n for n in asked.__struct_fields__ if getattr(asked, n) != getattr(PLAIN, n)]
+        listed: dict[str, Any] = {}  # submissions are checked without corrections
+        if self.settings.corrections:
+            listed["corrections"] = [os.path.join(self.folder, self.settings.corrections)]
+        of_season, typed = Reading.of(**listed), {name: getattr(asked, name) for name in names}
+        return replace(self.reading, **{name: getattr(of_season, name) for name in listed} | typed)
+
+    @cached_property
+    def receipts(self) -> list[Receipt]:
+        """All that was received so far, by time, each with its state."""
+        return ledger.read_receipts(self.folder, self.settings)
+
+    @cached_property
+    def named(self) -> dict[str, Receipt]:
+        """The versions of runs that stand, by unique names: with the team, if need be."""
+        every = [r for r in self.receipts if r.state in STATUS]
+        last = {(r.team, r.run, r.state): r for r in every}
+        newest = {(r.team, r.run): r for r in every}
+        states, named = [*STATUS], dict[str, Receipt]()
+        for r in sorted(last.values(), key=lambda r: (states.index(r.state), r.number)):
+            if r.state in (INVALID, WITHDRAWN) and newest[r.team, r.run] is not r:
+                continue  # a later version stands in its place
+            has_team = re.match(rf"{re.escape(r.team)}(?![a-z])", r.run, re.IGNORECASE)
+            name = r.run if has_team else f"{r.team}/{r.run}"
+            named[f"{name} ({r.state} {r.number})" if name in named else name] = r
+        return named
+
+    def runs(self, *states: str) -> list[RunInput]:
+        """The runs of these states (default: those that count), their bytes as received."""
+        runs = []
+        for name, r in self.named.items():
+            if r.state in (states or (COUNTS,)):
+                path = self.folder / SUBMISSIONS / r.sha256
+                if Opened(str(path), path).sha256() != r.sha256:
+                    raise InputError(f"was changed after receipt {r.number}", str(path))
+                runs.append(RunInput(Opened(f"#{r.number} {r.file}", path), name, team=r.team))
+        if not runs:
+            raise InputError("no run counts; `abstain receive --list` lists all", str(self.folder))
+        return runs
+
+    def info(self, source: Any = None) -> RunsInfo:
+        """What the ledger and a table (default: that of `season.toml`) say of the runs.
+
+        Where both say something, the table does: it is the word of the organiser.
+        """
+        rows: dict[str, dict[str, str]] = {
+            name: {"run": name, "team": r.team, "status": STATUS[r.state]}
+            for name, r in self.named.items()
+        }
+        listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
+        table = read_info(source or listed or None).frame
+        for row in table.iter_rows(named=True):
+            rows.get(row["run"], {}).update((k, v) for k, v in row.items() if v and v.strip())
+        over = [f"{r.team}/{r.run}" for r in self.receipts if r.state == OVER]
+        lists = {OVER: over, "in the table of runs, but not received": {*table["run"]} - {*rows}}
+        remarks = [f"{what}: {some_of(sorted(names))}" for what, names in lists.items() if names]
+        return RunsInfo("", pl.DataFrame([*rows.values()], infer_schema_length=None), (*remarks,))
+
+
+def is_season(data: Any) -> bool:
+    """Whether it names the folder of a season."""
+    return isinstance(data, (str, os.PathLike)) and os.path.isfile(os.path.join(data, SETTINGS))
+
+
+def read_season(folder: str | os.PathLike[str]) -> Season:
+    """Open the folder of a season; whatever is wrong with its settings is named by its key."""
+    if not is_season(folder):
+        raise UsageError(f"name the gold and the runs, or a folder with a {SETTINGS}")
+    path = Path(folder, SETTINGS)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        s = msgspec.convert(table, Settings)
+        known = [field.encode_name for field in msgspec.structs.fields(Settings)]
+        parts = [f"{part}.{name}" for part in ("limits", "hosting") for name in table.get(part, ())]
+        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image"]
+        for key in (*table, *parts):
+            check_name("key", key, [*known, *within])
+        for key, words in WORDS.items():
+            check_name(f"value of {key}", getattr(s, key), words)
+        options = {name.replace("-", "_"): value for name, value in s.reading.items()}
+        return Season(Path(folder), s, os.path.join(folder, s.gold), Reading.of(**options))
+    except (ValueError, msgspec.ValidationError, UsageError) as error:
+        message = error.quoted() if isinstance(error, UsageError) else str(error).replace("$.", "")
+        raise InputError(message, str(path)) from None

@@ -1,0 +1,1 @@
+"""Bundles for platforms."""
