@@ -275,8 +275,8 @@ def credit(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     blanks is the accuracy); None says that there is none.
     """
 
-    def declare(function: F) -> F:
-        shares, counts = _of_both(function)
+    def declare(*parts: Any) -> Any:
+        shares, counts = _of_both(parts[-1])
         kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
         even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
         known = {
@@ -290,9 +290,9 @@ def credit(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
             "kappa": kappa,
             "break_even": even,
         }
-        return _declare(name, "c, w, u", known, function)
+        return _declare(name, "c, w, u", known, *parts)
 
-    return _at_once(declare, name, short)
+    return declare(*short) if short else declare
 
 
 def counting(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
@@ -304,14 +304,16 @@ def counting(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     if facts.get("needs_candidates") and SPLIT_UNKNOWN not in rules:
         rules = (SPLIT_UNKNOWN, *rules)
     facts = {"family": "counts", "undefined": (NO_QUESTIONS, *rules), **facts}
-    return _at_once(partial(_declare, name, "counts", facts), name, short)
+    declare = partial(_declare, name, "counts", facts)
+    return declare(*short) if short else declare
 
 
 def deciding(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of decisions: a function of right, wrong, wrongly_declined, …, n."""
     rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
     facts = {"takes": "decisions", "family": "decisions", "undefined": rules, **facts}
-    return _at_once(partial(_declare, name, "decisions", facts), name, short)
+    declare = partial(_declare, name, "decisions", facts)
+    return declare(*short) if short else declare
 
 
 def confident(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
@@ -331,7 +333,8 @@ def confident(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
         "least": LEAST_ANSWERS if mean is None or mean.over == "answers" else 0,
         **facts,
     }
-    return _at_once(partial(_declare, name, "answers", facts), name, short)
+    declare = partial(_declare, name, "answers", facts)
+    return declare(*short) if short else declare
 
 
 def ranked(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
@@ -344,13 +347,15 @@ def ranked(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
         aliases = facts.get("aliases", ())
         known = {text.replace("-", "_").casefold() for text in aliases} | {name.casefold()}
         facts["aliases"] = aliases + (() if trec[0].name.casefold() in known else (trec[0].name,))
-    return _at_once(partial(_declare, name, "rankings", facts), name, short)
+    declare = partial(_declare, name, "rankings", facts)
+    return declare(*short) if short else declare
 
 
 def columnar(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of columns of the gold and of a run: a function of `Columns`."""
     facts = {"takes": "columns", "family": "evaluators", **facts}
-    return _at_once(partial(_declare, name, "columns", facts), name, short)
+    declare = partial(_declare, name, "columns", facts)
+    return declare(*short) if short else declare
 
 
 def proportional(
@@ -366,15 +371,10 @@ def proportional(
     declare(name, summary, function, proportion=proportion, **facts)
 
 
-def _at_once(declare: Callable[[F], F], name: str, short: Sequence[Any]) -> Callable[[F], F]:
-    if short:
-        summary, function = short
-        function.__doc__, function.__qualname__ = summary, name
-        declare(function)
-    return declare
-
-
-def _declare(name: str, arguments: str, facts: Facts, function: F) -> F:
+def _declare(name: str, arguments: str, facts: Facts, *parts: Any) -> Any:
+    *summary, function = parts
+    if summary:
+        function.__doc__, function.__qualname__ = summary[0], name
     if (proportion := facts.get("proportion")) is not None:
         varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
         facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}

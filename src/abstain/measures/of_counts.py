@@ -17,8 +17,10 @@ from abstain.measures.definition import (
     Parameter,
     Proportion,
     Shares,
+    Undefinedness,
     f1,
     number_text,
+    summed,
     without,
 )
 from abstain.measures.kinds import counting, credit, proportional
@@ -212,7 +214,8 @@ REASONS = {
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
     """Declare a proportion, which says when it is undefined and whether it needs candidates."""
     trials = proportion.trials
-    rules = (without(trials, REASONS[trials]),) if trials in REASONS else ()
+    reason = REASONS.get(trials)
+    rules = () if reason is None else (Undefinedness(lambda k: summed(k, trials) == 0, reason),)
     split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {trials}".split()))
     facts |= {"undefined": rules, "needs_candidates": split, "home": __name__}
     proportional(validation, name, summary, proportion, **facts)
