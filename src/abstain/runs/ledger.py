@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -49,6 +50,17 @@ class Receipt(Struct, frozen=True, kw_only=True):
     state: str = ""
     left: int | None = None
     """How many more runs the team may have; None: there is no limit."""
+    replaces: int | None = None
+    """The receipt of the version of its run that it superseded."""
+
+
+class Request(Struct, frozen=True):
+    """What a team asked for: a row of the ledger."""
+
+    time: str
+    request: str
+    team: str
+    run: str
 
 
 def as_time(moment: datetime) -> str:
@@ -57,11 +69,16 @@ def as_time(moment: datetime) -> str:
 
 
 @contextmanager
-def open_ledger(folder: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction on the ledger of a season, which is made where there is none."""
+def open_ledger(folder: Path, *, read: bool = False) -> Iterator[sqlite3.Connection]:
+    """One transaction on the ledger of a season, which is made where there is none.
+
+    To `read` it needs no permission to write, unless rows still lie in the log beside it.
+    """
     import sqlite3
 
-    path = folder / LEDGER
+    path, log = folder / LEDGER, folder / f"{LEDGER}-wal"
+    archived = read and not os.access(folder, os.W_OK) and not (log.exists() and log.stat().st_size)
+    uri = f"{path.absolute().as_uri()}?mode={'ro&immutable=1' if archived else 'rw'}"
     try:
         if not path.exists():  # whole at once: of several makers one is first
             with TemporaryDirectory(prefix=".", dir=folder) as room:
@@ -69,11 +86,13 @@ def open_ledger(folder: Path) -> Iterator[sqlite3.Connection]:
                     ledger.executescript(Path(__file__).with_suffix(".sql").read_text())
                 with suppress(FileExistsError):
                     os.link(draft, path)
-        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as ledger:
+        with closing(sqlite3.connect(uri, PATIENCE, isolation_level=None, uri=True)) as ledger:
             (version,) = ledger.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
                 raise InputError(f"has version {version}, expected {VERSION}", str(path))
-            ledger.execute("BEGIN IMMEDIATE")  # to close without a commit rolls back
+            ledger.execute(
+                "BEGIN" if read else "BEGIN IMMEDIATE"
+            )  # to close without a commit rolls back
             yield ledger
             ledger.execute("COMMIT")
     except sqlite3.Error as error:
@@ -84,46 +103,60 @@ def read_receipts(folder: Path, settings: Settings) -> list[Receipt]:
     """All receipts by time, each with its state; none where nothing was received yet."""
     if not (folder / LEDGER).exists():
         return []
-    with open_ledger(folder) as ledger:
+    with open_ledger(folder, read=True) as ledger:
         rows = ledger.execute("SELECT * FROM receipts ORDER BY time, number").fetchall()
-        asked = "SELECT request, team, run, time FROM requests ORDER BY time, number"
-        requests = {(what, team, run): time for what, team, run, time in ledger.execute(asked)}
+        asked = "SELECT time, request, team, run FROM requests ORDER BY time, number"
+        requests = [Request(*row) for row in ledger.execute(asked)]
     plain = [dict(zip(Receipt.__struct_fields__, row, strict=False)) for row in rows]
     return with_states(convert(plain, list[Receipt], strict=False), requests, settings)
 
 
 def with_states(
-    rows: Sequence[Receipt], requests: Mapping[tuple[str, str, str], str], settings: Settings
+    rows: Sequence[Receipt], requests: Sequence[Request], settings: Settings
 ) -> list[Receipt]:
     """Receipts in the order of time, each with its state and what its team has left.
 
-    `requests` is what teams asked for (request, team, run), each with its time. The latest version
-    of a run counts, but a late one does not replace one that was in time.
+    The latest version of a run counts, but a late one does not replace one that was in time. What
+    is over a limit when it is received stays so.
     """
     end = settings.deadline and as_time(settings.deadline)
     most, per_day = (settings.limits.get(name) for name in ("team", "day"))
-    in_order = sorted(requests, key=lambda request: requests[request])
-    primary = {team: run for what, team, run in in_order if what == "primary"}
+    primary = {q.team: q.run for q in requests if q.request == "primary"}
     states: dict[int, str] = {}
-    latest: dict[tuple[str, str, str], int] = {}
+    replaces: dict[int, int] = {}
+    versions: dict[tuple[str, str], list[int]] = defaultdict(list)
     runs: dict[str, set[str]] = defaultdict(set)
     today: Counter[tuple[str, str]] = Counter()
-    for r in rows:
+    events: list[Receipt | Request] = [*rows, *requests]
+    for r in sorted(events, key=attrgetter("time")):  # at one time receipts come first
+        earlier = versions[r.team, r.run]
+        if isinstance(r, Request):
+            if r.request == "withdraw":
+                states |= dict.fromkeys(earlier, WITHDRAWN)
+                runs[r.team].discard(r.run)
+            continue
         today[day := (r.team, r.time[:10])] += r.valid
         state = LATE if end and r.time > end else COUNTS
         if not r.valid:
             state = INVALID
-        elif r.time <= requests.get(("withdraw", r.team, r.run), ""):
-            state = WITHDRAWN
         elif (per_day and today[day] > per_day) or (most and len(runs[r.team] | {r.run}) > most):
             state = OVER
         else:
-            if before := latest.get((r.team, r.run, state)):
-                states[before] = SUPERSEDED
-            latest[r.team, r.run, state] = r.number
+            for before in (number for number in earlier if states[number] == state):
+                states[before], replaces[r.number] = SUPERSEDED, before
             runs[r.team].add(r.run)
-            if state == COUNTS and settings.counts == "primary" and primary.get(r.team) != r.run:
-                state = NOT_PRIMARY
+        if r.valid:
+            earlier.append(r.number)
         states[r.number] = state
-    left = {team: most and most - len(names) for team, names in runs.items()}
-    return [replace(r, state=states[r.number], left=left.get(r.team, most)) for r in rows]
+    for r in rows if settings.counts == "primary" else ():
+        if states[r.number] == COUNTS and primary.get(r.team) != r.run:
+            states[r.number] = NOT_PRIMARY
+    return [
+        replace(
+            r,
+            state=states[r.number],
+            left=most and most - len(runs[r.team]),
+            replaces=replaces.get(r.number),
+        )
+        for r in rows
+    ]

@@ -7,9 +7,9 @@ import re
 import tomllib
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import polars as pl
@@ -25,7 +25,21 @@ from abstain.runs.responses import RunInput
 from abstain.runs.run_names import RunsInfo, read_info
 
 SETTINGS, SUBMISSIONS = "season.toml", "submissions"
-WORDS = {"late": ("listed", "refused"), "counts": ("latest", "primary")}
+TIME, NUMBER = "a time with its offset, such as 2013-05-10T23:59:00Z", "a whole number from 1 on"
+EXPECTED = {
+    "deadline": TIME,
+    "late": "listed or refused",
+    "counts": "latest or primary",
+    "secret": 'a list of attributes, such as ["topic"]',
+    "limits": "a table, such as { team = 2, day = 3 }",
+    "limits.team": NUMBER,
+    "limits.day": NUMBER,
+    "hosting": "a table, such as { shown = true }",
+    "hosting.opens": TIME,
+    "hosting.shown": "true or false",
+    "reading": 'a table, such as { match = "id" }',
+}
+"""What is expected of a key that is no text."""
 STATUS = {  # in a campaign, of the versions that stand
     COUNTS: run_names.OFFICIAL,
     NOT_PRIMARY: run_names.UNOFFICIAL,
@@ -53,8 +67,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     gold: str
     title: str = ""
     deadline: Annotated[datetime, Meta(tz=True)] | None = None
-    late: str = "listed"
-    counts: str = "latest"
+    late: Literal["listed", "refused"] = "listed"
+    counts: Literal["latest", "primary"] = "latest"
     measure: str = ""
     secret: tuple[str, ...] = ()
     corrections: str = ""
@@ -133,12 +147,24 @@ class Season(Struct, frozen=True, dict=True):
         }
         listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
         table = read_info(source or listed or None).frame
+        unknown = []
         for row in table.iter_rows(named=True):
-            rows.get(row["run"], {}).update((k, v) for k, v in row.items() if v and v.strip())
-        over = [f"{r.team}/{r.run}" for r in self.receipts if r.state == OVER]
-        lists = {OVER: over, "in the table of runs, but not received": {*table["run"]} - {*rows}}
-        remarks = [f"{what}: {some_of(sorted(names))}" for what, names in lists.items() if names]
-        return RunsInfo("", pl.DataFrame([*rows.values()], infer_schema_length=None), (*remarks,))
+            run, every = row["run"], reversed(self.named.items())
+            called = {r.team: n for n, r in every if run in (n, r.run, f"{r.team}/{r.run}")}
+            one = called.popitem()[1] if len(called) == 1 else ""
+            name = run if run in rows else called.get(row.get("team") or "", one)
+            rows.get(name, {}).update(
+                (k, v) for k, v in row.items() if k != "run" and v and v.strip()
+            )
+            unknown += [] if name else [run]
+        over = [(r.team, r.run) for r in self.receipts if r.state == OVER]
+        lists = {
+            OVER: [f"{team}/{run}" for team, run in over],
+            "in the table of runs, but not received": unknown,
+        }
+        remarks = [f"{what}: {some_of(sorted(runs))}" for what, runs in lists.items() if runs]
+        frame = pl.DataFrame([*rows.values()], infer_schema_length=None)
+        return RunsInfo("", frame, (*remarks,), (*over,))
 
 
 def is_season(data: Any) -> bool:
@@ -146,23 +172,53 @@ def is_season(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike)) and os.path.isfile(os.path.join(data, SETTINGS))
 
 
+def gold_of(gold: Any, reading: Reading) -> tuple[Any, Reading]:
+    """A gold and how to read it, where the folder of a season may stand for it."""
+    if not is_season(gold):
+        return gold, reading
+    season = read_season(gold)
+    return season.gold, season.reading_with(reading)
+
+
 def read_season(folder: str | os.PathLike[str]) -> Season:
     """Open the folder of a season; whatever is wrong with its settings is named by its key."""
-    if not is_season(folder):
+    if not isinstance(folder, (str, os.PathLike)) or os.path.isfile(folder):
         raise UsageError(f"name the gold and the runs, or a folder with a {SETTINGS}")
     path = Path(folder, SETTINGS)
+    if not path.is_file():
+        raise InputError(f"holds no {SETTINGS}, expected the folder of a season", str(folder))
+    table: dict[str, Any] = {}
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        s = msgspec.convert(table, Settings)
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         known = [field.encode_name for field in msgspec.structs.fields(Settings)]
-        parts = [f"{part}.{name}" for part in ("limits", "hosting") for name in table.get(part, ())]
-        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image", "hosting.shown"]
+        within = [key for key in EXPECTED if "." in key] + ["hosting.image"]
+        tables = {part: table.get(part, {}) for part in ("limits", "hosting")}
+        parts = [f"{part}.{key}" for part, t in tables.items() if isinstance(t, dict) for key in t]
         for key in (*table, *parts):
             check_name("key", key, [*known, *within])
-        for key, words in WORDS.items():
-            check_name(f"value of {key}", getattr(s, key), words)
+        s = msgspec.convert(table, Settings)
+        if s.measure:
+            from abstain.measures.registry import count_measure
+
+            count_measure(s.measure)
         options = {name.replace("-", "_"): value for name, value in s.reading.items()}
         return Season(Path(folder), s, os.path.join(folder, s.gold), Reading.of(**options))
-    except (ValueError, msgspec.ValidationError, UsageError) as error:
-        message = error.quoted() if isinstance(error, UsageError) else str(error).replace("$.", "")
+    except msgspec.ValidationError as error:
+        raise InputError(_wrong(str(error), table), str(path)) from None
+    except (ValueError, UsageError) as error:
+        message = error.quoted() if isinstance(error, UsageError) else str(error)
         raise InputError(message, str(path)) from None
+
+
+def _wrong(error: str, table: dict[str, Any]) -> str:
+    """What is wrong with a value, by its key, and what was expected."""
+    place = re.search(r"\$\.([\w.-]*\w)", error)
+    if place is None:
+        return 'has no gold, expected a line such as gold = "gold.csv"'
+    key, value = place[1], reduce(dict.__getitem__, place[1].split("."), table)
+    if key == "limits" and isinstance(value, dict):  # msgspec does not say which
+        key, value = next(
+            (f"limits.{k}", n) for k, n in value.items() if type(n) is not int or n < 1
+        )
+    text = f"'{value}'" if isinstance(value, str) else value
+    return f"{key} is {text}, expected {EXPECTED.get(key, 'a text')}"
