@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -12,7 +12,6 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
-from abstain.features.campaign.corrections import moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
 from abstain.features.campaign.participants import known_of_runs
 from abstain.features.campaign.resampling import first_runs, stability
@@ -24,6 +23,7 @@ from abstain.features.campaign.result import (
     Breakdown,
     CampaignResult,
     CampaignRow,
+    Moved,
     Questions,
     ReferenceRun,
     UnrankedRun,
@@ -59,6 +59,7 @@ from abstain.stats.intervals import check_level, check_method
 if TYPE_CHECKING:
     from abstain.features.compare.result import CompareResult
     from abstain.features.curve.result import CurveResult
+    from abstain.features.score.result import Row
     from abstain.outcomes import Array
     from abstain.stats.intervals import IntervalMethod
 
@@ -193,21 +194,15 @@ def campaign(
         evaluation = everything.only(runs=official)
         codes = evaluation.data.codes
     counted, name = evaluation.data.counted(), str(chosen)
-    scored = rows_of(counted, (), [chosen], {})
-    rows = ranked(scored, chosen)
+    made = {"level": level, "seed": seed}
+    scored = ranked(rows_of(counted, (), [chosen], {}), chosen)
+    rows = [*interval_rows(scored, evaluation, (), [chosen], method=method, **made)]
     place = {run: i for i, run in enumerate(evaluation.runs)}
     order = [place[row.run] for row in rows]
     asked = {attribute: slices_of(questions, attribute) for attribute in attributes}
-    made = {"level": level, "seed": seed}
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
     grouped = comparison.rows if comparison is not None and comparison.grouped else ()
     groups = {row.run: row.group for row in grouped}
-    with_ends: Iterable[Any]
-    if comparison is not None and comparison.questions == comparison.questions_in_all:
-        with_ends = comparison.rows
-    else:
-        with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
-    interval_of = {row.run: row.intervals[name] for row in with_ends}
     fourfold = fourfold_of(questions, codes)
     counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
@@ -229,7 +224,7 @@ def campaign(
         test_by=test_by if test_by in asked else None,
         rows=tuple(
             CampaignRow(
-                **structs.asdict(row) | {"intervals": {name: interval_of[row.run]}},
+                **structs.asdict(row) | {"no_interval": {}},
                 group=groups.get(row.run, ""),
                 info=info_of[row.run],
                 pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
@@ -247,7 +242,7 @@ def campaign(
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
         apart=_apart(status, info_of, checked),
         corrections=source.gold.corrections if source.gold else (),
-        moved=tuple(moved_runs(everything, rows, chosen)),
+        moved=tuple(_moved(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(odd) if checked is None else checked.warnings,
@@ -256,6 +251,21 @@ def campaign(
         stability=stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
     )
+
+
+def _moved(everything: Evaluation, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
+    """The ranked runs with the corrections and without them; none where there are none."""
+    source, name = everything.data.source, str(measure)
+    if not isinstance(source, GoldRuns) or source.gold.before is None:
+        return
+    asked = GoldRuns(source.gold.before, source.responses, everything.reading)
+    scored = rows_of(Evaluation(asked, everything.reading).data.counted(), (), [measure], {})
+    official = {row.run for row in rows}
+    was = {row.run: row for row in ranked((r for r in scored if r.run in official), measure)}
+    for row in rows:
+        old, new = was[row.run].scores[name], row.scores[name]
+        ranks = {"rank_before": was[row.run].rank, "rank": row.rank}
+        yield Moved(run=row.run, **ranks, score_before=old, score=new)
 
 
 def _hashes(source: GoldRuns) -> dict[str, str]:

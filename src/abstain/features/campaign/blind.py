@@ -325,3 +325,11 @@ def teams_of_campaign(result: CampaignResult) -> list[str]:
     """Every team that handed something in, valid or not."""
     teams = {row.team for row in result.rows} | {run.team for run in result.unranked}
     return sorted(teams | {*result.apart} - {""})
+
+
+def published(result: CampaignResult) -> CampaignResult:
+    """The result without problems, notes, paths and names of files: they are the organiser's."""
+    bare = {"reading": None, "notes": (), "command": ""}
+    comparison = result.comparison and replace(result.comparison, **bare)
+    nothing = {"problems": (), "warnings": (), "skipped": ()}
+    return replace(result, **bare, **nothing, comparison=comparison)

@@ -69,6 +69,8 @@ class Overview:
         """Those that tables list."""
         self.what = "ranked run" if result.apart or result.unranked else "run"
         """What sentences call the runs that they count."""
+        self.reranked = [run for run in result.moved if run.rank != run.rank_before]
+        """Runs whose rank corrections changed."""
 
     @cached_property
     def total(self) -> Counts:

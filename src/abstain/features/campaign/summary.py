@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import plural, some_of
-from abstain.features.campaign.corrections import correction_sentence
 from abstain.features.campaign.overview import ROLE, Overview
 from abstain.features.campaign.result import LEFT_OUT, Stability
 from abstain.features.campaign.tables import tests_passed
@@ -39,7 +38,7 @@ def sentences(c: Overview) -> Iterator[str]:
     yield _what_was_run(c)
     yield _best(c)
     yield from _set_apart(c)
-    yield from correction_sentence(c)
+    yield from _corrections(c)
     if c.result.comparison is not None:
         yield from verdict(c.result.comparison)
     elif len(c.runs) > 1 and not c.result.blind:
@@ -110,6 +109,18 @@ def _set_apart(c: Overview) -> Iterator[str]:
             yield f"Team {team} has no ranked run ({listed(whys)})."
     for warning in result.warnings:
         yield f"{warning.message[:1].upper()}{warning.message[1:]}."
+
+
+def _corrections(c: Overview) -> Iterator[str]:
+    """Whether corrections changed the ranking or its first runs."""
+    if c.result.moved:
+        runs = plural(len(c.result.moved), "ranked run")
+        first = [run.run for run in c.result.moved if run.rank_before in ("1", "1=")]
+        now = [run.run for run in c.result.moved if run.rank in ("1", "1=")]
+        then = "" if {*first} == {*now} else f"; without them {some_of(first)} came first"
+        yield (
+            f"Corrections after submission changed the rank of {len(c.reranked)} of {runs}{then}."
+        )
 
 
 def _spread(c: Overview) -> Iterator[str]:

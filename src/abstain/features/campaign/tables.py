@@ -9,7 +9,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.campaign.corrections import correction_tables
 from abstain.features.campaign.overview import (
     ATTRIBUTES,
     PLAIN,
@@ -24,10 +23,12 @@ from abstain.features.campaign.overview import (
     safe,
 )
 from abstain.features.campaign.participants import participant_tables
+from abstain.features.campaign.result import Moved
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
+from abstain.runs.corrections import Correction
 from abstain.stats.orderings import at_least, over_runs
 
 if TYPE_CHECKING:
@@ -314,3 +315,15 @@ def _pair_grid(c: Overview, pairs: Pairs, inside: Marks) -> Grid:
             rounded = [None if n is None else round(n) for n in counts]
             grid.rows.append([attribute, level, *rounded])
     return grid
+
+
+def correction_tables(c: Overview) -> Iterator[PageTable]:
+    """What was corrected, and the runs whose rank that changed."""
+    if c.result.corrections:
+        grid = Grid.of_rows(Correction, c.result.corrections, *Correction.__struct_fields__)
+        text = "everyone: all have it right; none: it counts for nobody; else the new key."
+        yield PageTable("corrections", "Corrected questions", text, grid)
+    if c.reranked:
+        grid = Grid.of_rows(Moved, c.reranked, *Moved.__struct_fields__, measure=c.measure)
+        text = "Runs whose rank the corrections changed."
+        yield PageTable("corrections_ranks", "What the corrections changed", text, grid)

@@ -19,13 +19,13 @@ from abstain.features.campaign.blind import (
     answers_of,
     blinded,
     guarded,
+    published,
     safe_breakdowns,
     teams_of_campaign,
 )
 from abstain.features.campaign.overview import Overview, columns, free_name, grid_of, safe
 from abstain.features.campaign.page import campaign_page
-from abstain.features.campaign.participants import problem_grid, problem_table
-from abstain.features.campaign.public import letters, problems_of, published
+from abstain.features.campaign.participants import letters, problem_grid, problem_table, problems_of
 from abstain.features.campaign.result import CampaignResult
 from abstain.features.campaign.summary import campaign_figures, sentences
 from abstain.features.campaign.tables import STATISTICS, all_tables, by_slice, leaderboard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from abstain.report import view
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 LANGUAGE = "language"
 
-AllRuns = Annotated[float | None, Column("all runs", "score")]
-BestRuns = Annotated[float | None, Column("best runs", "score")]
-Baselines = Annotated[dict[str, float | None], Column("{key}", "score")]
-Counted = Annotated[dict[str, int], Column("{key}", "count")]
-Right = Annotated[float | None, Column("right %", "percent")]
-Unanswered = Annotated[float | None, Column("unanswered %", "percent")]
 Count = Annotated[int | None, Column(kind="count")]
 
 
@@ -33,34 +27,25 @@ class Edition(Facts, frozen=True, kw_only=True, omit_defaults=True):
     questions: Count = None
     runs: Count = None
     teams: Count = None
-    all_runs: AllRuns = None
+    all_runs: Annotated[float | None, Column("all runs", "score")] = None
     """The mean score of all runs."""
-    best_runs: BestRuns = None
+    best_runs: Annotated[float | None, Column("best runs", "score")] = None
     """The mean score of each team's best run over all questions."""
-    right: Right = None
+    right: Annotated[float | None, Column("right %", "percent")] = None
     """Percent of all responses."""
-    unanswered: Unanswered = None
+    unanswered: Annotated[float | None, Column("unanswered %", "percent")] = None
     below: Annotated[int | None, Column("below chance", "count")] = None
     """Runs that score less than an answer at random would."""
-    baselines: Baselines = {}
-    registered: Counted = {}
+    baselines: Annotated[dict[str, float | None], Column("{key}", "score")] = {}
+    registered: Annotated[dict[str, int], Column("{key}", "count")] = {}
     """What a table of registrations says of it."""
 
 
-class Part(Facts, frozen=True, kw_only=True, omit_defaults=True):
+class Part(Edition, frozen=True, kw_only=True, omit_defaults=True):
     """Some questions, or the runs of one language, in one edition."""
 
-    edition: str
     by: str
     level: Annotated[str, Column("{by}")]
-    questions: Count = None
-    runs: Count = None
-    all_runs: AllRuns = None
-    best_runs: BestRuns = None
-    right: Right = None
-    """Percent of all responses."""
-    unanswered: Unanswered = None
-    baselines: Baselines = {}
 
 
 class Change(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -99,16 +84,14 @@ class EditionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row an edition; `parts` by question type and language, `changes` year by year."""
-        kinds: dict[str, tuple[type[Facts], Sequence[Facts]]] = {
-            "main": (Edition, self.editions),
-            "parts": (Part, self.parts),
-            "changes": (Change, self.changes),
-        }
-        kind, rows = kinds[table]
-        last = ("registered", "baselines")  # columns by somebody's names
-        names = [n for n in kind.__struct_fields__ if n not in last]
-        names += [n for n in last if n in kind.__struct_fields__]
-        return frame_of_rows(kind, rows, *names, by="level")
+        if table == "changes":
+            return frame_of_rows(Change, self.changes, *Change.__struct_fields__)
+        figures = ("all_runs", "best_runs", "right", "unanswered")
+        if table == "parts":
+            names = ("edition", "by", "level", "questions", "runs", *figures, "baselines")
+            return frame_of_rows(Part, self.parts, *names, by="level")
+        names = ("edition", "tests", "questions", "runs", "teams", *figures, "below")
+        return frame_of_rows(Edition, self.editions, *names, "registered", "baselines")
 
 
 class View(view.View[EditionsResult]):
