@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
+from abstain.features.campaign.blind import answer_rows
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
 from abstain.features.campaign.participants import known_of_runs
 from abstain.features.campaign.resampling import first_runs, stability
@@ -32,16 +32,15 @@ from abstain.features.compare.analysis import compare
 from abstain.features.score.analysis import interval_rows, rows_of
 from abstain.features.validate.problems import misspelt, odd_things
 from abstain.features.validate.result import ValidateResult
-from abstain.io.frames import collect
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import ANSWERED, COUNTED, EXCLUDED, RIGHT, WRONG, reasons_named
+from abstain.outcomes import COUNTED, EXCLUDED, RIGHT, WRONG, reasons_named
 from abstain.reading import Reading
 from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import UNANSWERABLE, Slices, slices_of
-from abstain.runs.judge import INDEX, KIND
+from abstain.runs.judge import INDEX
 from abstain.runs.run_names import (
     LATE,
     OFFICIAL,
@@ -206,7 +205,9 @@ def campaign(
     fourfold = fourfold_of(questions, codes)
     counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
-    odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
+    if checked is None:
+        odd = odd_things(source) if isinstance(source, GoldRuns) else ()
+        checked = ValidateResult(valid=True, questions=0, runs=0, problems=(), warnings=tuple(odd))
     return CampaignResult(
         **read_as(everything, *notes),
         policy=evaluation.policy.to_dict(),
@@ -244,9 +245,9 @@ def campaign(
         corrections=source.gold.corrections if source.gold else (),
         moved=tuple(_moved(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
-        problems=() if checked is None else checked.problems,
-        warnings=tuple(odd) if checked is None else checked.warnings,
-        skipped=() if checked is None else checked.skipped,
+        problems=checked.problems,
+        warnings=checked.warnings,
+        skipped=checked.skipped,
         comparison=comparison,
         stability=stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
@@ -254,7 +255,6 @@ def campaign(
 
 
 def _moved(everything: Evaluation, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
-    """The ranked runs with the corrections and without them; none where there are none."""
     source, name = everything.data.source, str(measure)
     if not isinstance(source, GoldRuns) or source.gold.before is None:
         return
@@ -269,23 +269,20 @@ def _moved(everything: Evaluation, rows: Sequence[Row], measure: Measure) -> Ite
 
 
 def _hashes(source: GoldRuns) -> dict[str, str]:
-    """The SHA-256 of the file of each run, and of the gold."""
     tables = [(["gold"], source.gold.table)]
     tables += [(runs_of(item), item.table) for item in source.responses]
-    hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
-    return {name: sha256 for names, sha256 in hashed for name in names}
+    hashed = [dict.fromkeys(names, t.opened.sha256()) for names, t in tables if t.opened]
+    return {name: sha256 for each in hashed for name, sha256 in each.items()}
 
 
 def _apart(
     status: Mapping[str, str],
     info_of: Mapping[str, Mapping[str, str | None]],
-    checked: ValidateResult | None,
+    checked: ValidateResult,
 ) -> dict[str, dict[str, int]]:
-    """How many runs of each team have no rank, by reason."""
     whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
-    if checked is not None:
-        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
-        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
+    team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
+    whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
     counts: dict[str, dict[str, int]] = {}
     for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
         counts.setdefault(team, {})[why] = n
@@ -331,7 +328,6 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
 def _questions(
     everything: Evaluation, evaluation: Evaluation, questions: pl.DataFrame
 ) -> Questions:
-    """Every question with what the runs made of it."""
     codes = evaluation.data.codes
     lists = {"options", "option_texts", "accepted", "nothing_right"} & {*questions.columns}
     small = codes.size <= MOST_CELLS
@@ -351,15 +347,8 @@ def _choices(
     """The answers that some runs gave to each question; blanks and their candidates stay out."""
     if not isinstance(evaluation.data.source, GoldRuns):  # a view of some runs or questions
         return []
-    judged = evaluation.data.source.judged()
-    answered = nw.col(KIND).is_in(ANSWERED), nw.col("run").is_in(list(runs))
-    tables = []
-    for frame in judged.frames:
-        counted = frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len"))
-        table = collect(counted, judged.label)
-        tables.append(table.cast({INDEX: pl.Int64, "len": pl.Int64}))
-    answers = pl.concat(tables).group_by(INDEX, "answer").agg(pl.col("len").sum())
-    answers = answers.sort("len", "answer", descending=[True, False])
+    rows = answer_rows(evaluation.data.source).filter(pl.col("run").is_in(list(runs)))
+    answers = rows.group_by(INDEX, "answer").len().sort("len", "answer", descending=[True, False])
     choices: list[list[tuple[str, int]]] = [[] for _ in range(questions)]
     for index, answer, count in answers.iter_rows():
         choices[index].append((answer, count))
@@ -410,7 +399,6 @@ def _by_outcome(table: Array) -> Any:
 
 
 def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:
-    """The curves of the best runs that state a confidence; None where none of them does."""
     if evaluation.data.codes.size > MOST_CELLS or not evaluation.data.states_confidence:
         return None
     able = np.asarray(~np.isnan(evaluation.data.confidence).all(axis=1))

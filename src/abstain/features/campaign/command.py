@@ -165,7 +165,6 @@ def campaign(
 
 
 def _pseudonyms(path: str, result: CampaignResult) -> dict[str, str]:
-    """The teams' names for the blind phase, drawn where there is no such file yet."""
     from abstain.features.campaign.blind import (
         drawn_pseudonyms,
         in_order_of_teams,

@@ -74,7 +74,6 @@ class Overview:
 
     @cached_property
     def total(self) -> Counts:
-        """The responses of all runs."""
         return Counts.of(self.overall.table.sum(axis=0).astype(float))
 
     @cached_property
@@ -143,7 +142,6 @@ class Pairs:
         return float(gains.mean()) if gains.size else None
 
     def counts(self, chosen: Marks) -> PairCounts:
-        """Right responses over all runs in the chosen pairs."""
         main, auxiliary = self.main_right[chosen], self.auxiliary_right[chosen]
         before, after = int(main.sum()), int(auxiliary.sum())
         change = 100 * (after - before) / before if before else None
@@ -162,7 +160,6 @@ class PairCounts(NamedTuple):
 
 
 def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:
-    """For each run how many pairs it had both right, main only, auxiliary only, neither."""
     twins = twins_of(questions)
     if twins is None:
         return None
@@ -273,7 +270,6 @@ KINDS: dict[str, CellKind] = {name: kind for kind, names in MEANINGS.items() for
 
 
 def grid_of(c: Overview, cells: Mapping[Any, Sequence[Cell]], **more: Any) -> Grid:
-    """A table of columns, by name where `columns` knows them, each with its cells."""
     heads = [head if isinstance(head, Column) else columns(c, head)[0] for head in cells]
     return Grid.of(zip(heads, cells.values(), strict=True), **more)
 

@@ -27,6 +27,7 @@ from abstain.report.page import (
     page_of,
 )
 from abstain.report.result import places
+from abstain.report.view import score_text
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
@@ -68,9 +69,8 @@ def _tested(c: Overview) -> Iterator[tuple[str, str | None]]:
 
 
 def _tiles(c: Overview) -> list[tuple[str, str]]:
-    best = "–" if np.isnan(c.scores[0]) else f"{c.scores[0]:.2f}"
-    tiles = [(best, f"best {c.measure}"), (f"{len(c.runs):,}", "runs")]
-    tiles.append((f"{c.questions.height:,}", "questions"))
+    tiles = [(score_text(float(c.scores[0]), 2), f"best {c.measure}")]
+    tiles += [(f"{len(c.runs):,}", "runs"), (f"{c.questions.height:,}", "questions")]
     if c.total.n:
         tiles += [(f"{100 * c.total.right / c.total.n:.1f} %", "of all responses are right")]
         tiles += [(f"{100 * c.total.unanswered / c.total.n:.1f} %", "are left blank")]
@@ -78,7 +78,6 @@ def _tiles(c: Overview) -> list[tuple[str, str]]:
 
 
 def _leaderboard(c: Overview, table: PageTable) -> PageTable:
-    """The bars beside the score, where a phone shows them, details last; slices to choose from."""
     late = [name for name in DETAILS if name != str(c.measure)]
     names = [column.name for column in table.grid.columns]
     first = [name for name in names if name not in (*late, "outcomes")]
@@ -170,7 +169,6 @@ def _sections(
 
 
 def confidence_sections(c: Overview) -> list[Section]:
-    """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
     curves = c.result.curves
     if curves is None:
         return []
@@ -201,7 +199,6 @@ def stability_section(c: Overview) -> Section:
 
 
 def question_decks(c: Overview) -> list[Deck]:
-    """The hardest, the easiest, the most blanked, with what runs chose."""
     right, wrong, blank = c.tried
     place = np.arange(len(right))
     kinds: dict[str, list[int]] = {

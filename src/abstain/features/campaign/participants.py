@@ -26,7 +26,7 @@ from abstain.features.campaign.result import CampaignResult, FirstRun
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable, from_template
 from abstain.runs.faults import Problem
-from abstain.runs.run_names import RunsInfo, parse_run_name, teams_of
+from abstain.runs.run_names import RunsInfo, parse_run_name, runs_of, team_of
 from abstain.stats.hypotheses import difference_of_groups
 from abstain.stats.orderings import over_runs
 
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 
 SEPARATOR = "|"
 """Separates the techniques of a run in one cell."""
-MOST_TEAMS = 30
-"""Teams that a matrix of techniques has columns for."""
-MOST_GROUPS, MOST_TECHNIQUES = 30, 200
+MOST_GROUPS = 30
 NOT_TECHNIQUES = ("team", "number", "first_run", "status")
 UNSHOWN = (
     *("run", "team", "align", "email", "e-mail", "mail", "contact", "file", "path", "directory"),
@@ -48,7 +46,9 @@ UNSHOWN = (
 
 def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
     """What is known of each run: its id taken apart, its folder, the caller's table."""
-    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
+    sources, by_table = evaluation.data.source.responses, table.of("team")
+    folders = {run: item.team for item in sources if item.team for run in runs_of(item)}
+    teams = {run: team_of(run, folders.get(run), by_table) for run in evaluation.runs}
     parsed = {run: parse_run_name(run) for run in evaluation.runs}
     named = [name for name in table.frame.columns if name.casefold() not in UNSHOWN]
     listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
@@ -81,13 +81,11 @@ def participant_tables(c: Overview) -> Iterator[PageTable]:
     yield from _languages(c)
     if c.result.first_runs:
         yield _first_runs(c)
-    for attribute in lists:
-        yield from _techniques(c, attribute)
+    yield from (_techniques(c, attribute) for attribute in lists)
     yield from problem_table(c)
 
 
 def _teams(c: Overview) -> PageTable:
-    """The best run of each team against its others."""
     members: dict[str, list[int]] = {}
     for i, team in enumerate(c.info["team"]):
         members.setdefault(team or "–", []).append(i)
@@ -103,7 +101,6 @@ def _teams(c: Overview) -> PageTable:
 
 
 def _groups(c: Overview, attribute: str, groups: list[str]) -> PageTable:
-    """Runs in groups by an attribute of the runs: mean, median, deviation, best."""
     rows: list[list[Cell]] = []
     for value in groups:
         members = [i for i, of_run in enumerate(c.info[attribute]) if of_run == value]
@@ -120,7 +117,6 @@ def _groups(c: Overview, attribute: str, groups: list[str]) -> PageTable:
 
 
 def _languages(c: Overview) -> Iterator[PageTable]:
-    """Runs by source and target language: as the table of runs has them, else from the ids."""
     parsed = [parse_run_name(run) for run in c.runs]
     pairs = [(name.source, name.target) if name else ("", "") for name in parsed]
     if {"source", "target"} <= {*c.info}:
@@ -181,9 +177,9 @@ def _first_runs(c: Overview) -> PageTable:
     )
 
 
-def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
+def _techniques(c: Overview, attribute: str) -> PageTable:
     """For each technique of a list who used it, and the mean with and without it."""
-    columned = sorted(set(c.teams)) if len(set(c.teams)) <= MOST_TEAMS else []
+    columned = sorted({*c.teams})
     used: list[dict[str, str]] = []
     for text in c.info[attribute]:
         marks = (part.partition(":") for part in (text or "").split(SEPARATOR))
@@ -191,8 +187,6 @@ def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
             {name.strip(): words.strip() or "×" for name, _, words in marks if name.strip()}
         )
     names = sorted(set().union(*used))
-    if len(names) > MOST_TECHNIQUES:
-        return
     rows: list[list[Cell]] = []
     for name in names:
         inside = np.array([name in techniques for techniques in used])
@@ -205,7 +199,7 @@ def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
         *columns(c, "runs", "teams", "mean with", "mean without", "difference", "low", "high"),
         *(Column(f"team {team}", means="× or words where the team used it") for team in columned),
     ]
-    yield PageTable(
+    return PageTable(
         f"techniques_{safe(attribute)}",
         f"Runs with and without each value of {attribute}",
         f"Mean {c.measure} of runs with and without it. The interval of the difference "

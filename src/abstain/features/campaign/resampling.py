@@ -26,7 +26,6 @@ MANY_CELLS = 1_000_000
 RESAMPLES, FEW_RESAMPLES = 1_000, 200
 RANK_BLOCK, PAIR_BLOCK = 1 << 22, 1 << 23
 """Numbers that a block of resamples may hold."""
-MOST_TEAMS = 500
 
 
 def stability(
@@ -126,7 +125,6 @@ def first_runs(
 def _pairs(
     runs: Sequence[str], info: Mapping[str, Mapping[str, str | None]], better: Array
 ) -> list[tuple[str, int, int]]:
-    """Each team with the places of its run 01 and of its best other run."""
     teams: dict[str, tuple[list[int], list[int]]] = {}
     for at, run in enumerate(runs):
         team, number = info[run].get("team"), info[run].get("number")
@@ -140,4 +138,4 @@ def _pairs(
         for team, (first, others) in teams.items()
         if len(first) == 1 and others
     ]
-    return sorted(pairs)[:MOST_TEAMS]
+    return sorted(pairs)

@@ -29,7 +29,7 @@ from abstain.report.view import first_few, listed
 from abstain.runs.run_names import WITHDRAWN
 from abstain.stats.orderings import above, at_least, over_runs, same
 
-MOST_RUNS, MOST_DOTS, MOST_TESTS, MOST_TOPICS = 60, 300, 80, 30
+MOST_RUNS, MOST_TESTS, MOST_TOPICS = 60, 80, 30
 WHOLE = {"tickMinStep": 1, "format": "d"}
 
 
@@ -87,7 +87,6 @@ def _best(c: Overview) -> str:
 
 
 def _set_apart(c: Overview) -> Iterator[str]:
-    """Runs that have no rank, teams that have none, and what is odd about runs."""
     result = c.result
     names: dict[str, Sequence[str]] = {}
     for run in result.unranked:
@@ -112,7 +111,6 @@ def _set_apart(c: Overview) -> Iterator[str]:
 
 
 def _corrections(c: Overview) -> Iterator[str]:
-    """Whether corrections changed the ranking or its first runs."""
     if c.result.moved:
         runs = plural(len(c.result.moved), "ranked run")
         first = [run.run for run in c.result.moved if run.rank_before in ("1", "1=")]
@@ -284,7 +282,7 @@ def _topics_chart(c: Overview) -> Iterator[Figure]:
     rows: list[dict[str, Any]] = [
         {"topic": name, "score": round(float(scores[i, part]), 4), "run": run}
         for part, name in enumerate(names)
-        for i, run in enumerate(c.runs[:MOST_DOTS])
+        for i, run in enumerate(c.runs)
     ]
     means = over_runs(scores)["mean"].tolist()
     rows += [{"topic": name, "mean": mean} for name, mean in zip(names, means, strict=True)]
@@ -299,8 +297,7 @@ def _topics_chart(c: Overview) -> Iterator[Figure]:
         "transform": [{"filter": "isValid(datum.mean)"}],
     }
     dots["encoding"]["tooltip"] = [*tips(("run",), ()), score]
-    drawn = f"one of the {MOST_DOTS} best runs" if len(c.runs) > MOST_DOTS else "a run"
-    caption = f"Each dot is {drawn}; the bar is the mean of all runs."
+    caption = "Each dot is a run; the bar is the mean of all runs."
     spec = chart("", rows, [dots, mean], height=44 * len(names))
     yield Figure("topics", caption, spec, title="Runs on topics")
 
@@ -348,7 +345,6 @@ def _pairs_chart(c: Overview) -> Iterator[Figure]:
 
 
 def _questions_chart(c: Overview) -> Figure:
-    """How many questions were right in how many runs."""
     rows = [
         {"runs": k, "questions": n, "from": k - 0.4, "to": k + 0.4}
         for k, n in enumerate(np.bincount(c.tried[0]).tolist())
@@ -365,7 +361,6 @@ def _questions_chart(c: Overview) -> Figure:
 
 
 def rank_figure(c: Overview, s: Stability) -> Figure:
-    """The rank of each run, and where it lies in 95 % of the resamples."""
     names = c.runs[:MOST_RUNS]
     ranks = places(c.scores, higher_is_better=c.measure.higher_is_better)
     rows = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +156,6 @@ def reading(c: Overview, test_by: str) -> PageTable:
 
 
 def by_slice(c: Overview, attribute: str, name: str = "", what: str = "") -> PageTable:
-    """Runs × slices of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
     what, name = what or attribute, name or f"by_{safe(attribute)}"
     means = f"{c.measure} on the questions of this {what}"
@@ -172,12 +172,10 @@ def sizes_text(slices: Slices) -> str:
     if len(names) > 1 and len(set(sizes)) == 1:
         return f"{plural(sizes[0], 'question')} in each."
     parts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
-    text = f"Questions: {parts}"
-    return (text if len(text) <= 400 else text[:399].rsplit(",", 1)[0] + " …") + "."
+    return f"Questions: {shorten(parts, 400, placeholder=' …')}."
 
 
 def _summed_up(c: Overview, heads: list[Column], scores: Array) -> Grid:
-    """The scores of every run, and below them their mean, median and deviation."""
     rows: list[list[Cell]] = [[run, *scores[i].tolist()] for i, run in enumerate(c.runs)]
     below: list[list[Cell]] = [[word, *row.tolist()] for word, row in over_runs(scores).items()]
     dim = set(range(len(rows), len(rows) + len(below)))
@@ -235,7 +233,6 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
 
 
 def question_table(c: Overview) -> PageTable:
-    """Every question, the hardest first: how many runs had it right, wrong, blank."""
     (right, wrong, blank), asked = c.tried, c.result.questions
     text = f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first."
     cells: dict[str | Column, list[Any]] = {"question": asked.attributes["question"]}
@@ -263,7 +260,6 @@ def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
 
 
 def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
-    """What the simplified twins of main questions show."""
     parts = pairs.levels("simplified") or {"": pairs.everything}
     for part, inside in parts.items():
         yield PageTable(
@@ -318,7 +314,6 @@ def _pair_grid(c: Overview, pairs: Pairs, inside: Marks) -> Grid:
 
 
 def correction_tables(c: Overview) -> Iterator[PageTable]:
-    """What was corrected, and the runs whose rank that changed."""
     if c.result.corrections:
         grid = Grid.of_rows(Correction, c.result.corrections, *Correction.__struct_fields__)
         text = "everyone: all have it right; none: it counts for nobody; else the new key."

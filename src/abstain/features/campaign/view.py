@@ -169,7 +169,6 @@ def write_teams(
 
 
 def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = False) -> None:
-    """Write a text to send to each team: `letters`."""
     taken: set[str] = set()
     with _new_folder(folder, blind=False, force=force) as draft:
         files = {team: f"{free_name(safe(team) or 'team', taken)}.txt" for team in letters(result)}
@@ -194,7 +193,6 @@ def _new_folder(folder: str | Path, *, blind: bool, force: bool) -> Iterator[Pat
 
 
 def whole_folder_free(target: Path, *, force: bool) -> None:
-    """Refuse a folder that may not be written."""
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     if target.exists() and any(target.iterdir()):
@@ -338,7 +336,6 @@ class Teams:
         ]
 
     def _field(self, team: str) -> PageTable:
-        """The places around a team's runs, the first of all among them."""
         mine = [at for at, (_, whose, _, _) in enumerate(self._places) if whose == team]
         near = {at + step for at in mine for step in range(-AROUND, AROUND + 1)} | {0}
         wanted = sorted(near & set(range(len(self._places))))
@@ -377,7 +374,6 @@ class Teams:
         yield PageTable("responses", "Your responses", reading, grid_of(self.c, cells))
 
     def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
-        """A team's validation report."""
         grid = problem_grid(self.c, *problems_of(self.result, team, runs))
         if grid.rows:
             reading = "A run with a problem is not scored; a warning changes nothing."

@@ -107,8 +107,6 @@ def editions(
 
 
 class Side(Struct, frozen=True):
-    """An edition as it is shown."""
-
     edition: Edition
     parts: list[Part]
     means: Means
@@ -288,7 +286,6 @@ def _figures(
 def _registrations(
     source: Any, names: Collection[str]
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """Whole numbers by edition or task, and a note on rows that fit none."""
     if source is None:
         return {}, []
     table = open_table(source, name="the registrations")
@@ -398,7 +395,6 @@ def _of_campaign(name: str, result: CampaignResult) -> Campaign:
 
 
 def _of_scores(name: str, result: ScoreResult) -> Campaign:
-    """Saved scores, over all questions or by one attribute."""
     if len(result.by) > 1:
         raise UsageError(
             f"edition {shown(name)} is broken down by {' and '.join(result.by)}, expected scores "
