@@ -303,7 +303,7 @@ def safe(name: str) -> str:
 
 def free_name(name: str, taken: set[str]) -> str:
     """The name, numbered where a file already has it: attributes `a b` and `a_b` are two tables."""
-    numbered = (f"{name}_{number}" for number in count(2))
-    free = next(each for each in chain([name], numbered) if each not in taken)
+    names = chain([name], (f"{name}_{number}" for number in count(2)))
+    free = next(each for each in names if each not in taken)
     taken.add(free)
     return free

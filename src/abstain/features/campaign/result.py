@@ -217,11 +217,9 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     @property
     def TABLES(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
         """The leaderboard, and the tables of the overview that the data allow."""
-        names: tuple[str, ...] = view_of(self).frame_names()
-        return names
+        return ("main", *view_of(self).by_name)
 
-    def to_frame(self, table: str = "main") -> pl.DataFrame:
-        """A table of the overview by the name of its file; the leaderboard is the main one."""
+    def _frame(self, table: str) -> pl.DataFrame:
         frame: pl.DataFrame = view_of(self).frame(table)
         return frame
 

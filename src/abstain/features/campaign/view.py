@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, check_name, option, plural
+from abstain.errors import InputError, UsageError, option, plural
 from abstain.features.campaign.blind import (
     SMALL_SLICES,
     answers_of,
@@ -81,7 +81,6 @@ class View(view.View[CampaignResult]):
     def frame(self, table: str) -> pl.DataFrame:
         import polars as pl
 
-        check_name("table", table, self.frame_names())
         named = self.by_name["leaderboard" if table == "main" else table]
         bare = named.grid.without_bars()  # they say what counts say
         return pl.DataFrame(
@@ -90,9 +89,6 @@ class View(view.View[CampaignResult]):
                 for column, cells in zip(bare.columns, bare.cells(), strict=True)
             ]
         )
-
-    def frame_names(self) -> tuple[str, ...]:
-        return ("main", *self.by_name)
 
     def charts(self) -> dict[str, dict[str, Any]]:
         drawn = campaign_figures(self.overview)
@@ -246,6 +242,10 @@ class Teams:
         self.board = leaderboard(self.c).grid
         breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
         self.breakdowns = [by_slice(self.c, breakdown.attribute) for breakdown in breakdowns]
+        shown = self.result if pseudonyms is None else blinded(result, pseudonyms, self.held)
+        teams = {name: team for team, name in (pseudonyms or {}).items()}
+        self.field = [(teams.get(row.run, row.team), row) for row in shown.rows]
+        """Each place of the ranking that is shown, with its team."""
 
     def pages(self) -> Iterator[tuple[str, str, Page]]:
         """The folder, name and page of each team, in the order of the names shown."""
@@ -321,38 +321,28 @@ class Teams:
         grid = Grid(grid.columns, [*rows, *field], dim={len(rows), len(rows) + 1})
         return replace(table, reading=reading, grid=grid)
 
-    @cached_property
-    def _places(self) -> list[tuple[str, str, str, float | None]]:
-        """Rank, team, name shown, score: of every run, or of each team's best."""
-        result, teams = self.result, {}
-        if self.pseudonyms is not None:
-            result = blinded(self.everything, self.pseudonyms, self.held)
-            teams = {name: team for team, name in self.pseudonyms.items()}
-        shown = self.pseudonyms is not None or self.revealed is not None
-        names = [row.run if shown else "another run" for row in result.rows]
-        return [
-            (row.rank, teams.get(row.run, row.team), name, row.scores.get(result.measure))
-            for row, name in zip(result.rows, names, strict=True)
-        ]
-
     def _field(self, team: str) -> PageTable:
-        mine = [at for at, (_, whose, _, _) in enumerate(self._places) if whose == team]
+        """The places around a team's runs, the first of all among them."""
+        mine = {at for at, (whose, _) in enumerate(self.field) if whose == team}
         near = {at + step for at in mine for step in range(-AROUND, AROUND + 1)} | {0}
-        wanted = sorted(near & set(range(len(self._places))))
+        wanted = sorted(near & set(range(len(self.field))))
         rows: list[list[Cell]] = []
         for at in wanted:
-            rank, whose, who, score = self._places[at]
-            if whose == team:
-                who = "you" if self.pseudonyms else self.result.rows[at].run
-            rows.append([rank, who, score])
+            _, row = self.field[at]
+            who = row.run if self.pseudonyms or self.revealed or at in mine else "another run"
+            who = "you" if self.pseudonyms and at in mine else who
+            rows.append([row.rank, who, row.scores.get(self.result.measure)])
         what = "teams, each with its best run" if self.pseudonyms else "runs"
         rank_column, score_column = columns(self.c, "#", self.result.measure)
-        dim = {n for n, at in enumerate(wanted) if at not in mine}
         return PageTable(
             "field",
             "The field",
-            f"The top of the ranking, and the places next to yours ({len(self._places):,} {what}).",
-            Grid([rank_column, Column("who"), score_column], rows, dim=dim),
+            f"The top of the ranking, and the places next to yours ({len(self.field):,} {what}).",
+            Grid(
+                [rank_column, Column("who"), score_column],
+                rows,
+                dim={n for n, at in enumerate(wanted) if at not in mine},
+            ),
         )
 
     @cached_property

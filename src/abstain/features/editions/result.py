@@ -101,8 +101,18 @@ class View(view.View[EditionsResult]):
         return "Editions"
 
     def tables(self, **options: Any) -> list[Grid]:
-        grids = [self.whole(), *self._changes(), *self._parts()]
-        grids[-1].notes += [*self._sentences(), *(sentence(note) for note in self.result.notes)]
+        result, grids = self.result, [self.whole()]
+        if result.changes:
+            names = Change.__struct_fields__
+            grids.append(Grid.of_rows(Change, result.changes, *names))
+            grids[-1].title = "From edition to edition"
+        for by in dict.fromkeys(part.by for part in result.parts):
+            rows = [part for part in result.parts if part.by == by]
+            names = ("edition", "level", "questions", "runs", "right", "unanswered")
+            names += ("all_runs", "best_runs", "baselines")
+            grids.append(Grid.of_rows(Part, rows, *names, by=by))
+            grids[-1].title = f"By {by}{f', on {result.on}' if result.on else ''}"
+        grids[-1].notes += [*self._sentences(), *map(sentence, result.notes)]
         return grids
 
     def whole(self, **options: Any) -> Grid:
@@ -110,13 +120,12 @@ class View(view.View[EditionsResult]):
         registered: Counter[str] = Counter()
         for row in result.editions:
             registered.update(row.registered)
-        sums: dict[str, Any] = {}
-        for name in ("tests", "questions", "runs", "below"):
+        sums: dict[str, Any] = {"teams": result.teams}
+        for name in ("tests", "questions", "runs", "below", "teams"):
             each = [getattr(row, name) for row in result.editions]
-            sums[name] = None if None in each else sum(each)
-        teams = None if None in (row.teams for row in result.editions) else result.teams
+            sums[name] = None if None in each else sums.get(name, sum(each))
         named = dict(registered) | result.registered
-        total = Edition(edition="all", teams=teams, registered=named, **sums)
+        total = Edition(edition="all", registered=named, **sums)
         grid = Grid.of_rows(
             Edition,
             [*result.editions, total],
@@ -126,25 +135,6 @@ class View(view.View[EditionsResult]):
         grid.title = f"Mean {result.measure}{f' on {result.on}' if result.on else ''}"
         grid.dim = {len(result.editions)}
         return grid
-
-    def _changes(self) -> Iterator[Grid]:
-        if self.result.changes:
-            grid = Grid.of_rows(Change, self.result.changes, *Change.__struct_fields__)
-            grid.title = "From edition to edition"
-            yield grid
-
-    def _parts(self) -> Iterator[Grid]:
-        over = f"on {self.result.on}" if self.result.on else ""
-        for by in dict.fromkeys(part.by for part in self.result.parts):
-            grid = Grid.of_rows(
-                Part,
-                [part for part in self.result.parts if part.by == by],
-                *("edition", "level", "questions", "runs", "right", "unanswered"),
-                *("all_runs", "best_runs", "baselines"),
-                by=by,
-            )
-            grid.title = f"By {by}{over and ', '}{over}"
-            yield grid
 
     def _sentences(self) -> Iterator[str]:
         result, alpha = self.result, 1 - self.result.level

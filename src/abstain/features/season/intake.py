@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from abstain.errors import AbstainError, InputError, UsageError, check_name, option, shown
-from abstain.features.validate.analysis import examine, result_of
+from abstain.features.validate.analysis import examine, hindering, result_of
 from abstain.io.files import Opened, bare_name, is_bundle, open_file, read_errors, write_errors
 from abstain.io.submissions import runs_in
 from abstain.runs import read_golds
@@ -121,8 +121,7 @@ def _kept(season: Season, opened: Opened, name: str) -> dict[str, Any]:
             )
     except AbstainError as error:
         return facts | {"found": str(error)}
-    allowed = ("missing question",) if "missing" in how.policy else ()
-    facts["valid"] = all(problem.kind in allowed for problem in result.problems)
+    facts["valid"] = not hindering(result, how)
     return facts | {"found": "\n".join(map(str, result.problems + result.warnings))}
 
 

@@ -167,8 +167,7 @@ def valid_runs(
     """
     seen = examine(gold, runs, reading, runs_info)
     result = result_of(seen, max_runs)
-    allowed = ("missing question",) if "missing" in reading.policy else ()
-    bad = [problem for problem in result.problems if problem.kind not in allowed]
+    bad = hindering(result, reading)
     responses = seen.source.responses
     kept = [submission for part in responses for submission in _without(part, bad)]
     if not kept:
@@ -184,6 +183,12 @@ def valid_runs(
     result = replace(result, notes=notes, warnings=odd, skipped=skipped)
     assert seen.gold is not None
     return Evaluation(GoldRuns(seen.gold, kept, seen.reading), seen.reading), result
+
+
+def hindering(result: ValidateResult, reading: Reading) -> list[Problem]:
+    """The problems for which runs are not scored."""
+    allowed = ("missing question",) if "missing" in reading.policy else ()
+    return [problem for problem in result.problems if problem.kind not in allowed]
 
 
 def _without(submission: Responses, problems: Sequence[Problem]) -> list[Responses]:
