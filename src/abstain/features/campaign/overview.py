@@ -102,9 +102,8 @@ class Overview:
         twins = None if None in rows else twins_of(self.questions)
         if twins is None:
             return None
-        main, auxiliary, joined = twins
-        right, _, _ = self.tried
-        return Pairs(joined, right[main], right[auxiliary], np.array(rows, np.int64))
+        main, auxiliary = (self.tried[0][twins[name].to_numpy()] for name in ("main", "at"))
+        return Pairs(twins, main, auxiliary, np.array(rows, np.int64))
 
 
 def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
@@ -163,15 +162,13 @@ def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArr
     twins = twins_of(questions)
     if twins is None:
         return None
-    a, b = codes[:, twins[0]] == RIGHT, codes[:, twins[1]] == RIGHT
+    a, b = (codes[:, twins[name].to_numpy()] == RIGHT for name in ("main", "at"))
     four = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1)
     return np.asarray(four.sum(axis=1), np.int64)
 
 
-def twins_of(
-    questions: pl.DataFrame,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pl.DataFrame] | None:
-    """The positions of main questions and of their auxiliary twins, and the twins themselves."""
+def twins_of(questions: pl.DataFrame) -> pl.DataFrame | None:
+    """The auxiliary twins of main questions, with where they stand (`at`) and where these do."""
     if "auxiliary_of" not in questions.columns:
         return None
     indexed = questions.with_columns(pl.int_range(pl.len()).alias("at"))
@@ -186,7 +183,7 @@ def twins_of(
             f"question {shown(lost['question'][0])} is an auxiliary question of "
             f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
         )
-    return joined["main"].to_numpy(), joined["at"].to_numpy(), joined
+    return joined
 
 
 def with_role(questions: pl.DataFrame) -> pl.DataFrame:

@@ -40,7 +40,12 @@ LONGEST = 600
 
 def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) -> Page:
     """The page of a campaign; in its folder the tables lie beside it."""
-    result, lines = c.result, list(sentences(c))
+    result, lines, tested = c.result, list(sentences(c)), list[tuple[str, str | None]]()
+    if (s := result.comparison) is not None:
+        drawn = "exact" if all(p.exact for p in s.pairs) else f"{s.resamples:,} resamples"
+        tested.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
+        tested.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
+        tested.append(("clusters", s.cluster))
     known = {table.name: table for table in tables}
     known["leaderboard"] = _leaderboard(c, known["leaderboard"])
     return page_of(
@@ -51,21 +56,12 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
         ("ranked by", result.measure),
         ("SHA-256 of the gold", result.sha256.get("gold")),
         ("pass mark", result.test_by and f"{result.pass_mark:g}"),
-        *_tested(c),
+        *tested,
         about=result.about,
         tiles=_tiles(c),
         digits=2,
         in_folder=in_folder,
     )
-
-
-def _tested(c: Overview) -> Iterator[tuple[str, str | None]]:
-    if (s := c.result.comparison) is not None:
-        exact = all(pair.exact for pair in s.pairs)
-        drawn = "exact" if exact else f"{s.resamples:,} resamples"
-        yield "intervals", f"{100 * s.level:g} %, {s.interval_method}"
-        yield "tests", f"{s.test}, {drawn}, {s.correction} correction"
-        yield "clusters", s.cluster
 
 
 def _tiles(c: Overview) -> list[tuple[str, str]]:

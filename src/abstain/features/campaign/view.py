@@ -112,8 +112,7 @@ class View(view.View[CampaignResult]):
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
-WIDTH, WIDEST, LONGEST = 82, 40, 2_000
-"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
+WIDTH = 82
 OURS = RESULTS, TEAMS, LETTERS = "results.json", "teams.md", "letters.md"
 """Files that tell a folder that was written here."""
 EPOCH = 946_684_800
@@ -130,7 +129,7 @@ def write_campaign(
     title = f"{result.title} (organiser)"
     result = replace(result, title=title) if organiser else published(result)
     c = Overview(result)
-    tables = [replace(table, filed=_endings(table.grid)) for table in all_tables(c)]
+    tables = [replace(table, filed=("csv", "md", "tex")) for table in all_tables(c)]
     with _new_folder(folder, blind=result.blind, force=force) as draft:
         for table in tables:
             for ending in table.filed:
@@ -196,11 +195,6 @@ def whole_folder_free(target: Path, *, force: bool) -> None:
             raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
         if not any((target / name).exists() for name in OURS):
             raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
-
-
-def _endings(grid: Grid) -> tuple[str, ...]:
-    small = len(grid.columns) <= WIDEST and len(grid.rows) <= LONGEST
-    return ("csv", "md", "tex") if small else ("csv",)
 
 
 def _write(path: Path, text: str) -> None:
