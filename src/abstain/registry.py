@@ -75,7 +75,7 @@ FEATURES = (
         command="command:decisions",
         methods={"Evaluation.decisions": "analysis:decisions"},
         shortcuts={"decisions": "Evaluation.decisions"},
-        results={"decisions": ("result:DecisionsResult", "view:View")},
+        results={"decisions": ("result:DecisionsResult", "result:View")},
     ),
     Feature(
         name="validate",
@@ -134,7 +134,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
+            "truncation": ("truncation:TruncationResult", "truncation:View"),
         },
     ),
     Feature(
@@ -174,7 +174,7 @@ FEATURES = (
         guide="confidence.md",
         command="command:tune",
         methods={"Evaluation.tune": "analysis:tune"},
-        functions={"tune": "analysis:tune_files"},
+        shortcuts={"tune": "Evaluation.tune"},
         results={"tune": ("result:TuneResult", "result:View")},
     ),
     Feature(

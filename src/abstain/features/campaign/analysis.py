@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,11 +11,10 @@ from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
 from abstain.features.campaign.blind import answer_rows
-from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
-from abstain.features.campaign.participants import known_of_runs
+from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
+from abstain.features.campaign.participants import known_of_runs, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
-    LEFT_OUT,
     LUCK,
     NO_ANSWERS,
     YARDSTICKS,
@@ -202,9 +200,10 @@ def campaign(
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
     grouped = comparison.rows if comparison is not None and comparison.grouped else ()
     groups = {row.run: row.group for row in grouped}
-    fourfold = fourfold_of(questions, codes)
-    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
+    corrections = source.gold.corrections if source.gold else ()
+    fourfold = fourfold_of(questions, codes, taken_out(corrections))
+    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     if checked is None:
         odd = odd_things(source) if isinstance(source, GoldRuns) else ()
         checked = ValidateResult(valid=True, questions=0, runs=0, problems=(), warnings=tuple(odd))
@@ -241,8 +240,8 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
-        apart=_apart(status, info_of, checked),
-        corrections=source.gold.corrections if source.gold else (),
+        apart=runs_apart(status, info_of, checked),
+        corrections=corrections,
         moved=tuple(_moved(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=checked.problems,
@@ -273,20 +272,6 @@ def _hashes(source: GoldRuns) -> dict[str, str]:
     tables += [(runs_of(item), item.table) for item in source.responses]
     hashed = [dict.fromkeys(names, t.opened.sha256()) for names, t in tables if t.opened]
     return {name: sha256 for each in hashed for name, sha256 in each.items()}
-
-
-def _apart(
-    status: Mapping[str, str],
-    info_of: Mapping[str, Mapping[str, str | None]],
-    checked: ValidateResult,
-) -> dict[str, dict[str, int]]:
-    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
-    team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
-    whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
-    counts: dict[str, dict[str, int]] = {}
-    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
-        counts.setdefault(team, {})[why] = n
-    return counts
 
 
 def _attributes(
