@@ -339,7 +339,7 @@ def test_a_saved_result_whose_parts_do_not_fit(
     says(line, "saved.json", f"{kind}")
     with pytest.raises(ab.InputError) as raised:
         ab.load("saved.json").page()
-    assert str(raised.value) == line.rstrip()
+    assert line.startswith(str(raised.value))
 
 
 def test_a_fault_of_ours_is_no_fault_of_a_saved_result(

@@ -166,8 +166,9 @@ def write_teams(
 def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = False) -> None:
     taken: set[str] = set()
     with _new_folder(folder, blind=False, force=force) as draft:
-        files = {team: f"{free_name(safe(team) or 'team', taken)}.txt" for team in letters(result)}
+        files = {}
         for team, text in letters(result).items():
+            files[team] = f"{free_name(safe(team) or 'team', taken)}.txt"
             _write(draft / files[team], text)
         _write(draft / LETTERS, _contents("letter to", "letters", files))
 
