@@ -10,7 +10,7 @@ import numpy as np
 
 from abstain.errors import plural, some_of
 from abstain.features.campaign.overview import ROLE, Overview
-from abstain.features.campaign.result import LEFT_OUT, Stability
+from abstain.features.campaign.result import LEFT_OUT, YARDSTICKS, Stability
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.words import distinct_from, verdict
 from abstain.report.charts import (
@@ -137,10 +137,8 @@ def _spread(c: Overview) -> Iterator[str]:
 
 
 def _references(c: Overview) -> Iterator[str]:
-    for name, what in (
-        ("random (expected)", "Answering at random"),
-        ("none of the above", "Always answering “none of the above”"),
-    ):
+    ways = "Answering at random", "Always answering “none of the above”"
+    for name, what in zip(YARDSTICKS, ways, strict=True):
         if name in c.baselines and not np.isnan(value := c.measure(c.baselines[name][0])):
             beat = int(above(c.scores, value).sum())
             yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), c.what)} beat it."

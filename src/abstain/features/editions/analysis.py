@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
 from abstain.features.campaign.analysis import campaign_of_files
 from abstain.features.campaign.overview import Overview
-from abstain.features.campaign.result import CampaignResult
-from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
+from abstain.features.campaign.result import LUCK, YARDSTICKS, CampaignResult
+from abstain.features.editions.result import Change, Edition, EditionsResult, Part
 from abstain.features.score.result import ScoreResult
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.io.tables import format_of_name
@@ -41,7 +41,6 @@ from abstain.stats.orderings import at_least, over_runs
 if TYPE_CHECKING:
     from abstain.outcomes import Array
 
-BASELINES = ("random (expected)", "none of the above")
 ALL = "all"
 """The row of registrations that is of no single edition."""
 UNKNOWN = "has no results per question, so there is no test against it"
@@ -129,7 +128,7 @@ def side_of(
             view = campaign.slices[attribute][value]
     everyone, teams = range(len(view.runs)), len({*view.teams})
     figures = _figures(campaign, view, measure, everyone)
-    luck = figures["baselines"].get(BASELINES[0])
+    luck = figures["baselines"].get(LUCK)
     below = None if luck is None else int((~at_least(measure(view.counts), luck)).sum())
     return Side(
         Edition(**figures, tests=view.tests, teams=teams, below=below),
@@ -259,7 +258,7 @@ def _parts(
             yield Part(**figures, by=attribute, level=level)
     for language in sorted({*campaign.languages} - {""}):
         rows = [at for at, name in enumerate(campaign.languages) if name == language]
-        yield Part(**_figures(campaign, view, measure, rows), by=LANGUAGE, level=language)
+        yield Part(**_figures(campaign, view, measure, rows), by="language", level=language)
 
 
 def _figures(
@@ -270,7 +269,7 @@ def _figures(
     tables = table[[*rows]], table[best_rows(campaign, measure, rows)]
     all_runs, best = (number(float(over_runs(measure(CountsArray(t)))["mean"])) for t in tables)
     right, _, *blank = (100 * tables[0].sum(axis=0) / (tables[0].sum() or math.nan)).tolist()
-    counts = {n: k for n in BASELINES if (k := part.baselines.get(n)) is not None}
+    counts = {n: k for n in YARDSTICKS if (k := part.baselines.get(n)) is not None}
     return {
         "edition": campaign.name,
         "questions": part.questions,
@@ -348,13 +347,8 @@ def edition_of(name: str, source: Any) -> Campaign | Side:
 
 def _of_campaign(name: str, result: CampaignResult) -> Campaign:
     c = Overview(result)
-    info, test = c.info, result.test_by
-    teams, languages = _from_names(c.runs)
-    teams = [a or b for a, b in zip(info.get("team", teams), teams, strict=True)]
-    for column in ("language", "source"):
-        listed = info.get(column, languages)
-        languages = [a or b for a, b in zip(listed, languages, strict=True)]
-    known = {n: c.baselines[n] for n in BASELINES if n in c.baselines}
+    infos, test = [row.info for row in result.rows], result.test_by
+    known = {n: c.baselines[n] for n in YARDSTICKS if n in c.baselines}
     asked = None
     if not result.blind:
         right, wrong, blank = c.tried
@@ -366,8 +360,8 @@ def _of_campaign(name: str, result: CampaignResult) -> Campaign:
         name=name,
         measure=result.measure,
         runs=c.runs,
-        teams=teams,
-        languages=languages,
+        teams=c.teams,
+        languages=[info.get("source") or info.get("language") or "" for info in infos],
         counts=c.overall,
         baselines={n: CountsArray.of([overall]) for n, (overall, _) in known.items()},
         tests=len(c.slices[test].names) if test else None,
@@ -409,23 +403,16 @@ def _of_scores(name: str, result: ScoreResult) -> Campaign:
         level = next(iter(row.slice.values()), None) or ""
         table = tables.setdefault(level, nothing.copy())
         table[place[row.run]] += CountsArray.of([row.counts]).table[0]
-    teams, languages = _from_names(runs)
+    parsed = {run: parse_run_name(run) for run in runs}
     whole = Campaign(
         name=name,
         measure=result.measures[0],
         runs=runs,
-        teams=teams,
-        languages=languages,
+        teams=[run if name is None else name.team for run, name in parsed.items()],
+        languages=["" if name is None else name.source for name in parsed.values()],
         counts=CountsArray(sum(tables.values(), nothing)),
     )
     levels = sorted(tables, key=natural_key)
     parts = {level: replace(whole, counts=CountsArray(tables[level])) for level in levels}
     slices = {result.by[0]: parts} if result.by else {}
     return replace(whole, slices=slices, questions=result.questions)
-
-
-def _from_names(runs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Team and language by run ids; a run of another form is a team by itself."""
-    parsed = [parse_run_name(run) for run in runs]
-    teams = [run if name is None else name.team for run, name in zip(runs, parsed, strict=True)]
-    return teams, ["" if name is None else name.source for name in parsed]

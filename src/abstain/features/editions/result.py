@@ -14,8 +14,6 @@ from abstain.report.view import sentence
 if TYPE_CHECKING:
     import polars as pl
 
-LANGUAGE = "language"
-
 Count = Annotated[int | None, Column(kind="count")]
 
 
