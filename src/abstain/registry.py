@@ -123,7 +123,7 @@ FEATURES = (
         guide="season.md",
         package="abstain.features.season",
         command="command:seal",
-        functions={"seal": "seal:seal"},
+        functions={"seal": "intake:seal"},
     ),
     Feature(
         name="rank",

@@ -6,6 +6,8 @@ First files take their place, then rows are entered: a kill leaves a whole recei
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,15 +19,23 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import AbstainError, InputError, UsageError, check_name, option, shown
-from abstain.features.validate.analysis import examine, result_of
+from abstain.features.validate.analysis import examine, hindering, result_of
 from abstain.io.files import Opened, bare_name, is_bundle, open_file, read_errors, write_errors
 from abstain.io.submissions import runs_in
 from abstain.reading import Reading
 from abstain.runs import read_golds
-from abstain.runs.ledger import INVALID, WITHDRAWN, Receipt, as_time, open_ledger
 from abstain.runs.responses import Responses, RunInput, read_responses
 from abstain.runs.run_names import name_runs, runs_of
-from abstain.runs.season import SUBMISSIONS, Season, read_season
+from abstain.runs.season import (
+    INVALID,
+    SUBMISSIONS,
+    WITHDRAWN,
+    Receipt,
+    Season,
+    as_time,
+    open_ledger,
+    read_season,
+)
 
 
 def receive(
@@ -127,10 +137,8 @@ def _with_runs(kept: Mapping[str, Opened], reading: Reading) -> Iterator[tuple[O
     keys: dict[str, tuple[Path | None, str]] = {}
     runs: dict[tuple[Path | None, str], Responses] = {}
     for path, file in kept.items():
-        with (
-            suppress(AbstainError),
-            read_errors(path, engine=True),
-        ):  # `_checked` says what is wrong
+        # `_checked` says what is wrong
+        with suppress(AbstainError), read_errors(path, engine=True):
             item = read_responses(file, reading)
             (run,) = runs_of(item)
             keys[path] = file.path, run  # the same bytes are one version
@@ -153,8 +161,7 @@ def _checked(season: Season, file: Opened, run: str) -> dict[str, Any]:
             result = result_of(seen, None)
     except AbstainError as error:
         return facts | {"valid": False, "found": str(error)}
-    allowed = ("missing question",) if "missing" in how.policy else ()
-    facts["valid"] = all(problem.kind in allowed for problem in result.problems)
+    facts["valid"] = not hindering(result, how)
     return facts | {"found": "\n".join(map(str, result.problems + result.warnings))}
 
 
@@ -181,3 +188,20 @@ def _entered(season: Season, row: dict[str, Any], *, again: bool = False) -> lis
             row = row | {"time": min(time, as_time(end)) if end and in_time else time}
         done = ledger.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})", row)
         return numbers if request else [done.lastrowid or 0]
+
+
+def seal(path: str | os.PathLike[str], *, draw: bool = True) -> str:
+    """The SHA-256 of a salt and a file, to publish while the file is secret.
+
+    Without the salt nobody can try out which gold gives it; with it any tool can verify it. The
+    salt stands in a file beside, with `.salt` after its name, drawn (unless not `draw`) where there
+    is none: the same file and salt give the same text.
+    """
+    opened, beside = open_file(path), Path(f"{os.fspath(path)}.salt")
+    if draw and not beside.exists():
+        with open(beside, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
+            out.write(f"{secrets.token_hex(32)}\n")
+    text = open_file(beside).read()
+    if not re.fullmatch(rb"[0-9a-f]{64}\n", text):
+        raise InputError("is no salt of `abstain seal`", str(beside))
+    return opened.sha256(text)
