@@ -235,3 +235,14 @@ def test_runs_of_one_name_are_told_apart(organiser: Organiser) -> None:
     assert sorted(ab.read("season").runs) == sorted(["a/x", "b/x", "a1", "a-b1", "b/Bx", "B7"])
     (late,) = ab.campaign("season").unranked
     assert late.name == "a/x (late 7)"
+
+
+def test_a_letter_names_the_option_that_reads_letters(organiser: Organiser) -> None:
+    """The options beside a question are cut out of its message, and nothing else."""
+    organiser.here.write("season/gold.csv", "question,correct,options\nq1,1,1|2|3 (all)\n")
+    for name, answer in (("a1", "1"), ("a2", "A")):
+        organiser.here.write(f"{name}.csv", f"question,answer\nq1,{answer}\n")
+    organiser("a1.csv", "a2.csv", team="a")
+    text = " ".join(ab.campaign("season").letters()["a"].split())
+    advice = "--match letters (in Python: match='letters') takes A for option 1"
+    says(text, f"answer 'A' is not an option of question 'q1'; {advice}")

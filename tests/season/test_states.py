@@ -95,7 +95,7 @@ NAMES = st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"))
     deadline=st.sampled_from([None, DEADLINE]),
 )
 def test_states_follow_from_the_rules(
-    sent: list[Any], requests: list[Any], limits: Any, counts: str, deadline: datetime | None
+    sent: list[Any], requests: list[Any], limits: Any, counts: Any, deadline: datetime | None
 ) -> None:
     settings = Settings(gold="", limits=limits, counts=counts, deadline=deadline)
     number = count(1)

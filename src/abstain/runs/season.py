@@ -38,6 +38,7 @@ LEDGER, VERSION = "ledger.sqlite", 1
 PATIENCE = 120.0  # seconds to wait for other receivers
 COUNTS, SUPERSEDED, NOT_PRIMARY = "counts", "superseded", "not primary"
 INVALID, OVER = "invalid", "over the limit"
+NOT_RECEIVED = "in the table of runs, but not received"
 TIME, NUMBER = "a time with its offset, such as 2013-05-10T23:59:00Z", "a whole number from 1 on"
 EXPECTED = {
     "deadline": TIME,
@@ -161,20 +162,16 @@ class Season(Struct, frozen=True, dict=True):
         listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
         table = read_info(source or listed or None).frame
         unknown = []
-        for row in table.iter_rows(named=True):
+        for row in table.iter_rows(named=True):  # a run by its name here, or as it was sent
             run, every = row["run"], reversed(self.named.items())
             called = {r.team: n for n, r in every if run in (n, r.run, f"{r.team}/{r.run}")}
             one = called.popitem()[1] if len(called) == 1 else ""
             name = run if run in rows else called.get(row.get("team") or "", one)
-            rows.get(name, {}).update(
-                (k, v) for k, v in row.items() if k != "run" and v and v.strip()
-            )
+            facts = {key: text for key, text in row.items() if text and text.strip()}
+            rows.get(name, {}).update(facts | {"run": name})
             unknown += [] if name else [run]
         over = [(r.team, r.run) for r in self.receipts if r.state == OVER]
-        lists = {
-            OVER: [f"{team}/{run}" for team, run in over],
-            "in the table of runs, but not received": unknown,
-        }
+        lists = {OVER: ["/".join(one) for one in over], NOT_RECEIVED: unknown}
         remarks = [f"{what}: {some_of(sorted(runs))}" for what, runs in lists.items() if runs]
         frame = pl.DataFrame([*rows.values()], infer_schema_length=None)
         return RunsInfo("", frame, (*remarks,), (*over,))
@@ -204,9 +201,9 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         known = [field.encode_name for field in msgspec.structs.fields(Settings)]
-        within = [key for key in EXPECTED if "." in key] + ["hosting.image"]
-        tables = {part: table.get(part, {}) for part in ("limits", "hosting")}
-        parts = [f"{part}.{key}" for part, t in tables.items() if isinstance(t, dict) for key in t]
+        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image", "hosting.shown"]
+        tables = {part: keys for part, keys in table.items() if part in ("limits", "hosting")}
+        parts = [f"{part}.{k}" for part, t in tables.items() if isinstance(t, dict) for k in t]
         for key in (*table, *parts):
             check_name("key", key, [*known, *within])
         s = msgspec.convert(table, Settings)

@@ -25,11 +25,10 @@ from abstain.io.submissions import runs_in
 from abstain.reading import Reading
 from abstain.runs import read_golds
 from abstain.runs.responses import Responses, RunInput, read_responses
-from abstain.runs.run_names import name_runs, runs_of
+from abstain.runs.run_names import WITHDRAWN, name_runs, runs_of
 from abstain.runs.season import (
     INVALID,
     SUBMISSIONS,
-    WITHDRAWN,
     Receipt,
     Season,
     as_time,
@@ -142,9 +141,8 @@ def _with_runs(kept: Mapping[str, Opened], reading: Reading) -> Iterator[tuple[O
             item = read_responses(file, reading)
             (run,) = runs_of(item)
             keys[path] = file.path, run  # the same bytes are one version
-            runs.setdefault(
-                keys[path], replace(item, run=run, table=replace(item.table, name=path))
-            )
+            table = replace(item.table, name=path)
+            runs.setdefault(keys[path], replace(item, run=run, table=table))
     names = {key: item.run for key, item in zip(runs, name_runs([*runs.values()]), strict=True)}
     for path, file in kept.items():
         run = names.get(keys.get(path, (None, ""))) or bare_name(file.name)
