@@ -21,7 +21,7 @@ from abstain.runs import counting
 from abstain.runs.counting import count_kinds, fill
 from abstain.runs.faults import repeats
 from abstain.runs.gold import Slices, natural_key, read_gold
-from abstain.runs.grades import fold, judge_rows, numbered, read_scale
+from abstain.runs.grades import fold, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import as_one_table
 from abstain.runs.refusals import with_refusals
@@ -304,9 +304,13 @@ def test_grades_are_looked_up_whatever_their_writing(word: str, folded: str) -> 
 
 
 def test_rows_without_ids_are_known_by_their_place_from_1() -> None:
-    frame = pl.DataFrame({"run": ["a", "b", "a"], "outcome": ["right", "wrong", "wrong"]})
-    own = numbered(judge_rows([read_responses(frame, judged=True)], {}))
-    assert own.gold.frame["question"].to_list() == ["000000001", "000000002"]
+    outcomes = ["right", "wrong", "wrong", "right"]
+    frame = pl.DataFrame({"run": ["a", "b", "a", "b"], "outcome": outcomes})
+    own = ab.read_judged(frame).outcomes()
+    assert own.rows_by_key(["run", "question"], unique=True).keys() == {
+        (run, f"00000000{place}") for run in "ab" for place in (1, 2)
+    }
+    assert own.sort("run", "question")["outcome"].to_list() == ["right", "wrong", "wrong", "right"]
 
 
 # ------------------------------------------------------------------------------- columns

@@ -119,15 +119,6 @@ def test_the_nearest_ids_are_named(question: str, said: str) -> None:
     assert ("nearest" in str(caught.value)) == ("nearest" in said)
 
 
-def test_more_rows_than_questions_by_position() -> None:
-    gold = pl.DataFrame({"question": ["a", "b"], "correct": ["x", "y"]})
-    run = pl.DataFrame({"answer": ["x", "y", "z", "z"]})
-    with pytest.raises(ab.InputError) as caught:
-        ab.read(gold, run, align="position").score("c@1")
-    says(str(caught.value), "2")
-    assert "(and 1 more" in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("sure", "said"),
     [

@@ -9,7 +9,7 @@ import narwhals as nw
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
+from abstain.errors import InputError, Place, RepeatedError, nearest, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import CODES, Why
@@ -94,11 +94,8 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hi
         column = table.in_file("run" if fault == judge.NO_RUN else "question")
         return f"the row has {LACKS[fault]}{_column(column, ('run', 'question'))}"
     if fault == judge.UNKNOWN_QUESTION:
-        if question is None:
-            size = plural(len(gold), "question")
-            return f"this row is beyond the gold's {size}: the run has too many rows"
-        near = nearest(question, _alike(question, gold)) if hints else []
-        return f"question {shown(question)} is not in the gold{_hint(map(shown, near))}"
+        near = nearest(str(question), _alike(str(question), gold)) if hints else []
+        return f"question {shown(str(question))} is not in the gold{_hint(map(shown, near))}"
     if fault == judge.BAD_ANSWERED:
         name = table.in_file("answered")
         return f"'{name}' is {shown(row['answered'])}, expected yes or no"

@@ -20,7 +20,6 @@ from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require, 
 from abstain.outcomes import (
     CANDIDATES,
     KIND_OF_WORD,
-    KINDS,
     OUTCOMES,
     RIGHT,
     WITHHELD,
@@ -30,8 +29,8 @@ from abstain.outcomes import (
 )
 from abstain.reading import languages_of
 from abstain.runs.answerable import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
-from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
-from abstain.runs.gold import BY, UNANSWERABLE, Gold, numbered_slices
+from abstain.runs.counting import count_kinds
+from abstain.runs.gold import BY, Gold
 from abstain.runs.judge import (
     BAD_ANSWERABLE,
     CONFLICT,
@@ -39,7 +38,6 @@ from abstain.runs.judge import (
     KIND,
     NO_QUESTION,
     SIDE,
-    SLICE,
     Judged,
     bad_confidence_of,
     bad_reason,
@@ -82,9 +80,6 @@ def judge_rows(
         _columns_to_judge(item, index, by, keep, confidence=confidence)
         for index, item in enumerate(responses)
     ]
-    nameless = [item for item in responses if "question" not in item.table.columns]
-    if nameless and len(nameless) < len(responses):
-        raise InputError("has no column 'question', but other tables do", nameless[0].table.name)
     counts = [
         collect(frame.group_by("run", "grade").agg(nw.len().alias("n")), item.table.name)
         for item, frame in zip(responses, frames, strict=True)
@@ -109,16 +104,12 @@ def judge_rows(
         _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
         for frame, scale in zip(frames, scales, strict=True)
     ]
-    questions = pl.DataFrame(schema={"question": pl.String})
-    together = by_engine(responses, frames)
-    if not nameless:
-        questions = _questions(responses, frames, by)
-        keys = keys_of(questions, by)
-        together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
-    else:
-        side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0)).alias(SIDE)
-        states = [ANSWERABLE in frame.collect_schema().names() for frame in together]
-        together = [f.with_columns(side) if s else f for f, s in zip(together, states, strict=True)]
+    questions = _questions(responses, frames, by)
+    keys = keys_of(questions, by)
+    together = [
+        frame.join(in_engine(keys, frame), on="question", how="left")
+        for frame in by_engine(responses, frames)
+    ]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
@@ -214,7 +205,7 @@ def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[
 
 
 def _kind(names: Sequence[str]) -> nw.Expr:
-    cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))] if INDEX in names else []
+    cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))]
     graded, side = nw.col(GRADED), nw.col(SIDE) if SIDE in names else code(0)
     if ANSWERABLE in names:
         readable = nw.col(ANSWERABLE).is_in(("yes", "no", "")) | nw.col(ANSWERABLE).is_null()
@@ -257,39 +248,31 @@ def _questions(
     return known if sides is None else known.join(sides, on="question", how="left")
 
 
-def numbered(judged: Judged) -> Judged:
-    """Rows without a question id, identified by their position in their run."""
-    label = judged.label
-    rows = pl.concat([collect(frame, label) for frame in judged.frames], how="diagonal")
-    rows = rows.with_columns(pl.int_range(pl.len()).over("run").cast(pl.Int32).alias(INDEX))
-    named = [pl.col(BY + name).first().alias(name) for name in judged.gold.attributes]
-    if SIDE in rows.columns:
-        named.append((pl.col(SIDE).first() > 0).alias(UNANSWERABLE))
-    questions = rows.group_by(INDEX).agg(*named).sort(INDEX)
-    place = (pl.col(INDEX) + 1).cast(pl.String).str.zfill(9)
-    questions = questions.select(place.alias("question"), pl.exclude(INDEX))
-    gold = replace(judged.gold, frame=questions)
-    return replace(judged, frames=(nw.from_native(rows.lazy()),), gold=gold)
-
-
-def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
-    """Count rows that name no question: nothing can be missing."""
-    columns = [BY + name for name in by]
-    kinds = pl.concat([engine_counts(judged, frame, columns) for frame in judged.frames])
-    lengths = kinds.group_by("run").agg(pl.col("n").sum()).sort("n", "run")
-    if lengths["n"].n_unique() > 1:  # a log that was cut off would win
-        short, long = lengths.row(0), lengths.row(-1)
-        table = judged.responses[0].table
+def named_by_place(responses: Sequence[Responses]) -> list[Responses]:
+    """Rows that name no question, named by their places; runs of other lengths are refused."""
+    tables, sizes = [], []
+    for item in responses:
+        table = item.table
+        if "question" in table.columns:
+            raise InputError("has a column 'question', which other tables lack", item.table.name)
+        rows = collect(item.frame, table.name)
+        run = rows["run"].cast(pl.String) if item.run is None else pl.lit(item.run)
+        rows = rows.with_columns(__run=run)
+        place = pl.int_range(1, pl.len() + 1).over("__run").cast(pl.String).str.zfill(9)
+        rows = rows.with_columns(question=place)
+        sizes.append(rows.group_by("__run").len())
+        columns = ("question", *table.columns)
+        table = replace(table, frame=rows.drop("__run").lazy(), columns=columns, chunks=None)
+        tables.append(replace(item, table=table))
+    lengths = pl.concat(sizes).sort("len", "__run")
+    if lengths["len"].n_unique() > 1:  # a log that was cut off would win
+        table = responses[0].table
         guess = next((c for c in USUAL_NAMES["question"] if c in table.columns), "NAME")
-        sizes = " and ".join(f"run {shown(run)} has {n:,} rows" for run, n in (short, long))
+        (one, few), (other, many) = lengths.row(0), lengths.row(-1)
+        what = f"run {shown(one)} has {few:,} rows and run {shown(other)} has {many:,} rows"
         how = f"name the column of questions: {option('columns', {'question': guess})}"
-        raise InputError(f"{sizes}, and nothing says which are missing; {how}", table.name)
-    kinds = kinds.sort(*columns, "run")
-    slices, slice_of = numbered_slices(kinds, columns)
-    kinds = kinds.with_columns(pl.Series(SLICE, slice_of))
-    runs, counts = counts_by_run(judged, kinds, len(slices))
-    questions = int(counts.sum(axis=2).max(axis=0).sum())
-    return kind_counts(runs, slices, counts, questions)
+        raise InputError(f"{what}, and nothing says which are missing; {how}", table.name)
+    return tables
 
 
 DECLINED = blank_kind(Why.DECLINED)

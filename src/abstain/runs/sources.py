@@ -16,7 +16,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.io.frames import require
+from abstain.io.frames import require, without
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
@@ -186,6 +186,10 @@ class JudgedRows(_LazySource):
         super().__init__(responses, reading)
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
+        if not self.named:
+            from abstain.runs.grades import named_by_place
+
+            self.responses = tuple(named_by_place(responses))
         self._scale = None
         if reading.partial is not None:
             from abstain.runs.partial import PartialScale
@@ -219,35 +223,33 @@ class JudgedRows(_LazySource):
     def _attributes(self) -> tuple[str, ...]:
         from abstain.runs.grades import shared_attributes
 
-        return shared_attributes(self.responses) if self.named else ()
+        return shared_attributes(self.responses)
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions that the rows are about; rows that name none are counted by place."""
+        """The questions that the rows are about."""
         judged = self.judged(self._attributes if attributes is None else attributes)
         return judged.gold.frame
 
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
-        from abstain.runs.grades import judge_rows, numbered
+        from abstain.runs.grades import judge_rows
 
         how = self._reading
-        judged = judge_rows(
+        return judge_rows(
             self.responses, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
         )
-        return judged if self.named else numbered(judged)
 
     def _count(self, by: Sequence[str]) -> KindCounts:
         if self._reading.partial is not None:
             return self._count_held(by)
-        from abstain.runs.grades import count_nameless, judge_rows
+        from abstain.runs.grades import judge_rows
 
-        judged = judge_rows(self.responses, self._reading.grades, by=by)
-        return count_kinds(judged, by) if self.named else count_nameless(judged, by)
+        return count_kinds(judge_rows(self.responses, self._reading.grades, by=by), by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
         self.require_whole()
-        for item in self.responses:
-            require(item.table, {"question": "which names each question"})
+        for item in () if self.named else self.responses:
+            require(without(item.table, "question"), {"question": "which names each question"})
         return self.judged(by, keep)
 
 
