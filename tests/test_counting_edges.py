@@ -96,11 +96,6 @@ def test_questions_again_are_named_and_counted(
     assert ("more" in said) == (times > 2)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_another_answer_to_a_question_again_is_told(engine: Callable[[pl.DataFrame], Any]) -> None:
-    assert "'a' again, with another answer" in refused(engine(rows(("a", "x"), ("a", "y"))))
-
-
 def judged(*frames: Any) -> Any:
     gold = read_gold(GOLD)
     named = [
@@ -342,23 +337,6 @@ def test_words_that_are_given_are_grades_too() -> None:
     assert "grade" not in recognised(own, ("grade",)).columns
     given = {"good": "right", "bad": "wrong"}
     assert "grade" in recognised(own, ("grade",), given).columns
-
-
-@pytest.mark.parametrize(
-    ("values", "read"),
-    [
-        ([0.0, 1.0], True),
-        ([0.5, 1.01], False),
-        ([-0.01, 0.5], False),
-        ([0.5, None], True),
-        (["0.5", ""], True),
-        (["0.5", "x"], False),
-        ([True, False], False),
-    ],
-)
-def test_p_is_a_confidence_where_it_holds_shares(values: list[Any], read: bool) -> None:
-    own = recognised(table(question=["1", "2"], p=values), ("confidence",))
-    assert ("confidence" in own.columns) is read
 
 
 def test_two_names_for_one_thing_are_asked_about() -> None:

@@ -107,10 +107,9 @@ def test_unreadable_policies(policy: list[str], said: tuple[str, ...]) -> None:
 
 
 def test_ways_to_give_a_policy() -> None:
-    wanted = ab.Policy.parse(["error=wrong"]).effects
+    wanted = ab.Policy.of(["error=wrong"]).effects
     assert ab.Policy.of({"error": "wrong"}).effects == wanted
     assert ab.Policy.of("ERROR = Wrong").effects == wanted
-    assert ab.Policy.of(ab.Policy.parse(["error=wrong"])).effects == wanted
     assert wanted[Why.ERROR] is Effect.WRONG
 
 
@@ -227,10 +226,8 @@ def test_the_first_of_very_many_faults_is_the_first_in_the_file(here: Here) -> N
     says(said, "run.csv:2", "'x0'", "19,999")
 
 
-@pytest.mark.parametrize(
-    ("again", "how"), [("q1,a", "the same answer"), ("q1,b", "another answer")]
-)
-def test_a_question_twice_names_both_lines(here: Here, again: str, how: str) -> None:
+@pytest.mark.parametrize("again", ["q1,a", "q1,b"])
+def test_a_question_twice_names_both_lines(here: Here, again: str) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", f"question,answer\nq1,a\nq2,b\n{again}\n")
     says(
@@ -238,7 +235,6 @@ def test_a_question_twice_names_both_lines(here: Here, again: str, how: str) -> 
         "run.csv:4",
         "'run'",
         "'q1'",
-        f"{how}",
         "run.csv:2",
     )
     here.write("gold2.csv", GOLD + "q1,b,x\n")

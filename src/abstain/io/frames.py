@@ -169,7 +169,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "run": ("model", "system", "run_id", "model_name"),
     "question": ("id", "qid", "question_id", "sample_id", "doc_id", "example_id"),
     "answer": ("response", "output", "prediction", "completion"),
-    "confidence": ("conf", "prob", "probability", "p"),
+    "confidence": ("conf", "prob", "probability"),
     "grade": ("is_correct", "verdict", "judgement", "judgment", "correct", "label", "score"),
     "correct": ("target", "gold", "reference", "expected", "answer_key", "ground_truth"),
 }

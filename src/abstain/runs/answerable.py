@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import narwhals as nw
 import polars as pl
@@ -27,14 +27,16 @@ ANSWERABLE = "__answerable"
 """Whether a row says that its question can be answered: yes, no, empty, or an unreadable text."""
 
 
-def marking(table: Table) -> dict[str, bool]:
-    columns = {c: MEANS_ANSWERABLE[plain(c)] for c in table.columns if plain(c) in MEANS_ANSWERABLE}
-    for column, name in table.renamed.items():
+def marking(table: Table) -> str | None:
+    """The column that says which questions can be answered; the first of several by their names."""
+    columns = {plain(column): column for column in reversed(table.columns)}
+    marks = next((columns[name] for name in MEANS_ANSWERABLE if name in columns), None)
+    for column, name in table.renamed.items() if marks else ():
         means = MEANS_ANSWERABLE.get(plain(column))
-        if name in columns and means not in (None, columns[name]):
+        if name == marks and means not in (None, MEANS_ANSWERABLE[plain(name)]):
             how = f"leave out {option('columns', {name: column})}"
             raise UsageError(f"column '{column}' says the opposite of '{name}': {how}")
-    return columns
+    return marks
 
 
 def by_evidence(column: str) -> bool:
@@ -42,28 +44,20 @@ def by_evidence(column: str) -> bool:
     return plain(column) == "has_evidence"
 
 
-def answerable_text(columns: Mapping[str, bool]) -> nw.Expr:
-    """Combine marking columns of text into yes, no or empty; an unreadable text stays."""
-    texts = []
-    for name, yes in columns.items():
-        text, (means_yes, means_no) = (
-            nw.col(name).str.to_lowercase(),
-            (YES, NO) if yes else (NO, YES),
-        )
-        words = [(text.is_in(means_yes), nw.lit("yes")), (text.is_in(means_no), nw.lit("no"))]
-        texts.append(first_of([(~filled_in(name), nw.lit("")), *words], nw.col(name)))
-    whole = texts[0]
-    for text in texts[1:]:
-        both = nw.concat_str(whole, text, separator=" and ")
-        whole = first_of([(text == "", whole), ((whole == "") | (whole == text), text)], both)
-    return whole.alias(ANSWERABLE)
+def answerable_text(name: str, means: str) -> nw.Expr:
+    """A column of text as yes, no or empty, by what its name means; an unreadable text stays."""
+    text, yes = nw.col(name).str.to_lowercase(), MEANS_ANSWERABLE[plain(means)]
+    cases = [
+        (~filled_in(name), nw.lit("")),
+        (text.is_in(YES if yes else NO), nw.lit("yes")),
+        (text.is_in(NO if yes else YES), nw.lit("no")),
+    ]
+    return first_of(cases, nw.col(name)).alias(ANSWERABLE)
 
 
-def unreadable(text: str, columns: Collection[str], table: Table) -> str:
-    names = " and ".join(repr(table.in_file(column)) for column in columns)
-    if text in ("yes and no", "no and yes"):
-        return f"{names} contradict each other on whether the question can be answered"
-    return f"{names} is {shown(text)}, expected yes or no"
+def unreadable(text: str, table: Table) -> str:
+    column = table.in_file(marking(table) or "")
+    return f"'{column}' is {shown(text)}, expected yes or no"
 
 
 def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
@@ -78,26 +72,26 @@ def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
 
 
 def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.Series | None:
-    """Whether each question can be answered, null where no column says; None without such columns.
+    """Whether each question can be answered, null where no column says; None without such a column.
 
     A cell that is neither yes nor no is refused with its place.
     """
-    columns = {name: yes for name, yes in marking(table).items() if name in attributes}
-    if not columns:
+    column = marking(table)
+    if column is None or column not in attributes:
         return None
-    rows = nw.from_native(frame.select(*columns).lazy())
-    texts = collect(rows.select(answerable_text(columns)), table.name)[ANSWERABLE]
+    rows = nw.from_native(frame.select(column).lazy())
+    texts = collect(rows.select(answerable_text(column, column)), table.name)[ANSWERABLE]
     strange = (~texts.is_in(["yes", "no", ""])).arg_true()
     if len(strange):
         row, text = frame[ROW][strange[0]], texts[strange[0]]
-        raise InputError(unreadable(text, columns, table), table.place(row))
+        raise InputError(unreadable(text, table), table.place(row))
     return pl.select(pl.when(texts != "").then(texts == "yes")).to_series()
 
 
 def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
-    columns = [name for name in marking(table) if not by_evidence(name)]
+    column = marking(table)
     wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
-    if columns and len(wrong):
-        question, column = shown(frame["question"][wrong[0]]), table.in_file(columns[0])
-        what = f"is answerable by column '{column}', but '{table.in_file('correct')}' is empty"
+    if column is not None and not by_evidence(column) and len(wrong):
+        question, name = shown(frame["question"][wrong[0]]), table.in_file(column)
+        what = f"is answerable by column '{name}', but '{table.in_file('correct')}' is empty"
         raise InputError(f"question {question} {what}", table.place(frame[ROW][wrong[0]]))

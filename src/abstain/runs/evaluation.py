@@ -85,6 +85,9 @@ UNMARKED = f"{NONE_MARKED}: mark them with a column 'answerable', or an empty 'c
 Tables: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
 """Run and slice to a table of counts, a row for each cluster."""
 
+ONE_HOT = np.eye(EXCLUDED + 1)[:, :EXCLUDED]
+"""What each code adds to the counts."""
+
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 
@@ -145,36 +148,24 @@ class RunData:
     def by_cluster(self, by: Sequence[str], *, decisions: bool = False) -> Tables | None:
         """Counts of each cluster by run and slice; no value makes a cluster of one.
 
-        None where questions are independent.
+        None where questions are independent: with partial credit each is a cluster then.
         """
-        if self.source.shares is not None:
-            return self._graded_clusters(by)
-        if self.cluster is None or self.kind == "counts":
+        if self.kind == "counts" or (self.cluster is None and self.source.shares is None):
             return None
-        grouped = tuple(dict.fromkeys((*by, self.cluster)))
-        fine = self.source.count_kinds(grouped)
-        at = grouped.index(self.cluster)
-        result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
-        for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
-            alone = values[at] is None
-            rows = np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0) if alone else row[None]
-            result.setdefault((run, values[: len(by)]), []).append(rows)
-        return {
-            key: self.policy.apply(np.concatenate(rows), decisions=decisions).astype(np.float64)
-            for key, rows in result.items()
-        }
-
-    def _graded_clusters(self, by: Sequence[str]) -> Tables:
-        """As `by_cluster` with partial credit: without clusters, each question is one."""
         from abstain.runs.partial import summed_by
 
         slices, slice_of = numbered_slices(self.with_attributes(by), by)
         clusters, tables = self.clusters(), {}
-        for at, part in enumerate(slices):
-            where = slice_of == at
-            for number, run in enumerate(self.source.names()):
-                own = self.each(number)[where]
-                tables[run, part] = own if clusters is None else summed_by(clusters[where], own)
+        codes = self.decision_codes if decisions else None
+        for number, run in enumerate(self.source.names()):
+            each = self.each(number) if codes is None else ONE_HOT[codes[number]]
+            for at, part in enumerate(slices):
+                inside = slice_of == at
+                table = each[inside]
+                if clusters is not None:
+                    groups = np.unique(clusters[inside], return_inverse=True)[1]
+                    table = summed_by(groups, table)
+                tables[run, part] = table
         return tables
 
     @property
@@ -262,7 +253,7 @@ class RunData:
 
     def each(self, run: int) -> Array:
         """What each question of a run adds to the six counts: a share of right and of wrong."""
-        table: Array = np.eye(EXCLUDED + 1)[self.ends[run]][:, :EXCLUDED]
+        table: Array = ONE_HOT[self.ends[run]]
         if (shares := self.source.shares) is None:
             return table
         from abstain.runs.partial import of_each

@@ -54,8 +54,8 @@ from abstain.runs.refusals import rule_of, text_of
 from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
 
 COLUMNS = ("outcome", "grade")
-MARK = "__mark:"
-"""Prefix of a column that marks questions as answerable or not, as text."""
+MARK = "__mark"
+"""The column that marks questions as answerable or not, as text."""
 BY_EVIDENCE = "__by_evidence"
 """Whether questions are marked by their evidence: an answer without it may be right."""
 DECLINES = "__declines"
@@ -152,14 +152,12 @@ def _columns_to_judge(
     require(table, {column: OUTCOME} | dict.fromkeys(by, "to slice by"))
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
-    marks = marking(table)
-    if marks:
-        named = [text_column(frame, c, table.name, trim=True).alias(MARK + c) for c in marks]
-        frame = frame.with_columns(*named)
-        extra.append(answerable_text({MARK + c: yes for c, yes in marks.items()}))
-        extra.append(nw.lit(any(map(by_evidence, marks))).alias(BY_EVIDENCE))
-    # the text is looked at where a grade of right may be for declining
-    languages = table.refusals or (languages_of("all") if any(map(by_evidence, marks)) else ())
+    marks, languages = marking(table), table.refusals
+    if marks is not None:
+        frame = frame.with_columns(text_column(frame, marks, table.name, trim=True).alias(MARK))
+        extra += [answerable_text(MARK, marks), nw.lit(by_evidence(marks)).alias(BY_EVIDENCE)]
+        # the text is looked at where a grade of right may be for declining
+        languages = languages or (languages_of("all") if by_evidence(marks) else ())
     text = text_of(table.columns)
     if languages and text and frame.implementation.is_polars():
         declines = rule_of(text, languages).is_not_null().alias(DECLINES)
@@ -342,19 +340,16 @@ def read_scale(
 
 def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> UsageError:
     """The error for grades that fit no scale, with the most frequent unknown ones first."""
-    if all(re.fullmatch(NUMBER, value) for value in present):
-        low, *_, high = sorted(map(float, [*present, *present]))
-        scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
-        how = f"count them as shares right of an answer ({option('partial', scale)})"
-        what = f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0"
-        return UsageError(f"{what}: {how}, or turn them into 1 and 0")
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
-    near = nearest(fold(odd[0]), SCALES["words"])[:1]
-    hint = f" (nearest to the first: {near[0]})" if near else ""
     if re.fullmatch(NUMBER, odd[0]):
-        hint = f"; {option('partial', '0-1')} counts numbers as shares right of an answer"
+        low, *_, high = sorted(float(each) for each in (*odd, *odd) if re.fullmatch(NUMBER, each))
+        scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
+        hint = f"; {option('partial', scale)} counts numbers as shares right of an answer"
+    else:
+        near = nearest(fold(odd[0]), SCALES["words"])[:1]
+        hint = f" (nearest to the first: {near[0]})" if near else ""
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
     what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}"
     also = ", ".join((*OUTCOMES[2:], *Why))

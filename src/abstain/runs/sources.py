@@ -16,7 +16,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import UnknownNameError, UsageError
-from abstain.io.frames import require, without
+from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
@@ -186,10 +186,11 @@ class JudgedRows(_LazySource):
         super().__init__(responses, reading)
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
+        self._rows: Sequence[Responses] = self.responses
         if not self.named:
             from abstain.runs.grades import named_by_place
 
-            self.responses = tuple(named_by_place(responses))
+            self._rows = named_by_place(responses)
         self._scale = None
         if reading.partial is not None:
             from abstain.runs.partial import PartialScale
@@ -217,13 +218,13 @@ class JudgedRows(_LazySource):
     def marks_unanswerable(self) -> bool:  # type: ignore[override]
         from abstain.runs.answerable import marking
 
-        return any(marking(item.table) for item in self.responses)
+        return any(marking(item.table) is not None for item in self.responses)
 
     @cached_property
     def _attributes(self) -> tuple[str, ...]:
         from abstain.runs.grades import shared_attributes
 
-        return shared_attributes(self.responses)
+        return shared_attributes(self._rows)
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions that the rows are about."""
@@ -235,7 +236,7 @@ class JudgedRows(_LazySource):
 
         how = self._reading
         return judge_rows(
-            self.responses, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
+            self._rows, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
         )
 
     def _count(self, by: Sequence[str]) -> KindCounts:
@@ -243,13 +244,13 @@ class JudgedRows(_LazySource):
             return self._count_held(by)
         from abstain.runs.grades import judge_rows
 
-        return count_kinds(judge_rows(self.responses, self._reading.grades, by=by), by)
+        return count_kinds(judge_rows(self._rows, self._reading.grades, by=by), by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
         self.require_whole()
-        for item in () if self.named else self.responses:
-            require(without(item.table, "question"), {"question": "which names each question"})
+        for item in self.responses:
+            require(item.table, {"question": "which names each question"})
         return self.judged(by, keep)
 
 

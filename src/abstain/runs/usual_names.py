@@ -19,7 +19,6 @@ from abstain.io.frames import (
     collect,
     into_lazy,
     names_systems,
-    read_numbers,
     rename,
     text_column,
     words_of,
@@ -88,8 +87,6 @@ def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) ->
     dtype = into_lazy(table.frame).collect_schema()[column]
     if dtype.is_nested():
         return False
-    if plain(column) == "p":
-        return _are_shares(table, column)
     if meaning == "confidence":
         return dtype.is_numeric() or table.format in ("csv", "tsv")
     if meaning != "grade" or plain(column) not in UNCLEAR:
@@ -120,17 +117,6 @@ def _grades_in(table: Table, column: str, grades: Mapping[str, str]) -> set[str]
     words = {fold(value) for value in values}
     known = {word for scale in SCALES.values() for word in scale} | {fold(word) for word in grades}
     return words if len(values) <= MOST_GRADES and words <= known else set()
-
-
-def _are_shares(table: Table, column: str) -> bool:
-    frame = into_lazy(table.frame)
-    dtype = frame.collect_schema()[column]
-    if dtype != nw.String and not dtype.is_numeric():
-        return False
-    texts = frame.select(column_of(frame, column).cast(nw.String).alias("p"))
-    numbers = read_numbers(texts.filter(nw.col("p") != ""), "p", "share")
-    bad = numbers.filter(~nw.col("share").is_between(0, 1).fill_null(value=False))
-    return collect(bad.head(1), table.name).is_empty()
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:
