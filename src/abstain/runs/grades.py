@@ -343,15 +343,14 @@ def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> U
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
     odd.sort(key=lambda value: -counts.get(value, 0))
+    what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}"
     if re.fullmatch(NUMBER, odd[0]):
         low, *_, high = sorted(float(each) for each in (*odd, *odd) if re.fullmatch(NUMBER, each))
-        scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
-        hint = f"; {option('partial', scale)} counts numbers as shares right of an answer"
-    else:
-        near = nearest(fold(odd[0]), SCALES["words"])[:1]
-        hint = f" (nearest to the first: {near[0]})" if near else ""
+        how = option("partial", "0-1" if low >= 0 and high <= 1 else "LOW-HIGH")
+        return UsageError(f"{what}; turn numbers into 1 and 0, or count shares with {how}")
+    near = nearest(fold(odd[0]), SCALES["words"])[:1]
+    what += f" (nearest to the first: {near[0]})" if near else ""
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
-    what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}"
     also = ", ".join((*OUTCOMES[2:], *Why))
     return UsageError(f"{what}; say what each is, choosing one of {example} (also {also})")
 
