@@ -147,3 +147,21 @@ def test_a_blind_campaign_keeps_new_keys_to_itself(tmp_path: Path) -> None:
     for path in (tmp_path / "out").rglob("*.*"):
         assert "7/7/2" not in path.read_text(encoding="utf-8"), path.name
     assert not list((tmp_path / "out" / "tables").glob("corrections*"))
+
+
+def test_an_auxiliary_question_outlives_its_main_one(tmp_path: Path) -> None:
+    """q2 simplifies q1; once q1 counts for nobody, q2 is still scored, but is no twin."""
+    gold = pl.DataFrame(
+        {
+            "question": ["q1", "q2", "q3", "q4"],
+            "correct": ["a", "b", "c", "d"],
+            "auxiliary_of": ["", "q1", "", "q3"],
+        }
+    )
+    run = pl.DataFrame({"question": ["q1", "q2", "q3", "q4"], "answer": ["a", "b", "x", "d"]})
+    result = ab.campaign(gold, {"r": run}, corrections={"q1": "none"})
+    (row,) = result.rows
+    assert (row.outcomes, row.pairs) == ((2, 1, 0), (0, 0, 1, 0))
+    result.save(tmp_path / "overview")
+    with pytest.raises(ab.InputError, match="auxiliary question of 'q1'"):
+        ab.campaign(gold.slice(1), {"r": run.slice(1)})

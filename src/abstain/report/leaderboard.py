@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from abstain.errors import plural
-from abstain.measures import Measure
+from abstain.measures import Measure, measure
 from abstain.outcomes import CountsArray
 from abstain.report.charts import NOT_A_RUN, chart, dots_and_spans, heat_map, lines
-from abstain.report.page import Figure, Section
+from abstain.report.grid import Cell, Column, Grid
+from abstain.report.page import Figure, PageTable, Section
 from abstain.report.view import count_text, score_text, slice_text
 from abstain.stats.orderings import Lead, leads
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 MOST_DOTS, MOST_CELLS, MOST_LINES = 60, 3_000, 6
 HIGHEST_T = 0.8
+REWARDS = (
+    *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
+    *("precision", "answer-all-bound"),
+)
 T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
 
 
@@ -126,13 +131,52 @@ def measure_facts(item: Measure) -> list[tuple[str, str]]:
     return [(name, value) for name, value in facts if value is not None]
 
 
-def rewards_section(runs: Sequence[str], counts: CountsArray, item: Measure) -> Section:
-    """What a measure rewards; of runs with counts who would be first under another t."""
-    facts = measure_facts(item)
+def rewards_section(
+    runs: Sequence[str], counts: CountsArray, measures: Sequence[Measure]
+) -> Section:
+    """What the first measure rewards; of runs with counts who would be first under another one."""
+    facts = measure_facts(measures[0])
     section = Section("measure", "What is rewarded", facts=facts, short="Rewards")
     if runs:
         section.figures = [decision_figure(runs, counts)]
+        section.folded = [rewards_table(runs, counts, measures)]
     return section
+
+
+def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
+    """Measures by what they credit a blank, and the run that each puts first."""
+    columns = [Column(name) for name in ("measure", "formula", "κ", "p*", "puts first")]
+    columns += [Column(name, "score") for name in ("score", "κ there", "p* there")]
+    columns.append(Column("second"))
+    items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
+    rows: list[list[Cell]] = []
+    for item in items:
+        d = item.definition
+        if d.takes != "counts" or (d.kappa is None and d.break_even is None):
+            continue
+        scores = item(counts)
+        if np.isnan(scores).all():
+            continue
+        falling = np.nan_to_num(-scores if item.higher_is_better else scores, nan=np.inf)
+        first, *others = np.argsort(falling, kind="stable").tolist()
+        best = counts[first]
+        rows.append(
+            [
+                *(str(item), d.formula, d.kappa_text, d.break_even_text, runs[first]),
+                float(scores[first]),
+                item.kappa(best) if d.kappa is not None else None,
+                item.break_even(best) if d.break_even is not None else None,
+                runs[others[0]] if others else "",
+            ]
+        )
+    return PageTable(
+        "rewards",
+        "What other measures would say",
+        "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
+        "answering pays. The columns “κ there” and “p* there” give their values for the run that "
+        "the measure puts first.",
+        Grid(columns, rows),
+    )
 
 
 def _shares(counts: CountsArray) -> tuple[Array, Array]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -13,11 +12,10 @@ from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
 from abstain.features.campaign.corrections import moved_runs
-from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, with_role
-from abstain.features.campaign.participants import known_of_runs
+from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
+from abstain.features.campaign.participants import known_of_runs, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
-    LEFT_OUT,
     LUCK,
     NO_ANSWERS,
     YARDSTICKS,
@@ -208,9 +206,10 @@ def campaign(
     else:
         with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
     interval_of = {row.run: row.intervals[name] for row in with_ends}
-    fourfold = fourfold_of(questions, codes)
-    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     source = everything.data.source
+    corrections = source.gold.corrections if source.gold else ()
+    fourfold = fourfold_of(questions, codes, taken_out(corrections))
+    counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
     odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
     return CampaignResult(
         **read_as(everything, *notes),
@@ -245,8 +244,8 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
-        apart=_apart(status, info_of, checked),
-        corrections=source.gold.corrections if source.gold else (),
+        apart=runs_apart(status, info_of, checked),
+        corrections=corrections,
         moved=tuple(moved_runs(everything, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
@@ -264,22 +263,6 @@ def _hashes(source: GoldRuns) -> dict[str, str]:
     tables += [(runs_of(item), item.table) for item in source.responses]
     hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
     return {name: sha256 for names, sha256 in hashed for name in names}
-
-
-def _apart(
-    status: Mapping[str, str],
-    info_of: Mapping[str, Mapping[str, str | None]],
-    checked: ValidateResult | None,
-) -> dict[str, dict[str, int]]:
-    """How many runs of each team have no rank, by reason."""
-    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
-    if checked is not None:
-        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
-        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
-    counts: dict[str, dict[str, int]] = {}
-    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
-        counts.setdefault(team, {})[why] = n
-    return counts
 
 
 def _attributes(

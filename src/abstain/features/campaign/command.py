@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
 )
 @option("--blind", "Write nothing that gives the gold away.")
-@option("--secret ATTR", "Hide its slices where --blind hides the gold. Repeatable.", multiple=True)
 @option(
     "--organiser DIR",
     "Write a folder for the organiser alone too: problems, notes, paths, every name.",
 )
 @option("--letters DIR", "Write a text to send to each team: what was received, what is wrong.")
+@option("--secret ATTR", "Hide its slices where --blind hides the gold. Repeatable.", multiple=True)
 @option("--teams DIR", "Write a folder for each team too: its runs, ranks and problems.")
 @option(
     "--pseudonyms FILE",

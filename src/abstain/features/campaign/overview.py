@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
@@ -17,6 +17,7 @@ from abstain.measures import count_measure
 from abstain.outcomes import RIGHT, Counts, CountsArray
 from abstain.report.grid import Cell, CellKind, Column, Grid
 from abstain.report.view import measure_summary
+from abstain.runs.corrections import NOBODY, Correction
 from abstain.runs.gold import slices_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class Overview:
     @cached_property
     def pairs(self) -> Pairs | None:
         rows = [row.pairs for row in self.result.rows]
-        twins = None if None in rows else twins_of(self.questions)
+        gone = taken_out(self.result.corrections)
+        twins = None if None in rows else twins_of(self.questions, gone)
         if twins is None:
             return None
         main, auxiliary, joined = twins
@@ -159,9 +161,11 @@ class PairCounts(NamedTuple):
     pairs: int
 
 
-def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArray | None:
+def fourfold_of(
+    questions: pl.DataFrame, codes: npt.NDArray[np.uint8], gone: Sequence[str] = ()
+) -> IntArray | None:
     """For each run how many pairs it had both right, main only, auxiliary only, neither."""
-    twins = twins_of(questions)
+    twins = twins_of(questions, gone)
     if twins is None:
         return None
     a, b = codes[:, twins[0]] == RIGHT, codes[:, twins[1]] == RIGHT
@@ -169,14 +173,19 @@ def fourfold_of(questions: pl.DataFrame, codes: npt.NDArray[np.uint8]) -> IntArr
     return np.asarray(four.sum(axis=1), np.int64)
 
 
+def taken_out(corrections: Iterable[Correction]) -> list[str]:
+    """The questions that count for nobody: an auxiliary question of one of them has no twin."""
+    return [each.question for each in corrections if each.correction == NOBODY]
+
+
 def twins_of(
-    questions: pl.DataFrame,
+    questions: pl.DataFrame, gone: Sequence[str] = ()
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pl.DataFrame] | None:
     """The positions of main questions and of their auxiliary twins, and the twins themselves."""
     if "auxiliary_of" not in questions.columns:
         return None
     indexed = questions.with_columns(pl.int_range(pl.len()).alias("at"))
-    twins = indexed.filter(AUXILIARY)
+    twins = indexed.filter(AUXILIARY & ~pl.col("auxiliary_of").is_in(gone))
     if twins.is_empty():
         return None
     known = indexed.select(pl.col("question").alias("auxiliary_of"), pl.col("at").alias("main"))

@@ -150,7 +150,7 @@ def _sections(
         for row in c.result.rows
     ]
     first.figures = dot_figure("scores", scores, name)
-    rewards = rewards_section(c.runs, c.overall, c.measure)
+    rewards = rewards_section(c.runs, c.overall, [c.measure])
     asked = section("questions", "Questions", "questions", "questions")
     asked.decks = [] if c.result.blind else question_decks(c)
     by_type, twins = "over_type by_type", "pairs_question pairs_answer pairs"

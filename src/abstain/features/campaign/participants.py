@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +19,16 @@ from abstain.features.campaign.overview import (
     grid_of,
     safe,
 )
-from abstain.features.campaign.result import FirstRun
+from abstain.features.campaign.result import LEFT_OUT, FirstRun
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
 from abstain.runs.faults import Problem
-from abstain.runs.run_names import RunsInfo, parse_run_name, teams_of
+from abstain.runs.run_names import OFFICIAL, RunsInfo, parse_run_name, teams_of
 from abstain.stats.hypotheses import difference_of_groups
 from abstain.stats.orderings import over_runs
 
 if TYPE_CHECKING:
+    from abstain.features.validate.result import ValidateResult
     from abstain.runs.evaluation import Evaluation
 
 SEPARATOR = "|"
@@ -60,6 +62,22 @@ def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str
         facts = {name: text for name, text in facts.items() if name not in named}
         known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
     return known
+
+
+def runs_apart(
+    status: Mapping[str, str],
+    info_of: Mapping[str, Mapping[str, str | None]],
+    checked: ValidateResult | None,
+) -> dict[str, dict[str, int]]:
+    """How many runs of each team have no rank, by reason."""
+    whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
+    if checked is not None:
+        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
+        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
+    counts: dict[str, dict[str, int]] = {}
+    for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
+        counts.setdefault(team, {})[why] = n
+    return counts
 
 
 def participant_tables(c: Overview) -> Iterator[PageTable]:

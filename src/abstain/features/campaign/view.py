@@ -59,11 +59,11 @@ class View(view.View[CampaignResult]):
         names = ["#", "run", self.result.measure, "low", "high", "group", "outcomes"]
         names += ["right", "wrong", "blank", "status"]
         grid = self.whole().in_order(names)
-        for spare in ("low", "high", "group", "status"):  # one table, read at a glance
+        for spare in (["low", "high"], ["group"], ["status"]):  # one table, read at a glance
             bare = grid.without_bars()
             columns = zip(bare.columns, bare.texts(4), strict=True)
             if sum(2 + max(map(len, (c.name, *texts))) for c, texts in columns) > WIDTH:
-                names.remove(spare)
+                names = [name for name in names if name not in spare]
                 grid = grid.in_order(names)
         meanings = legend(grid.without_bars().columns)
         grid.notes = [

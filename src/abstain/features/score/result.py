@@ -268,7 +268,7 @@ class View(view.View[ScoreResult]):
         if known := self._measures:
             whole = [row for row in self._real if not row.slice and row.counts.n]
             counts = CountsArray.of(row.counts for row in whole)
-            yield rewards_section([row.run for row in whole], counts, known[0])
+            yield rewards_section([row.run for row in whole], counts, known)
 
     def _page_table(self) -> PageTable:
         """The first measure and the outcomes first; intervals of the others when asked."""
