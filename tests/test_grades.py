@@ -184,12 +184,13 @@ def test_a_question_in_two_slices_is_refused() -> None:
         ab.read_judged(frame).score(by=["topic"])
 
 
-@pytest.mark.parametrize("again", ["q1,incorrect", "q3,incorrect"])
-def test_a_run_in_two_tables_is_refused(here: Here, again: str) -> None:
+def test_a_run_may_be_spread_over_tables(here: Here) -> None:
     here.write("one.csv", "run,question,grade\na,q1,correct\na,q2,correct\n")
-    here.write("two.csv", f"run,question,grade\nb,q1,correct\na,{again}\n")
-    said = here.refuses("score", "--judged", "one.csv", "two.csv")
-    says(said, "two.csv", "'a'", "one.csv")
+    here.write("two.csv", "run,question,grade\nb,q1,correct\na,q3,incorrect\n")
+    found = counts_of(ab.read_judged(["one.csv", "two.csv"]).score())
+    assert found == {"a": (2, 1, 0, 0, 0), "b": (1, 0, 0, 0, 2)}
+    here.write("two.csv", "run,question,grade\nb,q1,correct\na,q1,incorrect\n")
+    says(here.refuses("score", "--judged", "one.csv", "two.csv"), "two.csv:3", "'a'", "one.csv:2")
 
 
 def test_slices_of_nameless_rows_come_as_they_are_in_the_file() -> None:

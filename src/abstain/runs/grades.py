@@ -37,6 +37,7 @@ from abstain.runs.judge import (
     INDEX,
     KIND,
     NO_QUESTION,
+    NO_RUN,
     SIDE,
     Judged,
     bad_confidence_of,
@@ -81,7 +82,7 @@ def judge_rows(
         for index, item in enumerate(responses)
     ]
     counts = [
-        collect(frame.group_by("run", "grade").agg(nw.len().alias("n")), item.table.name)
+        collect(frame.group_by("grade").agg(nw.len().alias("n")), item.table.name)
         for item, frame in zip(responses, frames, strict=True)
     ]
     if all(rows.is_empty() for rows in counts):
@@ -92,14 +93,6 @@ def judge_rows(
         for rows, item in zip(counts, responses, strict=True)
     ]
     scales = _scales(responses, words, grades)
-    home: dict[str, str] = {}
-    for item, rows in zip(responses, counts, strict=True):
-        for run in rows["run"].unique().sort():
-            if not run:
-                raise InputError("a row has no run name", item.table.name)
-            if home.setdefault(run, item.table.name) != item.table.name:
-                what = f"run {shown(run)} is in two tables (first: {home[run]})"
-                raise InputError(f"{what}; a run belongs in one", item.table.name)
     frames = [
         _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
         for frame, scale in zip(frames, scales, strict=True)
@@ -172,7 +165,7 @@ def _scales(
     responses: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
 ) -> list[dict[str, int]]:
     """The scale of each table; an ambiguous table is read together with the others."""
-    counts = [dict(r.group_by("grade").agg(pl.col("n").sum()).iter_rows()) for r in rows]
+    counts = [dict(of_table.iter_rows()) for of_table in rows]
     every = [grade for of_table in counts for grade in of_table]
     scales: list[dict[str, int]] = []
     for item, of_table in zip(responses, counts, strict=True):
@@ -203,7 +196,7 @@ def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[
 
 
 def _kind(names: Sequence[str]) -> nw.Expr:
-    cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))]
+    cases = [(~filled_in("run"), code(NO_RUN)), (nw.col(INDEX).is_null(), code(NO_QUESTION))]
     graded, side = nw.col(GRADED), nw.col(SIDE) if SIDE in names else code(0)
     if ANSWERABLE in names:
         readable = nw.col(ANSWERABLE).is_in(("yes", "no", "")) | nw.col(ANSWERABLE).is_null()

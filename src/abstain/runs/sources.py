@@ -20,7 +20,7 @@ from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
-from abstain.reading import Kind, Reading, Selection
+from abstain.reading import PLAIN, Kind, Reading, Selection
 from abstain.runs.counting import (
     UNSURE,
     KindCounts,
@@ -59,20 +59,31 @@ class Source:
     shares: Array | None = None
     """Runs × questions: the share right of each answer, with partial credit; NaN elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, responses: Sequence[Responses] = (), reading: Reading = PLAIN) -> None:
+        self.responses, self._reading = tuple(responses), reading
         self._held: Matrix | None = None
         self._counts: dict[tuple[str, ...], KindCounts] = {}
+        self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions in order, with some of their attributes (None: all there are)."""
         raise NotImplementedError
 
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        raise NotImplementedError
+
+    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
+        """Every response with its kind, still lazy; `keep` names other columns to keep."""
+        key = tuple(by), tuple(keep)
+        if key not in self._judged:
+            self._judged[key] = self._judge(by, keep)
+        return self._judged[key]
+
     def _count(self, by: Sequence[str]) -> KindCounts:
-        """Count kinds from the matrix; a subclass may let the responses' engine count instead."""
-        return self._count_held(by)
+        return count_kinds(self.judged(by), by)
 
     def _fill(self, *, confident: bool) -> Matrix:
-        raise NotImplementedError
+        return matrix_of(self.judged(), confident=confident)
 
     def names(self) -> list[str]:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
@@ -123,31 +134,7 @@ class Source:
         return None
 
 
-class _LazySource(Source):
-    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
-        super().__init__()
-        self.responses = tuple(responses)
-        self._reading = reading
-        self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
-
-    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
-        raise NotImplementedError
-
-    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
-        """Every response with its kind, still lazy; `keep` names other columns to keep."""
-        key = tuple(by), tuple(keep)
-        if key not in self._judged:
-            self._judged[key] = self._judge(by, keep)
-        return self._judged[key]
-
-    def _count(self, by: Sequence[str]) -> KindCounts:
-        return count_kinds(self.judged(by), by)
-
-    def _fill(self, *, confident: bool) -> Matrix:
-        return matrix_of(self.judged(), confident=confident)
-
-
-class GoldRuns(_LazySource):
+class GoldRuns(Source):
     kind: Kind = "gold"
     gold: Gold
 
@@ -179,7 +166,7 @@ class GoldRuns(_LazySource):
         return binned(self.judged(), bins)
 
 
-class JudgedRows(_LazySource):
+class JudgedRows(Source):
     kind: Kind = "judged"
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
@@ -258,12 +245,11 @@ class Subset(Source):
     """Some of the runs of another source, on some of its questions."""
 
     def __init__(self, whole: Source, columns: IntArray, rows: IntArray) -> None:
-        super().__init__()
+        super().__init__(whole.responses)
         self.whole, self.columns, self.rows = whole, columns, rows
         gold = whole.gold
         self.kind = whole.kind
         self.gold = None if gold is None else replace(gold, frame=gold.frame[columns])
-        self.responses = whole.responses
         self.notes, self.cluster, self.subset = whole.notes, whole.cluster, whole.subset
         self.marks_unanswerable = whole.marks_unanswerable
         if whole.shares is not None:
@@ -276,6 +262,9 @@ class Subset(Source):
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         return self.whole.questions(attributes)[self.columns]
+
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        return self._count_held(by)
 
     def _fill(self, *, confident: bool) -> Matrix:
         names, kinds, sure = self.whole.matrix(confident=confident)
