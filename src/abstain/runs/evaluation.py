@@ -232,24 +232,19 @@ class RunData:
         refuse_undecided(reasons, kinds.runs, self.policy)
         table: Any = self.policy.apply(kinds.table)
         excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
-        if (shares := self.source.shares) is not None:
-            from abstain.runs.partial import credited
-
+        if self.source.shares is not None:
             slices, slice_of = numbered_slices(self.source.questions(by), by)
-            by_run = table.reshape(-1, len(slices), EXCLUDED)
-            table = credited(by_run, shares, slice_of).reshape(table.shape)
+            table = self.sliced(Slices("", [""] * len(slices), slice_of)).table.reshape(table.shape)
         counts, touched = CountsArray(table), self.policy.touched(kinds.table)
         return Counted(kinds.runs, kinds.slices, counts, kinds.questions, touched, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
+        if self.source.shares is not None:
+            runs = range(len(self.ends))
+            return CountsArray(np.stack([slices.sums(self.each(run)) for run in runs]))
         table = count_cells(self.ends, slices.slice_of, len(slices.names), EXCLUDED + 1)
-        table = table[..., :EXCLUDED]
-        if (shares := self.source.shares) is not None:
-            from abstain.runs.partial import credited
-
-            return CountsArray(credited(table, shares, slices.slice_of))
-        return CountsArray(table)
+        return CountsArray(table[..., :EXCLUDED])
 
     def each(self, run: int) -> Array:
         """What each question of a run adds to the six counts: a share of right and of wrong."""

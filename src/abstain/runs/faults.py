@@ -14,10 +14,10 @@ from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import CODES, Why
 from abstain.runs import judge
-from abstain.runs.answerable import ANSWERABLE, unreadable
 from abstain.runs.counting import rows_by_run
 from abstain.runs.gold import Gold
 from abstain.runs.judge import FILE, INDEX, KIND, UNREAD, Judged
+from abstain.runs.usual_names import ANSWERABLE, unreadable
 
 LACKS = {judge.NO_QUESTION: "no question id", judge.NO_RUN: "no run name"}
 FAULTS = {

@@ -28,7 +28,6 @@ from abstain.outcomes import (
     blank_kind,
 )
 from abstain.reading import languages_of
-from abstain.runs.answerable import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
 from abstain.runs.counting import count_kinds
 from abstain.runs.gold import BY, Gold
 from abstain.runs.judge import (
@@ -53,6 +52,7 @@ from abstain.runs.judge import (
 from abstain.runs.partial import PartialScale, shared, words_of
 from abstain.runs.refusals import rule_of, text_of
 from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
+from abstain.runs.usual_names import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
 
 COLUMNS = ("outcome", "grade")
 MARK = "__mark"

@@ -98,18 +98,6 @@ def summed_by(groups: IntArray, table: Array) -> Array:
     return np.stack(sums, axis=1)
 
 
-def credited(table: IntArray, shares: Array, slice_of: IntArray) -> Array:
-    """Counts, runs × slices × 6, of which what answers lack to being right is wrong."""
-    inside = np.flatnonzero(slice_of >= 0)
-    lacking = np.nan_to_num(1 - shares[:, inside])
-    each = [np.bincount(slice_of[inside], row, table.shape[1]) for row in lacking]
-    wrong = np.minimum(np.array(each), table[..., RIGHT])  # sums may be off by rounding
-    moved = table.astype(np.float64)
-    moved[..., RIGHT] -= wrong
-    moved[..., WRONG] += wrong
-    return moved
-
-
 def of_each(table: Array, share: Array) -> Array:
     """Questions × 6 counts, where answers with a share are partly right and partly wrong."""
     graded = ~np.isnan(share)

@@ -203,7 +203,7 @@ class JudgedRows(Source):
 
     @cached_property
     def marks_unanswerable(self) -> bool:  # type: ignore[override]
-        from abstain.runs.answerable import marking
+        from abstain.runs.usual_names import marking
 
         return any(marking(item.table) is not None for item in self.responses)
 
