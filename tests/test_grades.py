@@ -204,10 +204,8 @@ def test_a_line_to_type_decides_nothing(here: Here) -> None:
     """What an error proposes cannot be pasted unread: it would make blanks wrong, or right."""
     here.write("g.csv", "id,grade\n1,richtig\n2,falsch\n3,keine Antwort\n4,keine Antwort\n")
     line = here.refuses("score", "--judged", "g.csv")
-    assert "--grade 'keine Antwort=right|wrong|blank'" in line
-    pasted = here.refuses(
-        "score", "--judged", "g.csv", "--grade", "keine Antwort=right|wrong|blank"
-    )
+    assert "--grade 'falsch=right|wrong|blank'" in line
+    pasted = here.refuses("score", "--judged", "g.csv", "--grade", "falsch=right|wrong|blank")
     says(pasted, "'right|wrong|blank'", "blank")
     words = ["richtig=right", "falsch=wrong", "keine Antwort=blank"]
     grades = [text for word in words for text in ("--grade", word)]

@@ -70,28 +70,18 @@ def judge_rows(
     *,
     by: Sequence[str] = (),
     keep: Sequence[str] = (),
-    confidence: bool = False,
     partial: str | None = None,
 ) -> Judged:
     """Rows with their kinds and `keep` columns, and the questions that they name.
 
     With a scale of `partial` credit, an answer with a number is right by the share in `SHARE`.
     """
-    frames = [
-        _columns_to_judge(item, index, by, keep, confidence=confidence)
-        for index, item in enumerate(responses)
-    ]
-    counts = [
-        collect(frame.group_by("grade").agg(nw.len().alias("n")), item.table.name)
-        for item, frame in zip(responses, frames, strict=True)
-    ]
-    if all(rows.is_empty() for rows in counts):
-        raise InputError("has no rows", responses[0].table.name)
+    frames = [_columns_to_judge(item, at, by, keep) for at, item in enumerate(responses)]
     shares = None if partial is None else PartialScale.of(partial)
-    words = [
-        rows if shares is None else words_of(rows, shares, item.table.name)
-        for rows, item in zip(counts, responses, strict=True)
-    ]
+    words = []
+    for item, frame in zip(responses, frames, strict=True):
+        present = collect(frame.select("grade").unique(), item.table.name)["grade"]
+        words.append(present if shares is None else words_of(present, shares, item.table.name))
     scales = _scales(responses, words, grades)
     frames = [
         _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
@@ -138,7 +128,7 @@ def shared_attributes(responses: Sequence[Responses]) -> tuple[str, ...]:
 
 
 def _columns_to_judge(
-    item: Responses, index: int, by: Sequence[str], keep: Sequence[str], *, confidence: bool
+    item: Responses, index: int, by: Sequence[str], keep: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     table, frame = item.table, item.frame
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
@@ -158,19 +148,18 @@ def _columns_to_judge(
         extra.append(nw.col(DECLINES))
     item = replace(item, table=replace(table, frame=frame.to_native()))
     texts = ("question", "why", *keep)
-    return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
+    return columns_as_text(item, index, texts, trim=(), extra=extra)
 
 
 def _scales(
-    responses: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
+    responses: Sequence[Responses], words: Sequence[pl.Series], grades: Mapping[str, str]
 ) -> list[dict[str, int]]:
     """The scale of each table; an ambiguous table is read together with the others."""
-    counts = [dict(of_table.iter_rows()) for of_table in rows]
-    every = [grade for of_table in counts for grade in of_table]
+    every = [word for of_table in words for word in of_table]
     scales: list[dict[str, int]] = []
-    for item, of_table in zip(responses, counts, strict=True):
+    for item, of_table in zip(responses, words, strict=True):
         try:
-            scales.append(read_scale(list(of_table), grades, of_table))
+            scales.append(read_scale(of_table.to_list(), grades))
         except UsageError as alone:
             try:
                 scales.append(read_scale(every, grades))
@@ -304,15 +293,8 @@ CHOICE = "right|wrong|blank"
 LONGEST = 40
 
 
-def read_scale(
-    values: Sequence[str | None],
-    meanings: Mapping[str, str],
-    counts: Mapping[str | None, int] | None = None,
-) -> dict[str, int]:
-    """The kind of each distinct grade, by its declared meaning or by the one scale that fits.
-
-    `counts` says how many rows have each, where that is known, for what cannot be read.
-    """
+def read_scale(values: Sequence[str | None], meanings: Mapping[str, str]) -> dict[str, int]:
+    """The kind of each distinct grade, by its declared meaning or by the one scale that fits."""
     declared = {}
     for word, meaning in meanings.items():
         name = meaning.strip().lower().replace(" ", "_").replace("-", "_")
@@ -322,7 +304,7 @@ def read_scale(
     unknown = {word for word in present.values() if word not in declared}
     fitting = {name: scale for name, scale in SCALES.items() if unknown <= scale.keys()}
     if not fitting:
-        raise _no_scale(present, counts or {})
+        raise _no_scale(present)
     readings = [{word: scale[word] for word in unknown} for scale in fitting.values()]
     if any(reading != readings[0] for reading in readings):
         what = f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}"
@@ -331,11 +313,9 @@ def read_scale(
     return {value: table[word] for value, word in present.items()}
 
 
-def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> UsageError:
-    """The error for grades that fit no scale, with the most frequent unknown ones first."""
+def _no_scale(present: Mapping[str, str]) -> UsageError:
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
-    odd.sort(key=lambda value: -counts.get(value, 0))
     what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}"
     if re.fullmatch(NUMBER, odd[0]):
         low, *_, high = sorted(float(each) for each in (*odd, *odd) if re.fullmatch(NUMBER, each))

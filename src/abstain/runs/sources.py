@@ -222,16 +222,10 @@ class JudgedRows(Source):
         from abstain.runs.grades import judge_rows
 
         how = self._reading
-        return judge_rows(
-            self._rows, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
-        )
+        return judge_rows(self._rows, how.grades, by=by, keep=keep, partial=how.partial)
 
     def _count(self, by: Sequence[str]) -> KindCounts:
-        if self._reading.partial is not None:
-            return self._count_held(by)
-        from abstain.runs.grades import judge_rows
-
-        return count_kinds(judge_rows(self._rows, self._reading.grades, by=by), by)
+        return super()._count(by) if self._reading.partial is None else self._count_held(by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
