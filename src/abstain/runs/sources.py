@@ -19,10 +19,9 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
+from abstain.outcomes import EMPTY, EXCLUDED, CountsArray
 from abstain.reading import PLAIN, Kind, Reading, Selection
 from abstain.runs.counting import (
-    UNSURE,
     KindCounts,
     Matrix,
     binned,
@@ -33,7 +32,7 @@ from abstain.runs.counting import (
     refuse_runs,
 )
 from abstain.runs.gold import Gold, numbered_slices
-from abstain.runs.judge import KIND, Judged, judge
+from abstain.runs.judge import INDEX, Judged, judge
 from abstain.runs.responses import Responses, notes_of_gold, notes_of_tables
 
 if TYPE_CHECKING:
@@ -108,15 +107,7 @@ class Source:
     def binned(self, bins: int) -> pl.DataFrame:
         """Counts by run, kind and bin of confidence (−1: none), before any policy."""
         self.require_whole()
-        runs, kinds, confidence = self.matrix(confident=True)
-        assert confidence is not None
-        parts = []
-        for run, row, sure in zip(runs, kinds, confidence, strict=True):
-            place = np.where(np.isnan(sure), UNSURE, np.floor(sure * bins)).astype(np.int64)
-            keys, n = np.unique((place + 1) * CODES + row, return_counts=True)
-            columns = {"run": [run] * len(n), KIND: keys % CODES, "bin": keys // CODES - 1, "n": n}
-            parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
-        return pl.concat(parts)
+        return binned(self.judged(), bins)
 
     def require_whole(self) -> None:
         """Raise where answers have partial credit: no analysis may take them as right or wrong."""
@@ -161,9 +152,6 @@ class GoldRuns(Source):
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         how = self._reading
         return judge(self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep)
-
-    def binned(self, bins: int) -> pl.DataFrame:
-        return binned(self.judged(), bins)
 
 
 class JudgedRows(Source):
@@ -256,6 +244,12 @@ class Subset(Source):
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         return self.whole.questions(attributes)[self.columns]
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        judged = self.whole.judged(by, keep)
+        runs, questions = self.names(), self.columns.tolist()
+        inside = nw.col("run").is_in(runs), nw.col(INDEX).is_in(questions)
+        return replace(judged, frames=tuple(frame.filter(*inside) for frame in judged.frames))
 
     def _count(self, by: Sequence[str]) -> KindCounts:
         return self._count_held(by)
