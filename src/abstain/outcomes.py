@@ -378,14 +378,12 @@ class Policy:
         """Lookup table from kind code to index in `COUNTED`; `excluded` where there is none."""
         import numpy as np
 
-        ends = [RIGHT, WRONG]
-        for why in Why:
-            effect = self.effects[why]
-            if effect is Effect.UNANSWERED:
-                ends += range(2, 2 + len(CANDIDATES))
-            else:
-                ends += [WRONG if effect is Effect.WRONG else excluded] * len(CANDIDATES)
-        both = np.array([[*ends, RIGHT]] * len(SIDES))
+        blanks = range(2, 2 + len(CANDIDATES))
+        ends = {Effect.UNANSWERED: [*blanks], Effect.WRONG: [WRONG] * len(blanks)}
+        become = [
+            end for why in Why for end in ends.get(self.effects[why], [excluded] * len(blanks))
+        ]
+        both = np.array([[RIGHT, WRONG, *become, RIGHT]] * len(SIDES))
         if self.credits_declining:
             both[1, DECLINES] = RIGHT if self.unanswerable == "right" else WRONG
             both[1, WITHHELD] = WRONG

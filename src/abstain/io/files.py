@@ -141,7 +141,6 @@ class Opened:
         return io.BufferedReader(_Stream(_decompressed(self.raw(), self.packing, self.name)))
 
     def sha256(self, salt: bytes = b"") -> str:
-        """The SHA-256 of a salt and its bytes as they are."""
         import hashlib
 
         with read_errors(self.name), self.raw() as file:

@@ -34,7 +34,6 @@ def open_table(
     pick: Mapping[str, str] | None = None,
     may_be_empty: bool = False,
 ) -> Table:
-    """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, os.PathLike, Opened)):

@@ -411,7 +411,6 @@ def part_of(
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
-    """Raise if there are blanks for which the policy has the effect `stop`."""
     for position, why in enumerate(Why):
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
             count = int(reasons[:, position].sum())

@@ -122,7 +122,6 @@ def _hint(near: Any) -> str:
 
 
 def bad_confidence(value: float | str) -> str:
-    """What is wrong with a confidence: a number, or a text that is none."""
     if not isinstance(value, str):
         return f"confidence is {value:g}, expected 0 to 1"
     point = ", with a decimal point" if "," in value else ""
