@@ -16,7 +16,7 @@ import vl_convert
 from click import Context
 from isolines import picture
 
-from abstain.cli.command import KEPT, Command
+from abstain.cli.command import Command
 from abstain.features.explain.card import (
     DECIDED,
     RIGHT,
@@ -34,6 +34,7 @@ from abstain.report.grid import Column
 from abstain.report.text_formats import markdown_text
 
 HERE = Path(__file__).parent / "reference"
+KEPT = "\b"  # begins a paragraph whose lines stay as they are: examples
 MADE_BY = "<!-- made by docs/generate.py; do not edit -->\n\n"
 FAMILIES = {
     "counts": ("Of counts", "They need to know how many answers were right, wrong and left out."),

@@ -39,7 +39,6 @@ from abstain.features.targets.result import TargetsResult as TargetsResult
 from abstain.features.tasks.analysis import tasks as tasks
 from abstain.features.testset.analysis import testset as testset
 from abstain.features.trec_eval.analysis import trec_eval as trec_eval
-from abstain.features.tune.analysis import tune_files as tune_files
 from abstain.features.tune.result import TuneResult as TuneResult
 from abstain.features.validate.analysis import validate_files as validate_files
 from abstain.features.validate.result import ValidateResult as ValidateResult
@@ -70,7 +69,6 @@ __version__: str
 __all__: list[str]
 
 campaign = campaign_of_files
-tune = tune_files
 validate = validate_files
 
 # Shortcuts take the arguments of `read` or `read_rankings` and of the method that they ask.
@@ -78,6 +76,7 @@ def score(gold: Any, runs: Any = None, *args: Any, **options: Any) -> ScoreResul
 def several(gold: Any, runs: Any = None, *args: Any, **options: Any) -> SeveralResult: ...
 def decisions(gold: Any, runs: Any = None, *args: Any, **options: Any) -> DecisionsResult: ...
 def curve(gold: Any, runs: Any = None, *args: Any, **options: Any) -> CurveResult: ...
+def tune(gold: Any, runs: Any = None, *args: Any, **options: Any) -> TuneResult: ...
 
 # The first argument may also be what `read` returned.
 def histogram(gold: Any, *args: Any, **options: Any) -> HistogramResult: ...

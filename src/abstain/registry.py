@@ -71,7 +71,7 @@ FEATURES = (
         command="command:decisions",
         methods={"Evaluation.decisions": "analysis:decisions"},
         shortcuts={"decisions": "Evaluation.decisions"},
-        results={"decisions": ("result:DecisionsResult", "view:View")},
+        results={"decisions": ("result:DecisionsResult", "result:View")},
     ),
     Feature(
         name="validate",
@@ -123,7 +123,7 @@ FEATURES = (
         shortcuts={"rank": "Rankings.score"},
         results={
             "rank": ("analysis:RankResult", "view:View"),
-            "truncation": ("truncation:TruncationResult", "truncation_view:View"),
+            "truncation": ("truncation:TruncationResult", "truncation:View"),
         },
     ),
     Feature(
@@ -159,7 +159,7 @@ FEATURES = (
         help="Choose the threshold to abstain at.",
         command="command:tune",
         methods={"Evaluation.tune": "analysis:tune"},
-        functions={"tune": "analysis:tune_files"},
+        shortcuts={"tune": "Evaluation.tune"},
         results={"tune": ("result:TuneResult", "result:View")},
     ),
     Feature(

@@ -31,7 +31,7 @@ opens = 2027-04-01T00:00:00Z
 [reading]
 policy = {empty = "wrong"}
 """
-OTHER = "question,answer\nq1,b\nq2,b\nq4,\n"
+OTHER = "question,answer\nq1,b\nq2,b\nq3,\nq4,\n"
 
 
 @pytest.fixture
@@ -71,11 +71,11 @@ def hosted(folder: Path, files: dict[str, str], app: Path) -> subprocess.Complet
     )
 
 
-@pytest.mark.parametrize("text", [RUN, OTHER], ids=["blank", "missing"])
+@pytest.mark.parametrize("text", [RUN, OTHER], ids=["one blank", "two blanks"])
 def test_codabench_gives_the_numbers_of_a_campaign(season: Path, text: str, tmp_path: Path) -> None:
     done = hosted(
         unpacked(season, "codabench"),
-        {"run.csv": text, "__MACOSX/._run.csv": "x", ".DS_Store": "x"},
+        {"run.csv": text, "__MACOSX/._run.csv": "x", ".DS_Store": "x", "README.txt": "Ours."},
         tmp_path / "app",
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -111,9 +111,9 @@ REQUIRED = {
 OPTIONAL = {
     "competition": {"description", "docker_image"},
     "pages": set[str](),
-    "phases": {"index", "end", "max_submissions", "max_submissions_per_day"},
+    "phases": {"index", "end", "max_submissions", "max_submissions_per_day", "hide_score_output"},
     "tasks": {"reference_data"},
-    "leaderboards": {"submission_rule"},
+    "leaderboards": {"submission_rule", "hidden"},
     "columns": {"sorting", "precision"},
 }
 """The keys that docs.codabench.org documents (Competition YAML Structure): those in use."""
@@ -150,33 +150,31 @@ def test_the_metadata_are_those_that_codabench_documents(season: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({}, "expected one run in a submission, found 0 files"),
-        (
-            {"a.csv": RUN, "b.csv": RUN},
-            "expected one run in a submission, found 2 files: a.csv, b.csv",
-        ),
-        ({"a.csv": "question,answer\nq9,a\n"}, "the submission cannot be scored: "),
+        ({}, ""),
+        ({"a.csv": RUN, "b.csv": RUN}, "expected one run, got 2: "),
+        ({"a.csv": "question,answer\nq1,a\n"}, ""),
+        ({"a.csv": "question,answer\nq9,a\n"}, ""),
     ],
-    ids=["none", "two", "broken"],
+    ids=["none", "two", "missing answers", "unknown question"],
 )
 def test_a_submission_that_cannot_be_scored_fails_in_a_line(
     season: Path, files: dict[str, str], words: str, tmp_path: Path
 ) -> None:
     done = hosted(unpacked(season, "codabench"), files, tmp_path / "app")
     assert done.returncode == 1
-    assert done.stderr.startswith(words)
+    assert done.stderr.startswith(f"the submission cannot be scored: {words}")
     assert done.stderr.count("\n") == 1
     assert not list((tmp_path / "app/output").iterdir())
 
 
-def test_a_score_that_is_undefined_is_left_out(season: Path, tmp_path: Path) -> None:
+def test_a_run_without_answers_gets_no_score(season: Path, tmp_path: Path) -> None:
     path = season / "season.toml"
-    path.write_text(SEASON.replace("c@1", "precision").replace('"wrong"', '"unanswered"'))
-    nothing = "question,answer\nq1,\n"
+    path.write_text(SEASON.replace('"wrong"', '"unanswered"'))
+    nothing = "question,answer\nq1,\nq2,\nq3,\nq4,\n"
     done = hosted(unpacked(season, "codabench"), {"run.csv": nothing}, tmp_path / "app")
     scores = json.loads((tmp_path / "app/output/scores.json").read_text())
     assert scores == {"right": 0, "wrong": 0, "blank": 4}
-    assert done.stdout == "precision is undefined: no question was answered\n"
+    assert done.stdout == "it answers no question, so it has no rank\n"
 
 
 def test_evalai_imports_a_function(season: Path, tmp_path: Path) -> None:
@@ -250,3 +248,35 @@ def test_yaml_keeps_any_title(season: Path) -> None:
     folder = unpacked(season, "codabench")
     assert yaml.safe_load((folder / "competition.yaml").read_text())["title"] == title
     assert title in (folder / "overview.md").read_text()
+
+
+def test_teams_see_scores_only_if_the_season_says_so(season: Path) -> None:
+    """From exact counts after each of many submissions a team could work out the answers."""
+    for text, hidden in (
+        (SEASON, True),
+        (SEASON.replace("[reading]", "shown = true\n[reading]"), False),
+    ):
+        (season / "season.toml").write_text(text)
+        ab.bundle("codabench", season, season.parent / "codabench.zip", force=True)
+        with zipfile.ZipFile(season.parent / "codabench.zip") as archive:
+            data = yaml.safe_load(archive.read("competition.yaml"))
+        assert data["leaderboards"][0]["hidden"] is hidden
+        assert data["phases"][0]["hide_score_output"] is hidden
+
+
+def test_what_is_there_is_not_overwritten(season: Path) -> None:
+    before = (season / "gold.csv").read_bytes()
+    done = abstain("bundle", "evalai", season, "-o", season / "gold.csv")
+    assert done.code == 2
+    assert "is there already" in done.line
+    assert (season / "gold.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(("change", "words"), [("AUROC", "counts"), ("c@2", "c@1")])
+def test_a_measure_that_a_campaign_refuses_is_refused(
+    season: Path, change: str, words: str, tmp_path: Path
+) -> None:
+    (season / "season.toml").write_text(SEASON.replace("c@1", change))
+    done = abstain("bundle", "tira", season, "-o", tmp_path / "x.zip")
+    assert done.code == 2
+    assert words in done.line

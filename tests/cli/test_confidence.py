@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import abstain as ab
-from tests.confidence.data import informed
+from tests.confidence.data import informed, saved_thresholds
 from tests.helpers import Here, csv_text
 from tests.snapshots import says
 
@@ -188,7 +188,7 @@ def test_the_thresholded_run_in_any_table_format(files: Here, ending: str) -> No
     name = f"silent.{ending}"
     said = files("tune", "gold.csv", "one.csv", "--threshold-file", "t.json", "--run-file", name)
     assert said.code == 0, said.err
-    threshold = json.loads(Path("t.json").read_text())["thresholds"][0]["threshold"]
+    threshold = json.loads(Path("t.json").read_text())["results"][0]["threshold"]
     result = ab.score("gold.csv", name, measures=["c@1"])
     rows = informed(40, 0, levels=20)
     given = [(o, c) for o, c in rows if (c or 0) >= threshold]
@@ -235,8 +235,7 @@ def test_qa4mre_xml(here: Here) -> None:
 
 def test_candidates_that_are_sure_enough_are_given(here: Here) -> None:
     here.write("run.csv", "question,answer,candidate,confidence\nq1,,a,0.9\nq2,b,,0.1\nq3,c,,\n")
-    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
-    here.write("t.json", json.dumps(data))
+    here.write("t.json", saved_thresholds({"run": "r", "threshold": 0.5}))
     said = here("tune", "--apply", "t.json", "run.csv", "--run-file", "out.csv")
     assert said.code == 0, said.err
     says(said.err, "2", "1")
@@ -250,7 +249,7 @@ def test_thresholds_per_slice_are_written_and_applied(files: Here) -> None:
         *("--threshold-file", "t.json"),
     )
     assert said.code == 0, said.err
-    entry = json.loads(Path("t.json").read_text())["thresholds"][0]
+    entry = json.loads(Path("t.json").read_text())["results"][0]
     assert set(entry["thresholds"]) == {"dev", "test"}
     assert (
         files("tune", "--apply", "t.json", "gold.csv", "one.csv", "--run-file", "b.csv").code == 0
@@ -320,8 +319,7 @@ def test_runs_that_a_threshold_is_not_applied_to(
     here: Here, text: str, said: tuple[str, ...]
 ) -> None:
     here.write("x.csv", text)
-    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
-    here.write("t.json", json.dumps(data))
+    here.write("t.json", saved_thresholds({"run": "r", "threshold": 0.5}))
     says(here.refuses("tune", "--apply", "t.json", "x.csv", "--run-file", "out.csv"), *said)
     assert not Path("out.csv").exists()
 
@@ -329,9 +327,9 @@ def test_runs_that_a_threshold_is_not_applied_to(
 def test_a_question_outside_the_gold_has_no_slice(here: Here) -> None:
     here.write("later.csv", LATER)
     here.write("x.csv", "question,answer,confidence\nn1,a,0.5\nzz,a,0.5\n")
-    entry: dict[str, object] = {"run": "r", "threshold": 0.5}
-    for own in (entry, {**entry, "per": "topic", "thresholds": {"x": 0.9}}):
-        here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
+    for own in ({}, {"by": "topic"}):
+        entry = {"run": "r", "threshold": 0.5, "thresholds": {"x": 0.9} if own else {}}
+        here.write("t.json", saved_thresholds(entry, **own))
         line = here.refuses(
             "tune", "--apply", "t.json", "later.csv", "x.csv", "--run-file", "out.csv"
         )
@@ -342,8 +340,8 @@ def test_ids_that_are_numbers_are_found_in_the_gold(here: Here) -> None:
     here.write("g.csv", "question,correct,topic\n1,a,x\n2,a,y\n")
     rows = {"question": [1.0, 2.0], "answer": ["a", "a"], "confidence": [0.6, 0.6]}
     pl.DataFrame(rows).write_parquet("r.parquet")
-    own = {"run": "r", "threshold": 0.5, "per": "topic", "thresholds": {"x": 0.9}}
-    here.write("t.json", json.dumps({"kind": "abstain thresholds", "thresholds": [own]}))
+    own = {"run": "r", "threshold": 0.5, "thresholds": {"x": 0.9}}
+    here.write("t.json", saved_thresholds(own, by="topic"))
     said = here("tune", "--apply", "t.json", "g.csv", "r.parquet", "--run-file", "out.csv")
     assert said.code == 0, said.err
     assert pl.read_csv("out.csv")["answered"].to_list() == ["NO", "YES"]
@@ -351,8 +349,7 @@ def test_ids_that_are_numbers_are_found_in_the_gold(here: Here) -> None:
 
 def test_the_threshold_of_another_run_is_said(here: Here) -> None:
     here.write("x.csv", "run,question,answer,confidence\nA,n1,a,0.5\n")
-    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": 0.5}]}
-    here.write("t.json", json.dumps(data))
+    here.write("t.json", saved_thresholds({"run": "r", "threshold": 0.5}))
     said = here("tune", "--apply", "t.json", "x.csv", "--run-file", "out.csv")
     says(said.err, "'A'", "'r'")
 
@@ -367,8 +364,7 @@ def test_the_threshold_of_another_run_is_said(here: Here) -> None:
     ],
 )
 def test_thresholds_outside_the_range(files: Here, value: object, said: str) -> None:
-    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": value}]}
-    files.write("t.json", json.dumps(data))
+    files.write("t.json", saved_thresholds({"run": "r", "threshold": value}))
     line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
     assert line.startswith("t.json: is not ")
     assert said in line
@@ -379,8 +375,7 @@ def test_thresholds_outside_the_range(files: Here, value: object, said: str) -> 
     [0.0, None],
 )
 def test_thresholds_beyond_every_confidence_are_said(files: Here, value: float | None) -> None:
-    data = {"kind": "abstain thresholds", "thresholds": [{"run": "r", "threshold": value}]}
-    files.write("t.json", json.dumps(data))
+    files.write("t.json", saved_thresholds({"run": "r", "threshold": value}))
     says(files("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv").err)
 
 
@@ -553,36 +548,27 @@ def test_one_threshold_is_no_limit_to_several(here: Here) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("text", "said"),
     [
-        ({"thresholds": [{"run": "r"}]}, ()),
-        ({"thresholds": [{"run": "r", "threshold": 0.5, "per": 3}]}, ("0",)),
-        ({"thresholds": [{"run": "r", "threshold": 0.5, "per": ""}]}, ("0",)),
-        (
-            {"thresholds": [{"run": r, "threshold": 0.5, "per": r} for r in "ab"]},
-            (),
-        ),
-        (
-            {"thresholds": [{"run": "r", "threshold": 0.5, "thresholds": 7}]},
-            ("0",),
-        ),
-        (
-            {"thresholds": [{"run": "r", "threshold": 0.5}, {"run": "r", "threshold": 0.6}]},
-            (),
-        ),
-        ({"thresholds": []}, ()),
-        (
-            {"version": 2, "abstain": "9.0", "thresholds": [{"run": "r", "threshold": 0.5}]},
-            ("2",),
-        ),
+        (saved_thresholds({}), ("run",)),
+        (saved_thresholds({"run": "r", "thresholds": 7}), ("thresholds",)),
+        (saved_thresholds({"run": "r", "thresholds": {"x": 2}}, by="part"), ("thresholds",)),
+        (saved_thresholds(), ("results",)),
+        (saved_thresholds({"run": "r"}, schema=2), ("2",)),
     ],
 )
 def test_a_file_of_thresholds_that_cannot_be_trusted(
-    files: Here, data: dict[str, object], said: tuple[str, ...]
+    files: Here, text: str, said: tuple[str, ...]
 ) -> None:
-    files.write("t.json", json.dumps({"kind": "abstain thresholds", **data}))
+    files.write("t.json", text)
     says(files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv"), *said)
     assert not Path("out.csv").exists()
+
+
+def test_a_result_without_thresholds_is_not_applied(files: Here) -> None:
+    files("score", "gold.csv", "one.csv", "-o", "t.json")
+    line = files.refuses("tune", "--apply", "t.json", "one.csv", "--run-file", "out.csv")
+    says(line, "t.json", "score")
 
 
 def test_a_file_that_is_nested_without_end(files: Here) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,6 +36,25 @@ def read_rows(runs: Mapping[str, Sequence[Row]], **attributes: Sequence[str]) ->
             }
         )
     )
+
+
+def saved_thresholds(*runs: dict[str, Any], **more: Any) -> str:
+    """The JSON of a saved result of `tune` with these thresholds."""
+    one = {"score": 1.0, "risk": 0.0, "coverage": 1.0, "counts": ab.Counts(1).to_dict()}
+    judged = {"threshold": 0.5, "judged": one, "answer_everything": one}
+    gains = dict.fromkeys(("gain", "optimism_avoided", "risk_optimism_avoided"), 0.0)
+    of_run = {**judged, **gains, "as_submitted": one, "best_in_hindsight": one}
+    of_run["parts"] = [{**judged, "tuned_on": 1, "risk_over_all": 0.0}]
+    head = {
+        "abstain": "1",
+        "kind": "tune",
+        "questions": 1,
+        "measure": "c@1",
+        "aim": {},
+        "split": {},
+    }
+    head |= {"split": {}, "shrink": 0.0}
+    return json.dumps({**head, "results": [{**of_run, **run} for run in runs], **more})
 
 
 def read_arrays(wrong: npt.NDArray[np.bool_], sure: npt.NDArray[np.float64]) -> ab.Evaluation:

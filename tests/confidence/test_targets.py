@@ -193,7 +193,7 @@ def test_a_t_that_is_none_is_refused(
 def test_a_saved_result_must_be_whole() -> None:
     result = ab.targets(None, judged({0.0: "RRWW", 0.5: "RR--"}))
     other = replace(result.models[0], model="other")
-    with pytest.raises(ValueError, match="models"):
+    with pytest.raises(ValueError, match="unpack"):
         replace(result, models=(other,)).check()
 
 

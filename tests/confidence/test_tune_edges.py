@@ -25,8 +25,8 @@ from abstain.features.tune.result import Part, Split, Standing
 from abstain.measures.answers import Answers
 from abstain.outcomes import EXCLUDED
 from abstain.stats.curves import Curve
-from tests.confidence.data import informed, read_rows, slow_counts
-from tests.snapshots import refuses, says
+from tests.confidence.data import informed, read_rows, saved_thresholds, slow_counts
+from tests.snapshots import refuses
 
 RIGHT, WRONG, UR, UW, UE = range(5)
 
@@ -312,46 +312,15 @@ def test_slices_by_position_follow_the_order_of_rows() -> None:
         apply_thresholds(named, threshold)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{}", ()),
-        ('{"kind": "abstain thresholds", "thresholds": []}', ()),
-        ('{"kind": "abstain thresholds", "thresholds": 3}', ()),
-        ('{"kind": "abstain thresholds", "thresholds": [3]}', ("0",)),
-        ('{"kind": "abstain thresholds", "thresholds": [{"run": 1}]}', ("0",)),
-        ('{"kind": "abstain thresholds", "version": 2, "thresholds": []}', ("2",)),
-        (
-            '{"kind": "abstain thresholds", "thresholds": [{"run": "a", "threshold": 0},'
-            ' {"run": "a", "threshold": 1}]}',
-            (),
-        ),
-        (
-            '{"kind": "abstain thresholds", "thresholds": [{"run": "a", "threshold": 0, "per": "x"}'
-            ', {"run": "b", "threshold": 1, "per": "y"}]}',
-            (),
-        ),
-    ],
-)
-def test_files_that_hold_no_thresholds(tmp_path: Any, text: str, said: tuple[str, ...]) -> None:
+def test_the_thresholds_of_a_saved_result(tmp_path: Path) -> None:
     path = tmp_path / "thresholds.json"
-    path.write_text(text, "utf-8")
-    with pytest.raises(InputError) as found:
-        read_thresholds(path)
-    says(str(found.value), *said)
-    one = '{"kind": "abstain thresholds", "thresholds": [{"run": "a", "threshold": 1, "per": "x"}]}'
-    path.write_text(one, "utf-8")
+    path.write_text(saved_thresholds({"run": "a", "threshold": 1}, by="x"), "utf-8")
     assert read_thresholds(path) == {"a": Threshold(1.0, "x")}
-
-
-def test_a_threshold_file_of_this_version_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "t.json"
-    entry = '{"run": "a", "threshold": 0.5}'
-    for version in ("", '"version": 1, '):
-        path.write_text(
-            f'{{"kind": "abstain thresholds", {version}"thresholds": [{entry}]}}', "utf-8"
-        )
-        assert read_thresholds(path)["a"].answered(np.array([0.4, 0.5])).tolist() == [False, True]
+    path.write_text(saved_thresholds({"run": "a"}), "utf-8")
+    assert read_thresholds(path)["a"].answered(np.array([0.4, 0.5])).tolist() == [False, True]
+    path.write_text("{}", "utf-8")
+    with refuses(InputError):
+        read_thresholds(path)
 
 
 @pytest.mark.parametrize(("shrink", "threshold"), [(0, math.inf), (0.5, math.inf), (10, 0.0)])

@@ -304,7 +304,7 @@ def test_of_several_golds_the_first_is_tuned_on() -> None:
     (run,) = read.tune().runs
     assert run.threshold == 0.7  # between the right answer and the surest wrong one
     assert run.judged.counts == ab.Counts(right=1, unanswered_wrong=1)
-    assert read.tune() == ab.tune(DEV, ANSWERS, test_gold=TEST)
+    assert read.tune() == ab.tune([DEV, TEST], ANSWERS)
     says(str(read.tune()), "2")
     assert read.tune(folds=5).split.folds == 5
     assert [row.slice["gold"] for row in read.score(by="gold").rows] == ["gold", "gold 2"]
@@ -315,12 +315,10 @@ def test_golds_that_cannot_be_one_are_refused() -> None:
         ab.read([DEV, TEST, TEST[:1]], ANSWERS)
     with refuses(ab.InputError):
         ab.read([DEV, TEST.with_columns(gold=pl.lit("z"))], ANSWERS)
-    with refuses(ab.UsageError):
-        ab.tune(DEV, ANSWERS, test_gold=TEST, folds=2)
 
 
 def test_thresholds_are_put_to_work_on_a_frame() -> None:
-    result = ab.tune(DEV, ANSWERS, test_gold=TEST)
+    result = ab.tune([DEV, TEST], ANSWERS)
     applied = result.apply(ANSWERS)
     assert applied["answer"].to_list() == ["a", "", "", "a", ""]
     assert applied["candidate"].to_list() == ["", "b", "b", "", "b"]
@@ -329,7 +327,7 @@ def test_thresholds_are_put_to_work_on_a_frame() -> None:
 
 
 def test_thresholds_by_slice_need_the_slices() -> None:
-    result = ab.tune(DEV, ANSWERS, test_gold=TEST, by="topic", shrink=0)
+    result = ab.tune([DEV, TEST], ANSWERS, by="topic", shrink=0)
     assert result.runs[0].thresholds == {"x": 0.7, "y": 0.0}  # nothing in y is right: all score 0
     with pytest.raises(ab.UsageError, match="are per topic"):
         result.apply(ANSWERS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstain.errors import UsageError
-from abstain.report.charts import bands, bars, cells, chart, lines, points, steps, write_charts
+from abstain.report.charts import bands, bars, chart, heat_map, lines, points, steps, write_charts
 
 ROWS = [{"run.a": i, "c@1": i / 4, "low": i / 5, "high": i / 3, "run": "<b>x"} for i in range(4)]
 
@@ -22,7 +22,7 @@ def test_every_layer_draws_a_mark(tmp_path: Path) -> None:
         points("run.a", "c@1"),
         bars("run.a", "c@1"),
         bands("run.a", "low", "high"),
-        cells("run.a", "run", "c@1"),
+        heat_map("run.a", "run", "c@1", ["a"], ["a"], None),
     ):
         path = tmp_path / "chart.svg"
         write_charts({"": chart("A <script>title", ROWS, [layer])}, path)

@@ -121,7 +121,6 @@ def _say(text: str) -> None:
 
 
 def _usage(error: Any) -> str:
-    """An argument error in one line, with the command that explains more."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "abstain"
     message = " ".join(str(error.format_message()).split()).rstrip(".")
@@ -130,8 +129,6 @@ def _usage(error: Any) -> str:
 
 
 class Program(click.Group):
-    """The program itself: a group that knows its commands before it imports them."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *commands_added()]
 
@@ -147,7 +144,6 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A command and its arguments; an unknown one is refused with the nearest."""
         name = args[0]
         known = COMMANDS if name in COMMANDS else self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:

@@ -63,14 +63,11 @@ BARE = "default"
 
 
 class Argument(click.Argument):
-    """An argument with help, which may name a file to write."""
-
     def __init__(self, *args: Any, help: str = "", writes: bool = False, **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self.help, self.writes = help, writes
 
     def make_metavar(self, ctx: click.Context | None = None) -> str:
-        """How usage names it: [RUN]… where there may be none or several."""
         named = self.human_readable_name if self.required else f"[{self.human_readable_name}]"
         return named if self.nargs == 1 else f"{named}…"
 
@@ -103,7 +100,6 @@ FILE = click.Path(readable=False)
 """A file to read, named by text: `-` and what is not there are the reader's affair."""
 
 NEW_FILE = click.Path(readable=False, path_type=Path)
-"""A file to write."""
 
 
 class Words(click.types.StringParamType):
@@ -121,15 +117,10 @@ class Words(click.types.StringParamType):
         return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 
 
-KEPT = "\b"
-"""What begins a paragraph whose lines stay as they are: examples."""
-
-
 class Command(click.Command):
     """A command that refuses an output it cannot or must not write before it works for it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, after options that may stand without a value got one."""
         for param in self.params:
             if isinstance(param, Option) and param.methods:
                 args = with_bare_value(args, param.opts, param.methods)
@@ -152,7 +143,6 @@ class Command(click.Command):
         return parser
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Check the outputs, then run; what fails over the input names its files."""
         from abstain.io.files import as_input_error, failures
 
         try:
@@ -278,14 +268,12 @@ class Showing(msgspec.Struct, frozen=True):
 
     @property
     def look(self) -> Format:
-        """As asked for, as the file's name says, or a table."""
         from abstain.report.view import ENDINGS
 
         by_name = None if self.output is None else ENDINGS.get(self.output.suffix.lower())
         return self.format or by_name or "table"
 
     def show(self, result: Result, **options: Any) -> None:
-        """Print a result or write it, and draw its chart where one was asked for."""
         view = view_of(msgspec.structs.replace(result, command=self.command))
         if self.chart is not None:
             view.draw(self.chart, **options)
@@ -371,7 +359,6 @@ _chart = option(
 
 
 def _check(showing: Showing, looks: Sequence[Format], *, any_name: bool) -> None:
-    """Refuse a name that promises what is not going to be in the file."""
     from abstain.report.view import ENDINGS
 
     output, chart = showing.output, showing.chart

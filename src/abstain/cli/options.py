@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 METHODS = ("beta", "logit", "delta", "percentile", "bca", "jeffreys", "wilson", "clopper-pearson")
 
 MEASURE = Words("abstain.measures:definitions")
-"""The name of a measure, which a shell completes."""
 
 
 def measures(help: str) -> Callable[[F], F]:
@@ -164,7 +163,6 @@ OPTIONS: dict[str, tuple[str, str]] = {
 """For each field of `Reading` its option, as its help writes it, and that help."""
 
 REPEATED = ("pick", "columns", "policy", "refusal_pattern", "grades", "names", "corrections")
-"""Fields whose option is repeatable."""
 
 
 def pairs(texts: Iterable[str], what: str, example: str) -> dict[str, str]:
@@ -218,17 +216,19 @@ class Input(Struct, frozen=True):
 
     @property
     def runs(self) -> list[Any]:
-        """The runs that are judged against the gold."""
         return list(self.files[1:]) if self.season is None else self.season.runs()
 
-    def evaluation(self, *, skip_inconsistent: bool = False) -> Evaluation:
+    def evaluation(
+        self, *, skip_inconsistent: bool = False, test_gold: str | None = None
+    ) -> Evaluation:
         from abstain.runs import evaluate, evaluate_counts, evaluate_judged
 
         if self.kind == "counts":
             return evaluate_counts(self.gold, self.reading, skip_inconsistent=skip_inconsistent)
         if self.kind == "judged":
             return evaluate_judged(list(self.files), self.reading)
-        return evaluate(self.gold, self.runs, self.reading)
+        golds = self.gold if test_gold is None else [self.gold, test_gold]
+        return evaluate(golds, self.runs, self.reading)
 
     def scores(self) -> ScoreMatrix:
         from abstain.rankings.score_tables import read_scores
@@ -245,7 +245,6 @@ class Input(Struct, frozen=True):
         return read_rankings(self.gold, self.runs, **how, **self.lists)
 
     def paired(self) -> Evaluation | Rankings | ScoreMatrix:
-        """Whatever it is that runs are compared by."""
         if self.kind == "rankings":
             return self.rankings()
         return self.scores() if self.kind == "scores" else self.evaluation()
@@ -329,7 +328,6 @@ def _is_trec(file: str) -> bool:
 
 
 def is_typed(parameter: str) -> bool:
-    """Whether a parameter of the command that runs stands on its command line."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source is ParameterSource.COMMANDLINE
 
@@ -407,7 +405,6 @@ LISTS: dict[str, Callable[[], Callable[[Any], Any]]] = {
         "Count every query of --queries: one without judgments is a nil query.",
     ),
 }
-"""How lists are read, as options."""
 
 
 def reads_rankings(*lists: str, qrels: str, runs: str, required: bool = True) -> Callable[[F], F]:
@@ -452,7 +449,6 @@ def reading_options(
 
 
 def _all_but(wanted: Sequence[str], otherwise: str) -> dict[str, str]:
-    """The other fields, and why they mean nothing to a command."""
     without = {
         field: f"{usage.split()[0]}: {otherwise}"
         for field, (usage, _) in OPTIONS.items()
@@ -469,7 +465,6 @@ def _with_options(
     columns: Sequence[str] = COLUMNS,
     help: Mapping[str, str] | None = None,
 ) -> F:
-
     @wraps(function)
     def with_reading(**values: Any) -> Any:
         options = {field: values.pop(f"reading_{field}") for field in OPTIONS}
@@ -504,7 +499,6 @@ PAIRS = {"pick": "filter=strict-match", "columns": "question=id", "grades": "meh
 
 
 def refuse_all_but(taken: Collection[str]) -> None:
-    """Refuse the options that `--apply` would ignore."""
     for parameter in click.get_current_context().command.params:
         if is_typed(parameter.name or "") and parameter.name not in taken:
             name = parameter.opts[-1]

@@ -56,7 +56,6 @@ def cannot_be_answered(sample: SampleScore) -> bool | None:
 
 
 def _declare(name: str, text: str, **defaults: float) -> Callable[..., Metric]:
-
     def factory(partial: str = "wrong", right_at: float = 1.0, **parameters: float) -> Metric:
         values = ", ".join(f"{k}={v!r}" for k, v in {**defaults, **parameters}.items())
         item = measure(f"{text}({values})" if values else text)

@@ -88,8 +88,6 @@ class AbstainProvider(providers.Provider):
 
 
 class AbstainEvaluator(providers.Evaluator):
-    """Scores runs against judgments."""
-
     def __init__(self, measures: list[Any], qrels: Any) -> None:
         self.qrels = qrels
         self.empty = self._read({}, {})

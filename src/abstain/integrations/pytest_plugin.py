@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -36,25 +36,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--abstain-summary: {path} is a directory, expected a file")
 
 
-@pytest.fixture
-def at_least() -> Callable[..., Any]:
-    from abstain.testing import assert_at_least
+def _fixture(function: str) -> Any:
+    def gate() -> Any:
+        from abstain import testing
 
-    return assert_at_least
+        return getattr(testing, function)
 
-
-@pytest.fixture
-def at_most() -> Callable[..., Any]:
-    from abstain.testing import assert_at_most
-
-    return assert_at_most
+    return pytest.fixture(name=function.removeprefix("assert_"))(gate)
 
 
-@pytest.fixture
-def not_worse() -> Callable[..., Any]:
-    from abstain.testing import assert_not_worse
-
-    return assert_not_worse
+at_least = _fixture("assert_at_least")
+at_most = _fixture("assert_at_most")
+not_worse = _fixture("assert_not_worse")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -76,7 +69,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """List the gates, and append them to the file that was asked for."""
     gates = [
         (report.nodeid, json.loads(value))
         for reports in terminalreporter.stats.values()

@@ -83,11 +83,8 @@ def score_proba(
     >>> score_proba([0, 1, 1], [[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]], measure="AUROC")
     0.5
     """
-    item, proba, labels = (
-        count_measure(measure, "confidence"),
-        np.asarray(y_proba, np.float64),
-        _labels(y_true),
-    )
+    item, labels = count_measure(measure, "confidence"), _labels(y_true)
+    proba = np.asarray(y_proba, np.float64)
     known = np.unique(labels) if classes is None else np.asarray(classes)
     if proba.ndim != 2 or proba.shape[1] != len(known):
         expected = f"a column for each of {len(known)} classes"
@@ -114,11 +111,8 @@ class Scorer:
         inside = threshold is None or (is_number and (0 <= threshold <= 1 or threshold == np.inf))
         if not inside:  # ∞ answers nothing
             raise UsageError(f"the threshold must be a number from 0 to 1 (got {threshold!r})")
-        self.measure, self.blank, self.threshold = (
-            count_measure(text, "confidence"),
-            blank,
-            threshold,
-        )
+        self.measure = count_measure(text, "confidence")
+        self.blank, self.threshold = blank, threshold
 
     def __repr__(self) -> str:
         return f"<scorer: {self.measure}>"

@@ -54,14 +54,16 @@ class Groups:
         """The counts of each group, from cumulative ones."""
         return np.diff(cumulated, prepend=0, axis=0)
 
+    def halved(self, cumulated: IntArray) -> Array:
+        """Cumulative counts at the middle of each group."""
+        return np.asarray(cumulated - self.each(cumulated) / 2)
+
     @property
     def errors_first(self) -> tuple[IntArray, IntArray]:
         """Answers and wrong ones that are at most as sure, from the least sure group up."""
-        answered, wrong = (
-            self.answered - self.each(self.answered),
-            self.wrong - self.each(self.wrong),
-        )
-        return self.size - answered[::-1], self.wrong[-1] - wrong[::-1]
+        surer = self.answered - self.each(self.answered)
+        wrong = self.wrong - self.each(self.wrong)
+        return self.size - surer[::-1], self.wrong[-1] - wrong[::-1]
 
     def mean_share(self, cumulated: IntArray) -> Numeric:
         """Σ_i E[X(i)]/i, X(i) of the first i answers, over every order of tied answers.

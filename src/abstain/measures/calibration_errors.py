@@ -58,8 +58,10 @@ counting_bins = partial(
 )
 
 
-@counting_bins(
+counting_bins(
     "RMSCE",
+    "Root mean square distance of confidence from the share right, in sorted bins of 100.",
+    lambda a, size: _by_count(a, int(size), last=True),
     source="Hendrycks, Mazeika & Dietterich 2019, Deep Anomaly Detection with Outlier Exposure",
     aliases=("RMS-calibration-error", "RMS-CE"),
     convention=f"sorted bins of `size` answers, the last with the rest too; {SHARED}; "
@@ -67,9 +69,6 @@ counting_bins = partial(
     note="As the papers define it, all bins count. The code that Humanity's Last Exam and others "
     "run leaves out the surest bin: that is RMSCE-HLE.",
 )
-def rmsce(a: Answers, *, size: float) -> Numeric:
-    """Root mean square distance of confidence from the share right, in sorted bins of 100."""
-    return _by_count(a, int(size), last=True)
 
 
 @counting_bins(
@@ -156,8 +155,10 @@ def width_of(cosines: Array, frequencies: Array) -> Array:
     return np.asarray((low + high) / 2)
 
 
-@calibrating(
+calibrating(
     "smooth-ECE",
+    "How far confidence is from the share right, smoothed by as much as the error itself.",
+    lambda a: of_each(a, width_of(*smoothed(a))),
     formula="σ where ∫ |(1/N) Σ K_σ(t, s)·(right − s)| dt = σ",
     latex=r"\sigma:\ \int_0^1\Bigl|\tfrac1N\sum K_\sigma(t,s)(e-s)\Bigr|dt=\sigma",
     source="Błasiok & Nakkiran 2023, Smooth ECE (their package: relplot)",
@@ -169,6 +170,3 @@ def width_of(cosines: Array, frequencies: Array) -> Array:
     note="No bins to choose. relplot's smECE searches the width in steps of 1/1024, so it differs "
     "by up to 0.002; its kernel ends at a distance of ½, so it gives more above 0.3.",
 )
-def smooth_ece(a: Answers) -> Numeric:
-    """How far confidence is from the share right, smoothed by as much as the error itself."""
-    return of_each(a, width_of(*smoothed(a)))

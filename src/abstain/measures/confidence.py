@@ -50,8 +50,10 @@ def aurc(a: Answers) -> Numeric:
     return a.groups.mean_share(a.groups.wrong) / a.size
 
 
-@confident(
+confident(
     "E-AURC",
+    "What the order of the answers costs: how much larger AURC is than with the best order.",
+    lambda a: np.maximum(0.0, aurc(a) - least_area(a.count(a.right), a.size)),
     formula="AURC − AURC*",
     latex=r"\mathrm{AURC}-\mathrm{AURC}^{*}",
     source="Geifman, Uziel & El-Yaniv 2019, Bias-Reduced Uncertainty Estimation",
@@ -61,13 +63,12 @@ def aurc(a: Answers) -> Numeric:
     influence=influence.jackknifed(lambda area, least, _: area - least),
     note="It is near 0 for systems that are nearly always (or never) right, whatever their order.",
 )
-def excess_aurc(a: Answers) -> Numeric:
-    """What the order of the answers costs: how much larger AURC is than with the best order."""
-    return np.maximum(0.0, aurc(a) - least_area(a.count(a.right), a.size))
-
-
-@confident(
+confident(
     "AUGRC",
+    "The share of all answers that are submitted and wrong, averaged over coverage.",
+    lambda a: (
+        (a.groups.each(a.groups.answered) * a.groups.halved(a.groups.wrong)).sum(axis=0) / a.size**2
+    ),
     formula="∫ W/N d coverage",
     latex=r"\int \frac{W(v)}{N}\,dv",
     source="Traub et al. 2024, Overcoming Common Flaws in Selective Classification",
@@ -77,11 +78,6 @@ def excess_aurc(a: Answers) -> Numeric:
     influence=influence.augrc,
     note="It mixes accuracy with ranking: at accuracy a it is (1 − AUROC)·a·(1 − a) + (1 − a)²/2.",
 )
-def augrc(a: Answers) -> Numeric:
-    """The share of all answers that are submitted and wrong, averaged over coverage."""
-    g = a.groups
-    sizes, wrong = g.each(g.answered), g.each(g.wrong)
-    return (sizes * (g.wrong - wrong / 2)).sum(axis=0) / a.size**2
 
 
 @confident(
@@ -122,30 +118,26 @@ at_coverage = partial(
 )
 
 
-@at_coverage(
+at_coverage(
     "risk@coverage",
+    "The share of wrong answers among the surest ones that cover a share c of the questions.",
+    lambda a, c: _share_at(a, c, a.groups.wrong),
     formula="W/(R + W) at coverage c",
     latex=r"\frac{W(c)}{A(c)}",
     source="El-Yaniv & Wiener 2010, On the Foundations of Noise-free Selective Classification",
     higher_is_better=False,
     influence=influence.risk_at_coverage,
 )
-def risk_at_coverage(a: Answers, *, c: float) -> Numeric:
-    """The share of wrong answers among the surest ones that cover a share c of the questions."""
-    return _share_at(a, c, a.groups.wrong)
-
-
-@at_coverage(
+at_coverage(
     "accuracy@coverage",
+    "The share of right answers among the surest ones that cover a share c of the questions.",
+    lambda a, c: _share_at(a, c, a.groups.right),
     formula="R/(R + W) at coverage c",
     latex=r"\frac{R(c)}{A(c)}",
     source="selective accuracy: 1 − risk@coverage",
     aliases=("selective-accuracy@coverage",),
     influence=influence.accuracy_at_coverage,
 )
-def accuracy_at_coverage(a: Answers, *, c: float) -> Numeric:
-    """The share of right answers among the surest ones that cover a share c of the questions."""
-    return _share_at(a, c, a.groups.right)
 
 
 @confident(
@@ -177,9 +169,8 @@ def coverage_at_risk(a: Answers, *, r: float) -> Numeric:
 def auroc(a: Answers) -> Numeric:
     """How often a right answer is surer than a wrong one."""
     g = a.groups
-    right, wrong = g.each(g.right), g.each(g.wrong)
-    below = g.wrong[-1] - g.wrong
-    return (right * (below + wrong / 2)).sum(axis=0) / (g.right[-1] * g.wrong[-1])
+    below = g.wrong[-1] - g.halved(g.wrong)
+    return (g.each(g.right) * below).sum(axis=0) / (g.right[-1] * g.wrong[-1])
 
 
 def _average_precision(answered: IntArray, hits: IntArray) -> Numeric:
@@ -187,8 +178,10 @@ def _average_precision(answered: IntArray, hits: IntArray) -> Numeric:
     return (np.diff(hits, prepend=0, axis=0) * precision).sum(axis=0) / hits[-1]
 
 
-@confident(
+confident(
     "AUPR-success",
+    "Precision averaged over recall, for finding right answers from the surest down.",
+    lambda a: _average_precision(a.groups.answered, a.groups.right),
     formula="Σ Δrecall·precision, of right answers",
     latex=r"\sum_k (R_k-R_{k-1})\,P_k",
     source="Hendrycks & Gimpel 2017, A Baseline for Detecting Misclassified Examples",
@@ -198,13 +191,10 @@ def _average_precision(answered: IntArray, hits: IntArray) -> Numeric:
     influence=influence.aupr_success,
     note="A random order scores about the accuracy: compare only systems with the same accuracy.",
 )
-def aupr_success(a: Answers) -> Numeric:
-    """Precision averaged over recall, for finding right answers from the surest down."""
-    return _average_precision(a.groups.answered, a.groups.right)
-
-
-@confident(
+confident(
     "AUPR-error",
+    "Precision averaged over recall, for finding wrong answers from the least sure up.",
+    lambda a: _average_precision(*a.groups.errors_first),
     formula="Σ Δrecall·precision, of wrong answers",
     latex=r"\sum_k (R_k-R_{k-1})\,P_k",
     source="Hendrycks & Gimpel 2017, A Baseline for Detecting Misclassified Examples",
@@ -213,9 +203,6 @@ def aupr_success(a: Answers) -> Numeric:
     influence=influence.aupr_error,
     note="A random order scores about the share wrong: more errors start higher.",
 )
-def aupr_error(a: Answers) -> Numeric:
-    """Precision averaged over recall, for finding wrong answers from the least sure up."""
-    return _average_precision(*a.groups.errors_first)
 
 
 EPSILON = 2.0**-52
@@ -279,19 +266,20 @@ def calibration_error(
         return of_each(a, np.abs(sums.reshape(-1, resamples)).sum(axis=0) / sizes.sum(axis=0))
 
 
-@binning(
+binning(
     "ECE",
+    "How far confidence is from the share of right answers, on average, in bins of equal width.",
+    lambda a, bins: calibration_error(
+        a, int(bins), lambda level, _: width_bins(level, int(bins))[:, None]
+    ),
     source="Naeini, Cooper & Hauskrecht 2015; Guo et al. 2017, On Calibration of Neural Networks",
     convention=f"equally wide bins, closed on the right; {WITHOUT_LEFT_OUT}",
     gaming="Always state your accuracy: calibrated, and useless. Few bins hide errors.",
 )
-def ece(a: Answers, *, bins: float) -> Numeric:
-    """How far confidence is from the share of right answers, on average, in bins of equal width."""
-    return calibration_error(a, int(bins), lambda level, _: width_bins(level, int(bins))[:, None])
-
-
-@binning(
+binning(
     "ECE-mass",
+    "How far confidence is from the share of right answers, on average, in bins of equal size.",
+    lambda a, bins: calibration_error(a, int(bins), lambda _, sizes: _filled(sizes, int(bins))),
     source="Nixon et al. 2019, Measuring Calibration in Deep Learning (adaptive bins)",
     aliases=("equal-mass-ECE", "ECE-equal-mass"),
     convention=f"equally full bins, tied answers in one; {WITHOUT_LEFT_OUT}",
@@ -299,9 +287,6 @@ def ece(a: Answers, *, bins: float) -> Numeric:
     "where no confidence is tied and bins can be equal. uncertainty-calibration has it as "
     "`get_ece_em`.",
 )
-def ece_mass(a: Answers, *, bins: float) -> Numeric:
-    """How far confidence is from the share of right answers, on average, in bins of equal size."""
-    return calibration_error(a, int(bins), lambda _, sizes: _filled(sizes, int(bins)))
 
 
 def squares(a: Answers) -> Array:
@@ -315,8 +300,15 @@ def surprises(a: Answers) -> Array:
     return np.asarray(-np.log(np.where(a.right, sure, 1 - sure)))
 
 
-@calibrating(
+def mean_of(each: Callable[[Answers], Array]) -> Callable[[Answers], Numeric]:
+    """The mean over the answers that have a confidence."""
+    return lambda a: a.calibrated.total(each(a.calibrated)) / a.calibrated.size
+
+
+calibrating(
     "Brier",
+    "The mean squared distance of the confidence from the outcome (1 right, 0 wrong).",
+    mean_of(squares),
     formula="(1/N) Σ (s − right)²",
     latex=r"\frac{1}{N}\sum (s-e)^2",
     source="Brier 1950, Verification of Forecasts Expressed in Terms of Probability",
@@ -325,14 +317,10 @@ def surprises(a: Answers) -> Array:
     studentised=True,
     note="Proper: the honest chance of being right scores best.",
 )
-def brier(a: Answers) -> Numeric:
-    """The mean squared distance of the confidence from the outcome (1 right, 0 wrong)."""
-    a = a.calibrated
-    return a.total(squares(a)) / a.size
-
-
-@calibrating(
+calibrating(
     "log-score",
+    "The mean negative log-probability of the outcome, in nats.",
+    mean_of(surprises),
     formula="−(1/N) Σ ln p(outcome)",
     latex=r"-\frac{1}{N}\sum \ln p",
     source="Good 1952, Rational Decisions",
@@ -343,7 +331,3 @@ def brier(a: Answers) -> Numeric:
     studentised=True,
     note="Proper; a wrong answer with confidence 1 costs 36, so systems avoid stating 1.",
 )
-def log_score(a: Answers) -> Numeric:
-    """The mean negative log-probability of the outcome, in nats."""
-    a = a.calibrated
-    return a.total(surprises(a)) / a.size

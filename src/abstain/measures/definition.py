@@ -174,6 +174,16 @@ def summed(counts: CountsLike, letters: str) -> Numeric:
     return sum(getattr(counts, _LETTERS[letter.strip()]) for letter in letters.split("+"))
 
 
+def f1(hits: Numeric, misses: Numeric) -> Numeric:
+    """F1 of what was hit, beside what was missed on either side."""
+    return 2 * hits / (2 * hits + misses)
+
+
+def without(letters: str, reason: str) -> Undefinedness:
+    """Undefined where these counts are all 0."""
+    return Undefinedness(lambda counts: summed(counts, letters) == 0, reason)
+
+
 class TrecName(Struct, frozen=True):
     """A measure's name in trec_eval, and the parameters that follow it after a dot."""
 

@@ -7,7 +7,7 @@ The sets `pan` and `squad` (measures/registry.py) name those that an evaluator p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -51,6 +51,17 @@ def _confusion(a: Columns) -> tuple[int, ...]:
     return tuple(int(x.sum()) for x in (same & yes, ~same & yes, same & no, value == 0.5))
 
 
+def _f(a: Columns, weight: float, missed: int = 0) -> float:
+    """F of the class "same", β² the weight of what was missed."""
+    tp, fp, fn, _ = _confusion(a)
+    return (1 + weight) * tp / ((1 + weight) * tp + weight * (fn + missed) + fp)
+
+
+def _brier(a: Columns) -> float:
+    same, value = _verified(a)
+    return 1 - float(np.mean((value - same) ** 2))
+
+
 def _no_positive(a: Columns) -> bool:
     """Whether neither an answer nor the truth of an answered problem is "same"."""
     return not any(_confusion(a)[:3])
@@ -82,17 +93,15 @@ def pan_auc(a: Columns) -> float:
     return float(auroc(Answers.of(*_verified(a))))
 
 
-@of_pan(
+of_pan(
     "PAN-F1",
+    'F1 of the class "same", over the answered problems.',
+    lambda a: _f(a, 1),
     formula="2·TP/(2·TP + FP + FN) of the answered problems",
     latex=r"\frac{2\,TP}{2\,TP+FP+FN}",
     undefined=(NONE_ANSWERED, NO_SAME),
     gaming="Answer only the problems that are surest to be 'same'.",
 )
-def pan_f1(a: Columns) -> float:
-    """F1 of the class "same", over the answered problems."""
-    tp, fp, fn, _ = _confusion(a)
-    return 2 * tp / (2 * tp + fp + fn)
 
 
 @of_pan(
@@ -104,20 +113,17 @@ def pan_f1(a: Columns) -> float:
 )
 def pan_f05u(a: Columns) -> float:
     """F0.5 of the class "same"; a blank counts as a missed positive, whatever the truth."""
-    tp, fp, fn, blank = _confusion(a)
-    return 1.25 * tp / (1.25 * tp + 0.25 * (fn + blank) + fp)
+    return _f(a, 0.25, missed=_confusion(a)[3])
 
 
-@of_pan(
+of_pan(
     "PAN-Brier",
+    "1 minus the mean squared distance of the value from the truth (1 same, 0 different).",
+    _brier,
     formula="1 − (1/n) Σ (v − same)²",
     latex=r"1-\frac1n\sum (v-e)^2",
     gaming="Values of 0.5 throughout give 0.75.",
 )
-def pan_brier(a: Columns) -> float:
-    """1 minus the mean squared distance of the value from the truth (1 same, 0 different)."""
-    same, value = _verified(a)
-    return 1 - float(np.mean((value - same) ** 2))
 
 
 @of_pan(
@@ -132,29 +138,23 @@ def pan_overall(a: Columns, *, year: float) -> float:
     """PAN's overall score, by which it ranks systems: the mean of its measures."""
     (_, fp, fn, blank), n = _confusion(a), len(a.right)
     c_at_1 = (n - blank - fp - fn) / n * (1 + blank / n)
-    scores = [pan_auc(a), c_at_1, pan_f1(a), pan_f05u(a), *([pan_brier(a)] if year > 2020 else [])]
+    scores = [pan_auc(a), c_at_1, _f(a, 1), pan_f05u(a), *([_brier(a)] if year > 2020 else [])]
     return float(np.mean(scores))
 
 
-SQUAD = "Rajpurkar, Jia & Liang 2018, Know What You Don't Know; as in the official script"
 READ_SQUAD = "texts as SQuAD normalises them, read as format squad with its gold"
-HAS, NONE = "HasAns", "NoAns"
-KINDS_OF_QUESTION = {
-    HAS: Undefinedness(lambda a: HAS not in a.texts["kind"], "every question is without an answer"),
-    NONE: Undefinedness(lambda a: NONE not in a.texts["kind"], "every question has an answer"),
-}
-
-
-def _squad(name: str, function: Callable[[Columns], float], summary: str, **facts: Any) -> None:
-    function.__doc__, function.__qualname__ = summary, name
-    columnar(name, source=SQUAD, **facts)(function)
+of_squad = partial(
+    columnar,
+    source="Rajpurkar, Jia & Liang 2018, Know What You Don't Know; as in the official script",
+    convention=READ_SQUAD,
+)
 
 
 def _scored(a: Columns, score: str) -> Array:
     """Each question's score, 1 or 0 for an answer that a threshold held back."""
     raw = a.numbers(score)
     held_back = np.where(a.blank, 0.0, raw)
-    return np.where(a.texts["kind"] == HAS, held_back, np.maximum(raw, a.right))
+    return np.where(a.texts["kind"] == "HasAns", held_back, np.maximum(raw, a.right))
 
 
 def best_threshold(
@@ -177,41 +177,51 @@ def best_threshold(
 
 def _best(a: Columns, score: str) -> tuple[float, float]:
     answered = np.array([text is not None for text in a.texts["response"]])
-    return best_threshold(a.numbers(score), answered, a.texts["kind"] == HAS, a.numbers("na_prob"))
+    has = a.texts["kind"] == "HasAns"
+    return best_threshold(a.numbers(score), answered, has, a.numbers("na_prob"))
 
 
 def _declare_squad(short: str, score: str, what: str) -> None:
     """The measures of one score: of all questions, of each kind, and with the best threshold."""
-    columns, mean = ("kind", score), f"mean of the {what}"
-    plain = {"columns": columns, "formula": mean, "convention": READ_SQUAD}
-    summary = f"SQuAD 2's {what}, over"
-    _squad(
+    plain = partial(of_squad, columns=("kind", score), formula=f"mean of the {what}")
+    plain(
         f"SQuAD-{short}",
+        f"SQuAD 2's {what}, over all questions.",
         lambda a: float(_scored(a, score).mean()),
-        f"{summary} all questions.",
         gaming="Answering nothing scores the share of questions without an answer.",
-        **plain,
     )
-    for kind, rule in KINDS_OF_QUESTION.items():
-
-        def of_kind(a: Columns, kind: str = kind) -> float:
-            return float(_scored(a, score)[a.texts["kind"] == kind].mean())
-
-        which = f"{summary} the questions {'with' if kind == HAS else 'without'} an answer."
-        gaming = f"{'Answer every question' if kind == HAS else 'Answer nothing'}."
-        _squad(f"{kind}-{short}", of_kind, which, undefined=(rule,), gaming=gaming, **plain)
-    tuned = {
-        "columns": (*columns, "response", "na_prob"),
-        "formula": f"{mean} at the best threshold of the no-answer probability",
-        "convention": f"{READ_SQUAD} and no-answer probabilities",
-        "note": "Best thresholds are tuned on the questions that they are scored on: do not "
-        "report them.",
-    }
+    for kind, which, gaming, reason in (
+        ("HasAns", "with", "Answer every question.", "every question is without an answer"),
+        ("NoAns", "without", "Answer nothing.", "every question has an answer"),
+    ):
+        plain(
+            f"{kind}-{short}",
+            f"SQuAD 2's {what}, over the questions {which} an answer.",
+            lambda a, kind=kind: float(_scored(a, score)[a.texts["kind"] == kind].mean()),
+            undefined=(Undefinedness(lambda a, kind=kind: kind not in a.texts["kind"], reason),),
+            gaming=gaming,
+        )
+    tuned = partial(
+        of_squad,
+        columns=("kind", score, "response", "na_prob"),
+        convention=f"{READ_SQUAD} and no-answer probabilities",
+        note="Best thresholds are tuned on the questions that they are scored on: do not report "
+        "them.",
+    )
     best = f"best-{short}"
-    _squad(best, lambda a: _best(a, score)[0], f"The best {what} over all thresholds.", **tuned)
-    at = f"The smallest threshold with the best {what}; −1: nothing is answered."
-    tuned["formula"] = f"the smallest threshold that gives {best}"
-    _squad(f"{best}-at", lambda a: _best(a, score)[1], at, bounds=(-math.inf, math.inf), **tuned)
+    tuned(
+        best,
+        f"The best {what} over all thresholds.",
+        lambda a: _best(a, score)[0],
+        formula=f"mean of the {what} at the best threshold of the no-answer probability",
+    )
+    tuned(
+        f"{best}-at",
+        f"The smallest threshold with the best {what}; −1: nothing is answered.",
+        lambda a: _best(a, score)[1],
+        formula=f"the smallest threshold that gives {best}",
+        bounds=(-math.inf, math.inf),
+    )
 
 
 _declare_squad("exact", "exact", "exact match")

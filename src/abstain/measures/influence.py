@@ -63,9 +63,8 @@ def _mean_share(g: Groups, cumulated: IntArray, size: Array) -> Slopes:
 
     An answer at i adds X(i)/i and takes X(j)/j² from every later j; if it is X it adds 1/j.
     """
-    sizes, added = g.each(g.answered), g.each(cumulated)
-    middle = np.maximum(g.answered - sizes / 2, 0.5)
-    share, step = (cumulated - added / 2) / middle, sizes / middle
+    middle = np.maximum(g.halved(g.answered), 0.5)
+    share, step = g.halved(cumulated) / middle, g.each(g.answered) / middle
     lost = _from_here(step * share) - step * share / 2
     without = (share - lost) / size
     return without, without + (_from_here(step) - step / 2) / size
@@ -130,9 +129,8 @@ def jackknifed(of: Callable[[Array, Array, Array], Array]) -> Influence:
 @by_group
 def augrc(a: Resamples, value: Array) -> Slopes:
     g = a.groups
-    sizes, wrong = g.each(g.answered), g.each(g.wrong)
-    by_right = (g.wrong - wrong / 2) / a.size**2 - 2 * value / a.size
-    return by_right, by_right + (g.size - g.answered + sizes / 2) / a.size**2
+    by_right = g.halved(g.wrong) / a.size**2 - 2 * value / a.size
+    return by_right, by_right + (g.size - g.halved(g.answered)) / a.size**2
 
 
 @by_group
@@ -151,12 +149,9 @@ def accuracy_at_coverage(a: Resamples, value: Array, *, c: float) -> tuple[Array
 @by_group
 def auroc(a: Resamples, value: Array) -> Slopes:
     g = a.groups
-    right, wrong = g.each(g.right), g.each(g.wrong)
     pairs = g.right[-1] * g.wrong[-1]
-    return (
-        (g.wrong[-1] - g.wrong + wrong / 2) / pairs - value / g.right[-1],
-        (g.right - right / 2) / pairs - value / g.wrong[-1],
-    )
+    by_right = (g.wrong[-1] - g.halved(g.wrong)) / pairs - value / g.right[-1]
+    return by_right, g.halved(g.right) / pairs - value / g.wrong[-1]
 
 
 def _average_precision(answered: IntArray, hits: IntArray, value: Array) -> Slopes:
@@ -168,9 +163,9 @@ def _average_precision(answered: IntArray, hits: IntArray, value: Array) -> Slop
     return gain / hits[-1], -_from_here(added * precision / answered) / hits[-1]
 
 
-@by_group
-def aupr_success(a: Resamples, value: Array) -> Slopes:
-    return _average_precision(a.groups.answered, a.groups.right, value)
+aupr_success = by_group(
+    lambda a, value: _average_precision(a.groups.answered, a.groups.right, value)
+)
 
 
 @by_group

@@ -3,7 +3,8 @@
 Each kind has its class, and its decorator that declares a function as a measure: `credit` and
 `counting`, `deciding`, `confident`, `ranked`, `columnar`. A decorator takes the fields of
 `Definition` that the measure needs; the others have defaults. The first line of the function's
-docstring is the summary.
+docstring is the summary. A measure that is one expression needs no decorated function: its summary
+and a lambda follow the name.
 """
 
 from __future__ import annotations
@@ -171,26 +172,13 @@ def of_shares(function: Shares) -> Callable[..., Numeric]:
 
 
 class DecisionMeasure(Measure):
-    """A measure of decisions to answer, on questions that can and that cannot be answered.
-
-    >>> from abstain.measures import measure
-    >>> from abstain.outcomes import Decisions
-    >>> measure("over-refusal")(Decisions(right=3, wrong=1, wrongly_declined=1))
-    0.2
-    """
+    """A measure of decisions to answer, on questions that can and that cannot be answered."""
 
     MANY: ClassVar[type[CountsArray]] = DecisionsArray
 
 
 class ConfidenceMeasure(Measure):
-    """A measure of answers with a confidence: a function of two sequences.
-
-    >>> from abstain.measures import measure
-    >>> measure("AUROC")([1, 1, 0, 0], [0.9, 0.6, 0.6, 0.2])
-    0.875
-    >>> measure("AUROC")([1, 1], [0.9, 0.6])
-    undefined (every answer is right)
-    """
+    """A measure of answers with a confidence: a function of two sequences."""
 
     def __call__(  # type: ignore[override]
         self, right: Any, confidence: Any = None, **more: Any
@@ -214,14 +202,7 @@ class ConfidenceMeasure(Measure):
 
 
 class RankingMeasure(Measure):
-    """A measure of rankings: a pure function of the gains of the list and of the pool.
-
-    >>> from abstain.measures import measure
-    >>> round(measure("NDCG'")([1, 0, 1], pool=3), 3)
-    0.698
-    >>> measure("AP")([0, 0], pool=0)
-    undefined (the query has no relevant document)
-    """
+    """A measure of rankings: a pure function of the gains of the list and of the pool."""
 
     def __call__(  # type: ignore[override]
         self,
@@ -286,7 +267,7 @@ LEAST_ANSWERS = 40
 """Of each run, what a test needs where not all questions count (benchmarks/errors.py)."""
 
 
-def credit(name: str, **facts: Any) -> Callable[[F], F]:
+def credit(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure as a function of the shares right, wrong and unanswered.
 
     The function takes c, w and u; or it takes them as counts, and n, so that it can divide once
@@ -294,8 +275,8 @@ def credit(name: str, **facts: Any) -> Callable[[F], F]:
     blanks is the accuracy); None says that there is none.
     """
 
-    def declare(function: F) -> F:
-        shares, counts = _of_both(function)
+    def declare(*parts: Any) -> Any:
+        shares, counts = _of_both(parts[-1])
         kappa = facts["kappa"] if "kappa" in facts else _kappa_of(shares, facts)
         even = facts["break_even"] if "break_even" in facts else _break_even_of(shares)
         known = {
@@ -309,12 +290,12 @@ def credit(name: str, **facts: Any) -> Callable[[F], F]:
             "kappa": kappa,
             "break_even": even,
         }
-        return _declare(name, "c, w, u", known, function)
+        return _declare(name, "c, w, u", known, *parts)
 
-    return declare
+    return declare(*short) if short else declare
 
 
-def counting(name: str, **facts: Any) -> Callable[[F], F]:
+def counting(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of counts: a function of right, wrong, unanswered_right, …, n.
 
     `needs_candidates` says that it depends on the candidates behind blanks.
@@ -323,17 +304,19 @@ def counting(name: str, **facts: Any) -> Callable[[F], F]:
     if facts.get("needs_candidates") and SPLIT_UNKNOWN not in rules:
         rules = (SPLIT_UNKNOWN, *rules)
     facts = {"family": "counts", "undefined": (NO_QUESTIONS, *rules), **facts}
-    return partial(_declare, name, "counts", facts)
+    declare = partial(_declare, name, "counts", facts)
+    return declare(*short) if short else declare
 
 
-def deciding(name: str, **facts: Any) -> Callable[[F], F]:
+def deciding(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of decisions: a function of right, wrong, wrongly_declined, …, n."""
     rules = (NO_QUESTIONS, *facts.pop("undefined", ()))
     facts = {"takes": "decisions", "family": "decisions", "undefined": rules, **facts}
-    return partial(_declare, name, "decisions", facts)
+    declare = partial(_declare, name, "decisions", facts)
+    return declare(*short) if short else declare
 
 
-def confident(name: str, **facts: Any) -> Callable[[F], F]:
+def confident(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of answers with a confidence: a function of `Answers`.
 
     It has to take resamples too, for which most numbers are arrays. Differences are studentised
@@ -350,10 +333,11 @@ def confident(name: str, **facts: Any) -> Callable[[F], F]:
         "least": LEAST_ANSWERS if mean is None or mean.over == "answers" else 0,
         **facts,
     }
-    return partial(_declare, name, "answers", facts)
+    declare = partial(_declare, name, "answers", facts)
+    return declare(*short) if short else declare
 
 
-def ranked(name: str, **facts: Any) -> Callable[[F], F]:
+def ranked(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of rankings: a function of `RankedLists` that returns a number per row.
 
     Its (first) name in trec_eval is an alias.
@@ -363,12 +347,15 @@ def ranked(name: str, **facts: Any) -> Callable[[F], F]:
         aliases = facts.get("aliases", ())
         known = {text.replace("-", "_").casefold() for text in aliases} | {name.casefold()}
         facts["aliases"] = aliases + (() if trec[0].name.casefold() in known else (trec[0].name,))
-    return partial(_declare, name, "rankings", facts)
+    declare = partial(_declare, name, "rankings", facts)
+    return declare(*short) if short else declare
 
 
-def columnar(name: str, **facts: Any) -> Callable[[F], F]:
+def columnar(name: str, *short: Any, **facts: Any) -> Callable[[F], F]:
     """Declare a measure of columns of the gold and of a run: a function of `Columns`."""
-    return partial(_declare, name, "columns", {"takes": "columns", "family": "evaluators", **facts})
+    facts = {"takes": "columns", "family": "evaluators", **facts}
+    declare = partial(_declare, name, "columns", facts)
+    return declare(*short) if short else declare
 
 
 def proportional(
@@ -380,12 +367,14 @@ def proportional(
         successes, trials = proportion.of(k)
         return successes / trials
 
-    function.__doc__, function.__qualname__ = summary, name
     function.__module__ = facts.pop("home")
-    declare(name, proportion=proportion, **facts)(function)
+    declare(name, summary, function, proportion=proportion, **facts)
 
 
-def _declare(name: str, arguments: str, facts: Facts, function: F) -> F:
+def _declare(name: str, arguments: str, facts: Facts, *parts: Any) -> Any:
+    *summary, function = parts
+    if summary:
+        function.__doc__, function.__qualname__ = summary[0], name
     if (proportion := facts.get("proportion")) is not None:
         varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
         facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}

@@ -14,13 +14,14 @@ from typing import Any
 
 from abstain.measures.definition import (
     NOTHING_ANSWERED,
-    CountsLike,
-    Numeric,
     Parameter,
     Proportion,
     Shares,
     Undefinedness,
+    f1,
     number_text,
+    summed,
+    without,
 )
 from abstain.measures.kinds import counting, credit, proportional
 
@@ -48,8 +49,10 @@ def worth(text: str, share: Shares) -> dict[str, Any]:
     return {"kappa": share, "kappa_text": text, "break_even": share, "break_even_text": text}
 
 
-@credit(
+credit(
     "accuracy",
+    "Right answers over all questions; a blank is worth nothing.",
+    lambda c, w, u, n: c / n,
     formula="c",
     latex="c",
     source=f"{PENAS_RODRIGO}, §3.1",
@@ -58,13 +61,10 @@ def worth(text: str, share: Shares) -> dict[str, Any]:
     ranks_like=lambda: ("credit(t=0)", "S(t=0)", "qa-accuracy"),
     gaming="Never leave a blank: a guess is free, so knowing and guessing score alike.",
 )
-def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Right answers over all questions; a blank is worth nothing."""
-    return c / n
-
-
-@credit(
+credit(
     "c@1",
+    "Accuracy, with each blank credited at the accuracy shown over all questions.",
+    lambda c, w, u, n: c * (n + u) / (n * n),
     formula="c·(1 + u)",
     latex=r"c\,(1+u)",
     source=f"{PENAS_RODRIGO}, formula 4",
@@ -73,40 +73,28 @@ def accuracy(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     kappa_text="c",
     break_even=lambda c, w, u: c / (1 + u),
     break_even_text="c/(1 + u)",
-    gaming=(
-        "Leave blank what you are least sure of: a blank pays if the chance of being right is "
-        "below p*, which never exceeds your accuracy. Blanking everything gives 0, so silence "
-        "alone wins nothing."
-    ),
+    gaming="Leave blank what you are least sure of: a blank pays if the chance of being right is "
+    "below p*, which never exceeds your accuracy. Blanking everything gives 0, so silence "
+    "alone wins nothing.",
 )
-def c_at_1(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Accuracy, with each blank credited at the accuracy shown over all questions."""
-    return c * (n + u) / (n * n)
-
-
-@credit(
+credit(
     "F",
+    "Harmonic mean of the shares of right answers over all questions and over the answered.",
+    lambda c, w, u, n, *, beta: (1 + beta**2) * c / ((1 + beta**2) * n - u),
     formula="(1 + β²)·c / (β² + 1 − u)",
     latex=r"\frac{(1+\beta^2)\,c}{\beta^2 + 1 - u}",
-    source=(
-        "harmonic mean of c and c/(1 − u); with β = 1 the F of SimpleQA "
-        "(Wei et al. 2024, Measuring short-form factuality)"
-    ),
+    source="harmonic mean of c and c/(1 − u); with β = 1 the F of SimpleQA "
+    "(Wei et al. 2024, Measuring short-form factuality)",
     aliases=("F1", "simpleqa-f"),
     parameters=(BETA,),
     **worth("F/(1 + β²)", lambda c, w, u, beta: c / (beta**2 + 1 - u)),
-    gaming=(
-        "With β = 1 answering pays above F/2: a system that scores 0.3 gains by every guess "
-        "that has a chance above 0.15."
-    ),
+    gaming="With β = 1 answering pays above F/2: a system that scores 0.3 gains by every guess "
+    "that has a chance above 0.15.",
 )
-def f_measure(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, beta: float) -> Numeric:
-    """Harmonic mean of the shares of right answers over all questions and over the answered."""
-    return (1 + beta**2) * c / ((1 + beta**2) * n - u)
-
-
-@credit(
+credit(
     "precision",
+    "Right answers over the questions answered; blanks are ignored.",
+    lambda c, w, u, n: c / (c + w),
     formula="c/(1 − u)",
     latex=r"\frac{c}{1-u}",
     source=f"{PENAS_RODRIGO}, §3.4, formula 5",
@@ -120,13 +108,10 @@ def f_measure(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, beta: float) ->
     ranks_like=lambda: ("validation-precision",),
     gaming="Answer one question that you are sure of and leave the rest blank: it gives 1.",
 )
-def precision(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Right answers over the questions answered; blanks are ignored."""
-    return c / (c + w)
-
-
-@credit(
+credit(
     "UF",
+    "Right minus wrong answers: a wrong answer costs what a right one earns.",
+    lambda c, w, u, n: (c - w) / n,
     formula="c − w",
     latex="c - w",
     source=f"{PENAS_RODRIGO}, §2, formula 1 (utility function)",
@@ -139,13 +124,10 @@ def precision(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     note="Artificial Analysis' Omniscience Index is 100 times this.",
     gaming="Blank whatever has less than an even chance, however weak the system is.",
 )
-def utility(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Right minus wrong answers: a wrong answer costs what a right one earns."""
-    return (c - w) / n
-
-
-@credit(
+credit(
     "UF-scaled",
+    "Right answers plus half a point for each blank: UF moved to the range 0 to 1.",
+    lambda c, w, u, n: (2 * c + u) / (2 * n),
     formula="c + u/2",
     latex=r"c + \tfrac{1}{2}u",
     source=f"{PENAS_RODRIGO}, §2, formula 2",
@@ -153,13 +135,10 @@ def utility(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     ranks_like=lambda: ("UF", "credit(t=0.5)", "S(t=0.5)"),
     gaming="Answer nothing: it gives 0.5, more than most systems reach on hard questions.",
 )
-def utility_scaled(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Right answers plus half a point for each blank: UF moved to the range 0 to 1."""
-    return (2 * c + u) / (2 * n)
-
-
-@credit(
+credit(
     "answer-all-bound",
+    "The accuracy if every blank had been answered right: a blank counts as a right answer.",
+    lambda c, w, u, n: (c + u) / n,
     formula="c + u",
     latex="c + u",
     source=f"{PENAS_RODRIGO}, §3.2",
@@ -169,13 +148,10 @@ def utility_scaled(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     ranks_like=lambda: ("credit(t=1)",),
     gaming="Answer nothing: it gives 1. It is a bound, not a score to compare systems by.",
 )
-def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """The accuracy if every blank had been answered right: a blank counts as a right answer."""
-    return (c + u) / n
-
-
-@credit(
+credit(
     "wrong-rate-credit",
+    "Each blank is credited at the rate of wrong answers, as if it avoided that many errors.",
+    lambda c, w, u, n: (c * (c + w) + u * w) / ((c + w) * n),
     formula="c + u·w/(c + w)",
     latex=r"c + u\,\frac{w}{c+w}",
     source=f"{PENAS_RODRIGO}, §3.5, formula 6",
@@ -186,19 +162,14 @@ def answer_all_bound(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
     break_even=None,
     monotone="if more than half the questions are blank, turning a wrong answer into a right one "
     "lowers the score: every blank loses credit",
-    gaming=(
-        "Answer one question wrong and leave the rest blank: nearly 1. The more of a run's answers "
-        "are wrong, the more each blank earns; the paper rejects it for that reason, and so should "
-        "you."
-    ),
+    gaming="Answer one question wrong and leave the rest blank: nearly 1. The more of a run's "
+    "answers are wrong, the more each blank earns; the paper rejects it for that reason, and so "
+    "should you.",
 )
-def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric:
-    """Each blank is credited at the rate of wrong answers, as if it avoided that many errors."""
-    return (c * (c + w) + u * w) / ((c + w) * n)
-
-
-@credit(
+credit(
     "credit",
+    "Right answers plus a fixed credit t for each blank.",
+    lambda c, w, u, n, *, t: (c + t * u) / n,
     formula="c + t·u",
     latex="c + t\\,u",
     source=f"{PENAS_RODRIGO}, §3; Chow 1970; formula scoring with k options is t = 1/k",
@@ -207,13 +178,10 @@ def wrong_rate_credit(c: Numeric, w: Numeric, u: Numeric, n: Numeric) -> Numeric
     ranks_like=lambda t: (*((f"S(t={number_text(t)})",) if t < 1 else ()), *LIKE_CREDIT.get(t, ())),
     gaming="Answer nothing: it gives t, more than any system whose precision is below t.",
 )
-def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
-    """Right answers plus a fixed credit t for each blank."""
-    return (c + t * u) / n
-
-
-@credit(
+credit(
     "S",
+    "Right answers minus a penalty per wrong one, such that answering pays above a chance of t.",
+    lambda c, w, u, n, *, t: (c - t / (1 - t) * w) / n,
     formula="c − t/(1 − t)·w",
     latex=r"c - \frac{t}{1-t}\,w",
     source="penalised score; net benefit of decision curves (Vickers & Elkin 2006)",
@@ -226,9 +194,6 @@ def credit_t(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Num
     ranks_like=lambda t: (f"credit(t={number_text(t)})", *LIKE_CREDIT.get(t, ())),
     gaming="Blank whatever has a chance below t; that is its purpose. Silence gives exactly 0.",
 )
-def penalised(c: Numeric, w: Numeric, u: Numeric, n: Numeric, *, t: float) -> Numeric:
-    """Right answers minus a penalty per wrong one, such that answering pays above a chance of t."""
-    return (c - t / (1 - t) * w) / n
 
 
 validation = partial(counting, family="validation")
@@ -248,9 +213,10 @@ REASONS = {
 
 def share(name: str, summary: str, proportion: Proportion, **facts: Any) -> None:
     """Declare a proportion, which says when it is undefined and whether it needs candidates."""
-    reason = REASONS.get(proportion.trials)
-    rules = () if reason is None else (Undefinedness(lambda k: proportion.of(k)[1] == 0, reason),)
-    split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {proportion.trials}".split()))
+    trials = proportion.trials
+    reason = REASONS.get(trials)
+    rules = () if reason is None else (Undefinedness(lambda k: summed(k, trials) == 0, reason),)
+    split = bool({"UR", "UW", "UE"} & set(f"{proportion.successes} {trials}".split()))
     facts |= {"undefined": rules, "needs_candidates": split, "home": __name__}
     proportional(validation, name, summary, proportion, **facts)
 
@@ -264,13 +230,6 @@ BY_MARKS = (
     "questions can be answered, {} asks that, and needs no candidates."
 )
 
-NOTHING_TO_ABSTAIN = Undefinedness(
-    lambda k: k.wrong + k.unanswered == 0, "every question was answered, and rightly"
-)
-NOTHING_TO_VALIDATE = Undefinedness(
-    lambda k: k.answered + k.unanswered_right == 0,
-    "no question was answered and no candidate is right",
-)
 share(
     "coverage",
     "The share of the questions that were answered, right or wrong.",
@@ -330,25 +289,19 @@ share(
     gaming="Blank everything: it gives 1.",
     note=BY_MARKS.format("abstention-recall"),
 )
-
-
-@by_candidates(
+by_candidates(
     "discard-F",
+    "Harmonic mean of the precision and the recall of leaving blank what would be wrong.",
+    lambda k: f1(k.unanswered_wrong + k.unanswered_empty, k.unanswered_right + k.wrong),
     formula="2(UW + UE)/(2(UW + UE) + UR + W)",
     latex=r"\frac{2(U_W+U_E)}{2(U_W+U_E)+U_R+W}",
     source=f"{ABSTENTION}, judged against the candidates",
     aliases=("discard-F1",),
-    undefined=(NOTHING_TO_ABSTAIN,),
+    undefined=(without("W + U", REASONS["W + U"]),),
     divides_by="UW + UE + UR + W",
     note="Right answers have no influence: only the decision to abstain is judged. "
     + BY_MARKS.format("abstention-F1"),
 )
-def discard_f(k: CountsLike) -> Numeric:
-    """Harmonic mean of the precision and the recall of leaving blank what would be wrong."""
-    discarded = k.unanswered_wrong + k.unanswered_empty
-    return 2 * discarded / (2 * discarded + k.unanswered_right + k.wrong)
-
-
 share(
     "over-abstention",
     "Of the questions that the system would have got right, the share that was left blank.",
@@ -389,20 +342,15 @@ share(
     source=AVE_2008,
     gaming="Hand in candidates that are surely wrong and reject them: each counts as a success.",
 )
-
-
-@by_candidates(
+by_candidates(
     "estimated-qa-performance",
+    "Accuracy, with a credit equal to the accuracy for each correct rejection.",
+    lambda k: k.right / k.n * (1 + (k.unanswered_wrong + k.unanswered_empty) / k.n),
     formula="R/n · (1 + (UW + UE)/n)",
     latex=r"\frac{R}{n}\left(1+\frac{U_W+U_E}{n}\right)",
     source=f"{AVE_2008}; c@1 grew out of it",
     gaming="As for c@1, but only blanks whose candidate is not right earn credit.",
 )
-def estimated_qa_performance(k: CountsLike) -> Numeric:
-    """Accuracy, with a credit equal to the accuracy for each correct rejection."""
-    return k.right / k.n * (1 + (k.unanswered_wrong + k.unanswered_empty) / k.n)
-
-
 share(
     "validation-precision",
     "Of the candidates validated (submitted), the share that is right.",
@@ -418,17 +366,14 @@ share(
     source=AVE_2006,
     gaming="Validate everything: it gives 1.",
 )
-
-
-@by_candidates(
+by_candidates(
     "validation-F",
+    "Harmonic mean of precision and recall of the decision to validate a candidate.",
+    lambda k: f1(k.right, k.wrong + k.unanswered_right),
     formula="2R/(2R + W + UR)",
     latex=r"\frac{2R}{2R+W+U_R}",
     source=AVE_2006,
-    undefined=(NOTHING_TO_VALIDATE,),
+    undefined=(without("R + W + UR", "no question was answered and no candidate is right"),),
     divides_by="R + W + UR",
     note="Rejected wrong candidates have no influence: only finding the right ones counts.",
 )
-def validation_f(k: CountsLike) -> Numeric:
-    """Harmonic mean of precision and recall of the decision to validate a candidate."""
-    return 2 * k.right / (2 * k.right + k.wrong + k.unanswered_right)

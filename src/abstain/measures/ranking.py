@@ -52,6 +52,28 @@ def at_cutoffs(name: str, place: int, *sets: str) -> TrecName:
     return TrecName(name, place, "cutoffs", ("k",), usual, sets=sets or ("all_trec",))
 
 
+def num_ret(rankings: RankedLists) -> Floats:
+    return rankings.depth.astype(np.float64)
+
+
+def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
+    return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
+
+
+def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
+    return rankings.count(found_relevant(rankings, rel, k)).astype(np.float64)
+
+
+def _listed(rankings: RankedLists, k: float | None) -> Floats:
+    """How many documents are among the first k."""
+    return np.minimum(math.inf if k is None else k, num_ret(rankings))
+
+
+def _seen(rankings: RankedLists, k: float | None) -> Floats:
+    """How many of these were judged."""
+    return rankings.count(rankings.rank <= (math.inf if k is None else k)).astype(np.float64)
+
+
 of_trec_eval = partial(ranked, source=TREC_EVAL)
 of_graded = partial(ranked, gaming=LONGER_IS_FREE, undefined=(NO_GAIN,), leaves_out_nil=True)
 of_relevant = partial(
@@ -69,8 +91,10 @@ number = partial(
 )
 
 
-@of_trec_eval(
+of_trec_eval(
     "P",
+    "The share of relevant documents among the first k.",
+    lambda r, k, rel=1: num_rel_ret(r, rel=rel, k=k) / k,
     formula="(relevant among the first k) / k",
     example="P@10 = 2 / 10 = 0.2000",
     latex=r"\frac1k\sum_{i\le k}[r_i\ge \mathrm{rel}]",
@@ -78,13 +102,10 @@ number = partial(
     parameters=(REL, K),
     trec=(at_cutoffs("P", 11, *OFFICIAL),),
 )
-def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
-    """The share of relevant documents among the first k."""
-    return num_rel_ret(rankings, rel=rel, k=k) / k
-
-
-@of_relevant(
+of_relevant(
     "R",
+    "The share of the relevant documents that are among the first k.",
+    lambda r, k=None, rel=1: ratio(num_rel_ret(r, rel=rel, k=k), num_rel(r, rel=rel)),
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
     latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
@@ -92,13 +113,10 @@ def precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     parameters=(REL, K_IF_ANY),
     trec=(at_cutoffs("recall", 13), TrecName("set_recall", 30, sets=("set", "all_trec"))),
 )
-def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
-    """The share of the relevant documents that are among the first k."""
-    return ratio(num_rel_ret(rankings, rel=rel, k=k), num_rel(rankings, rel=rel))
-
-
-@of_trec_eval(
+of_trec_eval(
     "Success",
+    "1 if one of the first k is relevant, else 0.",
+    lambda r, k, rel=1: (num_rel_ret(r, rel=rel, k=k) > 0).astype(np.float64),
     formula="1 if one of the first k is relevant, else 0",
     example="Success@5 = 1.0000",
     latex=r"[\exists i\le k: r_i\ge \mathrm{rel}]",
@@ -107,13 +125,10 @@ def recall(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> 
     parameters=(REL, K),
     trec=(TrecName("success", 27, "cutoffs", ("k",), (1, 5, 10)),),
 )
-def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
-    """1 if one of the first k is relevant, else 0."""
-    return (num_rel_ret(rankings, rel=rel, k=k) > 0).astype(np.float64)
-
-
-@ranked(
+ranked(
     "RR",
+    "1 / rank of the first relevant document, 0 if there is none.",
+    lambda r, k=None, rel=1: with_first_rank(np.zeros(r.size), r, found_relevant(r, rel, k)),
     formula="1 / rank of the first relevant document",
     example="RR = 1 / 1 = 1.0000",
     latex=r"1/\min\{i: r_i\ge \mathrm{rel}\}",
@@ -123,9 +138,6 @@ def success(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("recip_rank", 9, sets=OFFICIAL),),
 )
-def reciprocal_rank(rankings: RankedLists, *, k: float | None = None, rel: float = 1) -> Floats:
-    """1 / rank of the first relevant document, 0 if there is none."""
-    return with_first_rank(np.zeros(rankings.size), rankings, found_relevant(rankings, rel, k))
 
 
 @of_relevant(
@@ -232,20 +244,19 @@ def q_measure(rankings: RankedLists, *, beta: float = 1.0, rel: float = 1) -> Fl
     return ratio(rankings.total(np.where(chosen, blended, 0.0)), num_rel(rankings, rel=rel))
 
 
-@number(
+number(
     "NumRet",
+    "The number of documents in the list.",
+    num_ret,
     formula="d",
     example="NumRet = 3",
     latex="d",
     trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
-def num_ret(rankings: RankedLists) -> Floats:
-    """The number of documents in the list."""
-    return rankings.depth.astype(np.float64)
-
-
-@number(
+number(
     "NumRel",
+    "The number of known relevant documents.",
+    num_rel,
     formula="R",
     example="NumRel = 3",
     latex="R",
@@ -253,13 +264,10 @@ def num_ret(rankings: RankedLists) -> Floats:
     parameters=(REL,),
     trec=(TrecName("num_rel", 3, sets=COUNTED),),
 )
-def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """The number of known relevant documents."""
-    return rankings.per_row(rankings.pool.count(rankings.pool.grade >= rel))
-
-
-@number(
+number(
     "NumRelRet",
+    "The number of relevant documents in the list.",
+    num_rel_ret,
     formula="Σ_{i ≤ k} [r_i ≥ rel]",
     example="NumRelRet = 2",
     latex=r"\sum_{i\le k}[r_i\ge \mathrm{rel}]",
@@ -268,13 +276,10 @@ def num_rel(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
     note="",
 )
-def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None) -> Floats:
-    """The number of relevant documents in the list."""
-    return rankings.count(found_relevant(rankings, rel, k)).astype(np.float64)
-
-
-@ranked(
+ranked(
     "Judged",
+    "The share of judged documents among the first k (or among all, if fewer are listed).",
+    lambda r, k=None: ratio(_seen(r, k), _listed(r, k)),
     formula="(judged among the first k) / min(k, d)",
     example="Judged@10 = 3 / min(10, 3) = 1.0000",
     latex=r"\frac{1}{\min(k,d)}\sum_{i\le k}[i\ \mathrm{judged}]",
@@ -283,35 +288,20 @@ def num_rel_ret(rankings: RankedLists, *, rel: float = 1, k: float | None = None
     undefined=(EMPTY_LIST,),
     parameters=(K_IF_ANY,),
 )
-def judged(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """The share of judged documents among the first k (or among all, if fewer are listed)."""
-    listed, seen = _seen(rankings, k)
-    return ratio(seen, listed)
-
-
-@number(
+number(
     "NumUnjudged",
+    "Documents in the list that nobody judged.",
+    lambda r, k=None: _listed(r, k) - _seen(r, k),
     formula="Σ_{i ≤ k} [i not judged]",
     example="NumUnjudged = 0",
     latex=r"\sum_{i\le k}[i\ \mathrm{not\ judged}]",
     parameters=(K_IF_ANY,),
     higher_is_better=False,
 )
-def num_unjudged(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """Documents in the list that nobody judged."""
-    listed, seen = _seen(rankings, k)
-    return listed - seen
-
-
-def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
-    """How many documents are among the first k, and how many of these were judged."""
-    first = math.inf if k is None else k
-    seen = rankings.count(rankings.rank <= first).astype(np.float64)
-    return np.minimum(first, num_ret(rankings)), seen
-
-
-@number(
+number(
     "NumNonRelRet",
+    "Documents in the list that were judged and are not relevant.",
+    lambda r, rel=1: r.count(r.grade < rel).astype(np.float64),
     formula="Σ_i [i judged, r_i < rel]",
     example="NumNonRelRet = 1",
     latex=r"\sum_i[r_i< \mathrm{rel}]",
@@ -319,21 +309,15 @@ def _seen(rankings: RankedLists, k: float | None) -> tuple[Floats, Floats]:
     higher_is_better=False,
     trec=(TrecName("num_nonrel_judged_ret", 33),),
 )
-def num_nonrel_ret(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Documents in the list that were judged and are not relevant."""
-    return rankings.count(rankings.grade < rel).astype(np.float64)
-
-
-@number(
+number(
     "NumQ",
+    "The number of queries that are scored.",
+    lambda r: np.ones(r.size),
     formula="1 for each query",
     example="NumQ = 1",
     latex="1",
     trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )
-def num_q(rankings: RankedLists) -> Floats:
-    """The number of queries that are scored."""
-    return np.ones(rankings.size)
 
 
 def gains(grade: Floats, pool: Pool, rel: float | None = None) -> Floats:

@@ -146,8 +146,10 @@ def exponential_ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats
     return ndcg(replace(rankings, grade=listed, pool=replace(pool, grade=there)), k=k)
 
 
-@ranked(
+ranked(
     "GMAP",
+    "The geometric mean of AP: the queries that a run is worst at count most.",
+    lambda r, rel=1: np.maximum(np.nan_to_num(average_precision(r, rel=rel)), LEAST),
     formula="exp of the mean of ln max(AP, 0.00001); the score of one query is max(AP, 0.00001)",
     example="GMAP = (1/1 + 2/3) / 3 = 0.5556",
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{AP}_q,10^{-5})\Bigr)",
@@ -157,13 +159,10 @@ def exponential_ndcg(rankings: RankedLists, *, k: float | None = None) -> Floats
     parameters=(REL,),
     trec=(TrecName("gm_map", 6, per_query=False, sets=OFFICIAL),),
 )
-def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """The geometric mean of AP: the queries that a run is worst at count most."""
-    return np.maximum(np.nan_to_num(average_precision(rankings, rel=rel)), LEAST)
-
-
-@of_trec_eval(
+of_trec_eval(
     "GM-bpref",
+    "The geometric mean of bpref: the queries that a run is worst at count most.",
+    lambda r, rel=1: np.maximum(np.nan_to_num(bpref(r, rel=rel)), LEAST),
     formula="exp of the mean of ln max(bpref, 0.00001); one query: max(bpref, 0.00001)",
     example="GM-bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
     latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
@@ -172,9 +171,6 @@ def geometric_map(rankings: RankedLists, *, rel: float = 1) -> Floats:
     parameters=(REL,),
     trec=(TrecName("gm_bpref", 15, per_query=False),),
 )
-def geometric_bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """The geometric mean of bpref: the queries that a run is worst at count most."""
-    return np.maximum(np.nan_to_num(bpref(rankings, rel=rel)), LEAST)
 
 
 @ranked(

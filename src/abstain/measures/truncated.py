@@ -93,8 +93,12 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     return with_first_rank(values, rankings, gains(rankings.grade, pool, rel) > 0)
 
 
-@primed(
+primed(
     "RBP'",
+    "Rank-biased precision with the list's end as one more document.",
+    lambda r, p=0.8, rel=None: (
+        rbp(r, p=p, rel=rel) + np.where(r.stopped, _end(r, rel) * np.power(p, r.depth * 1.0), 0.0)
+    ),
     formula="(1 − p) Σ r_i p^(i−1) + r_t p^d, r_t = Σ r_i / R (1 if R = 0)",
     example="RBP'(p=0.8) = 0.2 · (1 + 0.64) + 2/3 · 0.512 = 0.6693",
     latex=r"(1-p)\sum_{i\le d} r_i\,p^{i-1}+r_t\,p^d",
@@ -105,10 +109,6 @@ def reciprocal_rank_t(rankings: RankedLists, *, rel: float | None = None) -> Flo
     parameters=(P, REL_IF_ANY),
     by_depth=_rbp_by_depth,
 )
-def rbp_t(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
-    """Rank-biased precision with the list's end as one more document."""
-    terminal = _end(rankings, rel) * np.power(p, rankings.depth.astype(np.float64))
-    return rbp(rankings, p=p, rel=rel) + np.where(rankings.stopped, terminal, 0.0)
 
 
 @primed(
@@ -180,23 +180,22 @@ def _end(rankings: RankedLists, rel: float | None) -> Floats:
     return ratio(rankings.total(grade), there, empty=1.0)
 
 
-BETA = Parameter(
-    "beta",
-    "how much more recall counts than precision",
-    low=0,
-    high=1e6,
-    low_open=True,
-    default=1,
-    always=True,
-)
+RECALL = "how much more recall counts than precision"
+BETA = Parameter("beta", RECALL, 0, 1e6, low_open=True, default=1, always=True)
 EFFORT = Parameter("e", "what reading one document costs", low=0, high=1, default=0.1, always=True)
 NOT_WORTH_IT = (
     "Stop where the next document is so unlikely to be relevant that it is not worth its cost."
 )
 
 
-@ranked(
+ranked(
     "SetF",
+    "F of the listed set: precision and recall in one number, whatever the order.",
+    lambda r, beta=1, rel=1: ratio(
+        (1 + beta**2) * num_rel_ret(r, rel=rel),
+        num_ret(r) + beta**2 * num_rel(r, rel=rel),
+        empty=1.0,
+    ),
     family="truncated",
     formula="(1 + β²) · retrieved / (d + β² R); where R = 0: 1 for an empty list, else 0",
     example="SetF(beta=1) = 2 · 2 / (3 + 3) = 0.6667",
@@ -209,11 +208,6 @@ NOT_WORTH_IT = (
         ratio((1 + beta**2) * cut.cumulative, cut.depth + beta**2 * cut.there[..., None], empty=1.0)
     ),
 )
-def set_f(rankings: RankedLists, *, beta: float = 1, rel: float = 1) -> Floats:
-    """F of the listed set: precision and recall in one number, whatever the order."""
-    b = beta * beta
-    there, depth = num_rel(rankings, rel=rel), rankings.depth.astype(np.float64)
-    return ratio((1 + b) * num_rel_ret(rankings, rel=rel), depth + b * there, empty=1.0)
 
 
 STOP_EARLY = (
@@ -227,12 +221,14 @@ WEIGHTS = (
     Parameter("c", "the worth of a relevant document that is not listed", default=0.0),
     Parameter("d", "the worth of a document that is neither relevant nor listed", default=0.0),
 )
-X = Parameter("x", "β², how much more recall counts than precision", low=0, default=1, always=True)
+X = Parameter("x", f"β², {RECALL}", low=0, default=1, always=True)
 DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, default=0)
 
 
-@of_trec_eval(
+of_trec_eval(
     "SetP",
+    "The share of relevant documents in the list, however long it is.",
+    lambda r, rel=1: ratio(num_rel_ret(r, rel=rel), num_ret(r)),
     formula="(relevant listed) / d",
     example="SetP = 2 / 3 = 0.6667",
     latex=r"\frac1d\sum_i[r_i\ge \mathrm{rel}]",
@@ -241,13 +237,10 @@ DOCUMENTS = Parameter("n", "documents in the collection", low=0, whole=True, def
     parameters=(REL,),
     trec=(TrecName("set_P", 28, sets=SETS),),
 )
-def set_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """The share of relevant documents in the list, however long it is."""
-    return ratio(num_rel_ret(rankings, rel=rel), num_ret(rankings))
-
-
-@of_relevant(
+of_relevant(
     "SetRelP",
+    "Precision of the list over the best that a list of its length could have.",
+    lambda r, rel=1: ratio(num_rel_ret(r, rel=rel), np.minimum(num_ret(r), num_rel(r, rel=rel))),
     formula="(relevant listed) / min(d, R)",
     example="SetRelP = 2 / min(3, 3) = 0.6667",
     latex=r"\frac{1}{\min(d,R)}\sum_i[r_i\ge \mathrm{rel}]",
@@ -255,14 +248,10 @@ def set_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     undefined=(NO_RELEVANT, EMPTY_LIST),
     trec=(TrecName("set_relative_P", 29, sets=SETS),),
 )
-def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Precision of the list over the best that a list of its length could have."""
-    best = np.minimum(num_ret(rankings), num_rel(rankings, rel=rel))
-    return ratio(num_rel_ret(rankings, rel=rel), best)
-
-
-@of_relevant(
+of_relevant(
     "SetAP",
+    "Precision times recall of the list as a set.",
+    lambda r, rel=1: ratio(num_rel_ret(r, rel=rel) ** 2, num_ret(r) * num_rel(r, rel=rel)),
     formula="(relevant listed)² / (d · R)",
     example="SetAP = 2² / (3 · 3) = 0.4444",
     latex=r"\frac{(\sum_i[r_i\ge \mathrm{rel}])^2}{d\,R}",
@@ -271,10 +260,6 @@ def set_relative_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
     trec=(TrecName("set_map", 31, sets=SETS),),
     gaming="",
 )
-def set_average_precision(rankings: RankedLists, *, rel: float = 1) -> Floats:
-    """Precision times recall of the list as a set."""
-    hits = num_rel_ret(rankings, rel=rel)
-    return ratio(hits * hits, num_ret(rankings) * num_rel(rankings, rel=rel))
 
 
 @of_trec_eval(
@@ -294,8 +279,10 @@ def set_f_of_trec_eval(rankings: RankedLists, *, x: float = 1, rel: float = 1) -
     return ratio((x + 1.0) * precision * recall, x * precision + recall, empty=0.0)
 
 
-@of_relevant(
+of_relevant(
     "RelP",
+    "P@k over the best that it could be.",
+    lambda r, k, rel=1: ratio(num_rel_ret(r, rel=rel, k=k), np.minimum(k, num_rel(r, rel=rel))),
     formula="(relevant among the first k) / min(k, R)",
     example="RelP@10 = 2 / min(10, 3) = 0.6667",
     latex=r"\frac{1}{\min(k,R)}\sum_{i\le k}[r_i\ge \mathrm{rel}]",
@@ -303,10 +290,6 @@ def set_f_of_trec_eval(rankings: RankedLists, *, x: float = 1, rel: float = 1) -
     parameters=(REL, K),
     trec=(at_cutoffs("relative_P", 26),),
 )
-def relative_precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Floats:
-    """P@k over the best that it could be."""
-    best = np.minimum(k, num_rel(rankings, rel=rel))
-    return ratio(num_rel_ret(rankings, rel=rel, k=k), best)
 
 
 @of_trec_eval(
@@ -319,21 +302,13 @@ def relative_precision(rankings: RankedLists, *, k: float, rel: float = 1) -> Fl
     parameters=(*WEIGHTS, REL, DOCUMENTS),
     trec=(TrecName("utility", 17, "numbers", tuple("abcd"), (1.0, -1.0, 0.0, 0.0), sets=SETS),),
 )
-def utility(
-    rankings: RankedLists,
-    *,
-    a: float = 1,
-    b: float = -1,
-    c: float = 0,
-    d: float = 0,
-    rel: float = 1,
-    n: float = 0,
-) -> Floats:
+def utility(rankings: RankedLists, *, rel: float, n: float, **worth: float) -> Floats:
     """The worth of the list: each document has a weight (relevant or not, listed or not)."""
     hits, there = num_rel_ret(rankings, rel=rel), num_rel(rankings, rel=rel)
     listed = num_ret(rankings)
     others = n + hits - listed - there
-    return a * hits + b * (listed - hits) + c * (there - hits) + d * others
+    counts = {"a": hits, "b": listed - hits, "c": there - hits, "d": others}
+    return sum((worth[name] * count for name, count in counts.items()), np.zeros(rankings.size))
 
 
 @ranked(
@@ -357,8 +332,10 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
     return rankings.total(2 * relevant / np.log2(1.0 + rankings.rank)) - costs[rankings.depth]
 
 
-@ranked(
+ranked(
     "RBP-effort",
+    "Rank-biased precision less the effort of reading each document.",
+    lambda r, p=0.8, e=0.1, rel=None: rbp(r, p=p, rel=rel) - e * (1 - np.power(p, r.depth * 1.0)),
     family="truncated",
     formula="(1 − p) Σ_{i ≤ d} p^(i−1) (r_i − e), r = grade / top grade",
     example="RBP-effort(p=0.8,e=0.1) = 0.3280 − 0.1 · (1 − 0.512) = 0.2792",
@@ -373,9 +350,3 @@ def penalised_dcg(rankings: RankedLists, *, rel: float = 1) -> Floats:
         0.0, (1 - p) * (cut.gain - e) * np.power(p, cut.rank - 1.0)
     ),
 )
-def rbp_effort(
-    rankings: RankedLists, *, p: float = 0.8, e: float = 0.1, rel: float | None = None
-) -> Floats:
-    """Rank-biased precision less the effort of reading each document."""
-    effort = e * (1 - np.power(p, rankings.depth.astype(np.float64)))
-    return rbp(rankings, p=p, rel=rel) - effort

@@ -32,14 +32,7 @@ CWL_PAPER = (
 NO_SCORE = "Not a score: it says how far the user is expected to read."
 
 P = Parameter(
-    "p",
-    "the chance of reading on",
-    low=0,
-    high=1,
-    low_open=True,
-    high_open=True,
-    default=0.8,
-    always=True,
+    "p", "the chance of reading on", 0, 1, low_open=True, high_open=True, default=0.8, always=True
 )
 T = Parameter(
     "t", "how much gain the user looks for", low=0.5, low_open=True, default=1, always=True
@@ -50,8 +43,17 @@ RBO_DEPTH = 1000
 """Where the sums of rank-biased overlap end, as in compatibility.py."""
 
 
-@ranked(
+def _err(rows: RankedLists | Pool, rank: Ints, top: float, k: float | None) -> Floats:
+    # a document satisfies with a chance of (2^grade − 1) / 2^top
+    satisfied = np.exp2(rows.grade - top) - np.exp2(-top) if top > 0 else 0.0 * rows.grade
+    each = satisfied * _reached(rows, 1 - satisfied) / rank
+    return rows.total(each if k is None else np.where(rank <= k, each, 0.0))
+
+
+ranked(
     "ERR",
+    "Expected reciprocal rank of the document that satisfies the user.",
+    lambda r, k=None: _err(r, r.rank, r.pool.top, k),
     formula="Σ (1/i) R_i Π_{j<i} (1 − R_j), R = (2^grade − 1) / 2^top",
     example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
     latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
@@ -59,14 +61,12 @@ RBO_DEPTH = 1000
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
 )
-def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """Expected reciprocal rank of the document that satisfies the user."""
-    satisfied = _satisfied(rankings.grade, rankings.pool.top)
-    return _reciprocal(rankings, rankings.rank, satisfied, k)
-
-
-@of_graded(
+of_graded(
     "nERR",
+    "ERR over that of the ideal ranking.",
+    lambda r, k=None: ratio(
+        _err(r, r.rank, r.pool.top, k), r.per_row(_err(r.pool, r.pool.place, r.pool.top, k))
+    ),
     formula="ERR / ERR of the ideal ranking",
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
     latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
@@ -74,22 +74,6 @@ def expected_reciprocal_rank(rankings: RankedLists, *, k: float | None = None) -
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
 )
-def normalised_err(rankings: RankedLists, *, k: float | None = None) -> Floats:
-    """ERR over that of the ideal ranking."""
-    pool = rankings.pool
-    best = _reciprocal(pool, pool.place, _satisfied(pool.grade, pool.top), k)
-    return ratio(expected_reciprocal_rank(rankings, k=k), rankings.per_row(best))
-
-
-def _satisfied(grade: Floats, top: float) -> Floats:
-    """The chance that a document satisfies, (2^grade − 1) / 2^top."""
-    return np.exp2(grade - top) - np.exp2(-top) if top > 0 else np.zeros_like(grade)
-
-
-def _reciprocal(rows: DocumentRows, rank: Ints, satisfied: Floats, k: float | None) -> Floats:
-    before = _reached(rows, 1 - satisfied)
-    each = satisfied * before / rank
-    return rows.total(each if k is None else np.where(rank <= k, each, 0.0))
 
 
 def _reached(rows: DocumentRows, onward: Floats) -> Floats:
@@ -162,8 +146,10 @@ def rbp(
     return (1 - p) * rankings.total(gains(rankings.grade, rankings.pool, rel) * weight)
 
 
-@ranked(
+ranked(
     "RBP-residual",
+    "What RBP could still gain: the weight of all ranks whose document is not judged.",
+    lambda r, p=0.8, k=None: np.maximum(1 - (1 - p) * r.total(_persistence(r, p, k)), 0.0),
     formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
     latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
@@ -172,14 +158,10 @@ def rbp(
     parameters=(P, K_IF_ANY),
     higher_is_better=False,
 )
-def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = None) -> Floats:
-    """What RBP could still gain: the weight of all ranks whose document is not judged."""
-    judged = (1 - p) * rankings.total(_persistence(rankings, p, k))
-    return np.maximum(1 - judged, 0.0)
-
-
-@ranked(
+ranked(
     "RBP-depth",
+    "How many documents RBP's user is expected to read, whatever is listed.",
+    lambda r, p=0.8: np.full(r.size, 1 / (1 - p)),
     formula="1 / (1 − p)",
     example="RBP-depth(p=0.8) = 1 / 0.2 = 5",
     latex=r"\frac{1}{1-p}",
@@ -188,13 +170,10 @@ def rbp_residual(rankings: RankedLists, *, p: float = 0.8, k: float | None = Non
     bounds=(1.0, math.inf),
     parameters=(P,),
 )
-def rbp_depth(rankings: RankedLists, *, p: float = 0.8) -> Floats:
-    """How many documents RBP's user is expected to read, whatever is listed."""
-    return np.full(rankings.size, 1 / (1 - p))
-
-
-@ranked(
+ranked(
     "RBP-total",
+    "The gain that RBP's user is expected to collect: RBP times its expected depth.",
+    lambda r, p=0.8, rel=None: rbp(r, p=p, rel=rel) / (1 - p),
     formula="Σ r_i p^(i−1), r = grade / top grade",
     example="RBP-total(p=0.8) = 1 + 0.64 = 1.6400",
     latex=r"\sum_i r_i\,p^{i-1}",
@@ -204,16 +183,15 @@ def rbp_depth(rankings: RankedLists, *, p: float = 0.8) -> Floats:
     scales_grades=True,
     parameters=(P, REL_IF_ANY),
 )
-def rbp_total(rankings: RankedLists, *, p: float = 0.8, rel: float | None = None) -> Floats:
-    """The gain that RBP's user is expected to collect: RBP times its expected depth."""
-    return rbp(rankings, p=p, rel=rel) / (1 - p)
 
 
 of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, REL_IF_ANY))
 
 
-@of_inst(
+of_inst(
     "INST",
+    "The gain per document read, for a user who looks for a gain of t and then stops.",
+    lambda r, t=1, rel=None: np.divide(*_read(r, t, rel)),
     formula="Σ r_i V_i / Σ V_i, V_(i+1) = V_i ((i + t + t_i − 1)/(i + t + t_i))², t_i = t − gain "
     "up to i",
     example="INST(t=1) = (1 + 1/9) / (1 + 1/4 + 1/9 + …) = 0.7231",
@@ -222,14 +200,10 @@ of_inst = partial(ranked, source=CWL_PAPER, scales_grades=True, parameters=(T, R
     source=INST_PAPER,
     gaming=LONGER_IS_FREE,
 )
-def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """The gain per document read, for a user who looks for a gain of t and then stops."""
-    depth, gain = _read(rankings, t, rel)
-    return gain / depth
-
-
-@of_inst(
+of_inst(
     "INST-depth",
+    "How many documents INST's user is expected to read.",
+    lambda r, t=1, rel=None: _read(r, t, rel)[1],
     formula="Σ V_i",
     example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
     latex=r"\sum_i V_i",
@@ -237,26 +211,20 @@ def inst(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Fl
     bounds=(1.0, math.inf),
     higher_is_better=False,
 )
-def inst_depth(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """How many documents INST's user is expected to read."""
-    return _read(rankings, t, rel)[0]
-
-
-@of_inst(
+of_inst(
     "INST-total",
+    "The gain that INST's user is expected to collect: INST times its expected depth.",
+    lambda r, t=1, rel=None: _read(r, t, rel)[0],
     formula="Σ r_i V_i",
     example="INST-total(t=1) = 1 + 1/9 = 1.1111",
     latex=r"\sum_i r_iV_i",
     gaming=LONGER_IS_FREE,
     bounds=(0.0, math.inf),
 )
-def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """The gain that INST's user is expected to collect: INST times its expected depth."""
-    return _read(rankings, t, rel)[1]
-
-
-@of_inst(
+of_inst(
     "INST-residual",
+    "How far INST would rise if all that is not judged, or not listed, had a gain of 1.",
+    lambda r, t=1, rel=None: _at_best(r, t, rel) - np.divide(*_read(r, t, rel)),
     formula="INST if every rank that is not judged had a gain of 1, minus INST",
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
     latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
@@ -265,13 +233,10 @@ def inst_total(rankings: RankedLists, *, t: float = 1, rel: float | None = None)
     bounds=(-1.0, 1.0),
     higher_is_better=False,
 )
-def inst_residual(rankings: RankedLists, *, t: float = 1, rel: float | None = None) -> Floats:
-    """How far INST would rise if all that is not judged, or not listed, had a gain of 1."""
-    return _at_best(rankings, t, rel) - inst(rankings, t=t, rel=rel)
 
 
 def _read(rankings: RankedLists, t: float, rel: float | None) -> tuple[Floats, Floats]:
-    """Expected depth and gain: sums over all ranks, unjudged ones without a gain.
+    """Expected gain and depth: sums over all ranks, unjudged ones without a gain.
 
     Between two documents with a gain, t_i stays the same, and the product of the chances is
     V_i = A / (i + a − 1)², a = t + t_i. So a stretch adds A (ψ'(first + a − 1) − ψ'(last + a)), ψ'
@@ -295,7 +260,7 @@ def _read(rankings: RankedLists, t: float, rel: float | None) -> tuple[Floats, F
     depth = base * float(polygamma(1, 2 * t)) + np.bincount(
         row, ended + begun, minlength=rankings.size
     )
-    return np.asarray(depth, np.float64), rankings.total(gain * reach)
+    return rankings.total(gain * reach), np.asarray(depth, np.float64)
 
 
 def _at_best(rankings: RankedLists, t: float, rel: float | None) -> Floats:

@@ -35,8 +35,10 @@ def earnings(a: Answers) -> Array:
     return a.confidence * (2.0 * a.right - 1)
 
 
-@confident(
+confident(
     "CWS",
+    "The precision of the i surest answers, averaged over i.",
+    lambda a: a.submissions.groups.mean_share(a.submissions.groups.right) / a.questions,
     formula="(1/n) Σ_i C(i)/i",
     latex=r"\frac{1}{n}\sum_i \frac{C(i)}{i}",
     source="Voorhees 2002, Overview of the TREC 2002 Question Answering Track",
@@ -47,10 +49,6 @@ def earnings(a: Answers) -> Array:
     influence=influence.cws,
     gaming="Only the order counts, not whether you state 0.9 or 0.1: put the surest answers first.",
 )
-def cws(a: Answers) -> Numeric:
-    """The precision of the i surest answers, averaged over i."""
-    groups = a.submissions.groups
-    return groups.mean_share(groups.right) / a.questions
 
 
 @confident(

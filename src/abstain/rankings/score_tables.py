@@ -16,6 +16,7 @@ from abstain.io.files import bare_name
 from abstain.io.frames import check_mapping, collect, into_lazy, open_table, rename
 from abstain.io.tables import ROW, Table, cells, col, exact
 from abstain.rankings.scores import ScoreMatrix
+from abstain.rankings.tables import refuse
 from abstain.reading import Reading
 
 if TYPE_CHECKING:
@@ -62,45 +63,37 @@ def read_scores(
         if known not in (*UNITS, *RUNS):
             names = "question=COLUMN and run=COLUMN"
             raise UsageError(f"of a table of scores, only {names} can be named (got '{known}')")
-    opened = {
-        name: rename(open_table(each, name=name or "scores", format=format), columns, side="run")
+    opened = [
+        (name, rename(open_table(each, name=name or "scores", format=format), columns, side="run"))
         for name, each in _tables_by_name(data)
-    }
-    check_mapping(columns, opened.values())
-    tables = [_read_table(table, name, columns, cluster) for name, table in opened.items()]
+    ]
+    check_mapping(columns, [table for _, table in opened])
+    tables = [_read_table(table, name, columns, cluster) for name, table in opened]
     reading = Reading.of(columns=columns, format=format, cluster=cluster)
     return replace(_joined(tables), cluster=cluster, reading=reading)
 
 
 def _tables_by_name(data: Any) -> list[tuple[str, Any]]:
     if isinstance(data, Mapping):
-        pairs = [(str(name), table) for name, table in data.items()]
-    else:
-        several = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
-        tables = list(data) if several else [data]
-        unnamed = "score" if len(tables) == 1 else "measure {}"
-        names = [
-            bare_name(table) if isinstance(table, (str, os.PathLike)) else unnamed.format(number)
-            for number, table in enumerate(tables, 1)
-        ]
-        pairs = list(zip(names, tables, strict=True))
-    names = [name for name, _ in pairs]
-    if not names:
-        raise UsageError("there is no table of scores")
-    _refuse_shared(names, "two tables are called")
-    return pairs
-
-
-def _refuse_shared(measures: Sequence[str], what: str) -> None:
-    for name in measures:
-        if measures.count(name) > 1:
-            raise UsageError(f"{what} '{name}', expected each measure in one table")
+        return [(str(name), table) for name, table in data.items()]
+    several = isinstance(data, Sequence) and not isinstance(data, (str, bytes))
+    tables = list(data) if several else [data]
+    unnamed = "score" if len(tables) == 1 else "measure {}"
+    return [
+        (bare_name(each) if isinstance(each, (str, os.PathLike)) else unnamed.format(number), each)
+        for number, each in enumerate(tables, 1)
+    ]
 
 
 def _joined(tables: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    if not tables:
+        raise UsageError("there is no table of scores")
     first = tables[0]
     measures = [measure for table in tables for measure in table.measures]
-    _refuse_shared(measures, "two tables have a measure")
+    for name in measures:
+        if measures.count(name) > 1:
+            twice = f"two tables have a measure '{name}'"
+            raise UsageError(f"{twice}, expected each measure in one table")
     notes = [note for table in tables for note in table.notes]
     runs = _common([table.runs for table in tables], "system", notes)
     if len(runs) < 2:
@@ -234,7 +227,7 @@ def _first_if_topics(frame: pl.DataFrame, cluster: str | None, table: Table) -> 
 
 
 def _scores(frame: pl.DataFrame, aside: Collection[str | None], table: Table) -> dict[str, Floats]:
-    every = {c: _numbers(frame[c], table, frame[ROW]) for c in frame.columns if c not in aside}
+    every = {c: _numbers(frame[c], table, frame) for c in frame.columns if c not in aside}
     if scores := {column: numbers for column, numbers in every.items() if numbers is not None}:
         return scores
     raise InputError("has no column of scores", table.name)
@@ -253,7 +246,7 @@ def _cells(column: pl.Series) -> pl.Series:
     return text.set(text.str.to_lowercase().is_in(NO_SCORE), None)
 
 
-def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
+def _numbers(column: pl.Series, table: Table, frame: pl.DataFrame) -> Floats | None:
     """A column's scores, NaN where there is none; None: it holds words, or yes and no."""
     if column.dtype == pl.Boolean or column.dtype.is_temporal():
         return None
@@ -263,20 +256,15 @@ def _numbers(column: pl.Series, table: Table, rows: pl.Series) -> Floats | None:
     if bad.any() and values.is_null().all():
         return None
     bad |= ((values.abs() > LARGEST) & ~values.is_nan()).fill_null(value=False)
-    if bad.any():
-        at = int(bad.arg_true()[0])
-        score = f"the score of {shown(column.name)} is {shown(str(column[at]))}"
-        expected = f"expected a number within ±{LARGEST:g}"
-        raise InputError(f"{score}, {expected}", table.place(rows[at]))
+    what = f"a score of {shown(column.name)} must be a number within ±{LARGEST:g}"
+    refuse(table, frame, bad, what, column)
     return np.asarray(values.fill_null(float("nan")).to_numpy(), np.float64)
 
 
 def _with_ids(frame: pl.DataFrame, column: str, table: Table) -> pl.DataFrame:
     texts = frame[column].alias("").cast(pl.String)
     empty = texts.is_null() | (texts.str.strip_chars() == "")
-    if empty.any():
-        row = frame[ROW][int(empty.arg_true()[0])]
-        raise InputError(f"column {shown(column)} is empty, expected a name", table.place(row))
+    refuse(table, frame, empty, f"column {shown(column)} is empty, expected a name")
     return frame.with_columns(texts.alias(column))
 
 

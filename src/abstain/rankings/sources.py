@@ -59,15 +59,18 @@ class TrecFile(SourceNames, frozen=True):
 def open_source(
     data: Any, reading: Reading = PLAIN, *, side: Literal["gold", "run"], name: str = ""
 ) -> Source:
-    if isinstance(data, (str, os.PathLike, Opened)) and reading.format in (None, TREC):
-        opened = data if isinstance(data, Opened) else open_file(os.fspath(data))
+    path = os.fspath(data) if isinstance(data, (str, os.PathLike)) else None
+    known = path if path is not None else data.name if isinstance(data, Opened) else None
+    run = name or ("run" if known is None else run_name(known))
+    names = run, bool(name), None if path == STDIN else path
+    if known is not None and reading.format in (None, TREC):
+        opened = data if path is None else open_file(path)
         if reading.format == TREC or is_trec(opened):
-            path = None if opened is data or data == STDIN else os.fspath(data)  # type: ignore[arg-type]
-            run = name or run_name(opened.name if opened is data else data)
-            return TrecFile(opened.name, run, bool(name), path, opened)
-    from abstain.rankings.tables import open_rows
+            return TrecFile(opened.name, *names, opened)
+    from abstain.rankings.tables import RankedTable, open_rows
 
-    return open_rows(data, reading, side, name)
+    table = open_rows(data, reading, side, name)
+    return RankedTable(table.name, *names, table)
 
 
 def run_name(path: Any) -> str:

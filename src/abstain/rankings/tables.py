@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from abstain.errors import InputError, Place, UsageError, check_name, option, shown
 from abstain.io.engines import moved
-from abstain.io.files import STDIN, Opened
+from abstain.io.files import Opened
 from abstain.io.frames import (
     collect,
     in_engine,
@@ -28,7 +28,7 @@ from abstain.io.frames import (
 from abstain.io.tables import ROW, Table, read_table
 from abstain.rankings.collector import NIL_WORDS, Collected, Collector, Hits
 from abstain.rankings.judgments import NIL, UNJUDGED, Judgments, RepeatedError
-from abstain.rankings.sources import SourceNames, run_name
+from abstain.rankings.sources import SourceNames
 from abstain.reading import Reading
 
 KEYS = ("run", "query")
@@ -71,7 +71,7 @@ class RankedTable(SourceNames, frozen=True):
             numbers = _numbers(rows, order, table, finite=by_rank)
             if by_rank:
                 odd = numbers != numbers.round()
-                _refuse(table, rows, odd, "the rank must be a whole number", rows[order])
+                refuse(table, rows, odd, "the rank must be a whole number", rows[order])
             score = (-numbers if by_rank else numbers).alias("score")
             run = rows["run"] if "run" in rows.columns else pl.lit(self.run)
             yield rows.select("query", "doc", score, run.alias("run")).with_columns(marks)
@@ -97,27 +97,16 @@ class RankedTable(SourceNames, frozen=True):
         return [place_in(self.table, rows, i) for i in range(min(rows.height, 2))]
 
 
-def open_rows(
-    data: Any,
-    reading: Reading,
-    side: Literal["gold", "run"],
-    name: str,
-) -> RankedTable:
-    path = None
-    if isinstance(data, (str, os.PathLike, Opened)):
-        path = None if isinstance(data, Opened) else os.fspath(data)
-        run = name or run_name(data.name if isinstance(data, Opened) else data)
-        if path is not None and side == "run" and reading.engine in (None, "polars"):
-            table = read_table(path, format=reading.format, in_chunks=True)
-        else:
-            table = moved(open_table(data, format=reading.format), reading)
-    else:
+def open_rows(data: Any, reading: Reading, side: Literal["gold", "run"], name: str) -> Table:
+    if not isinstance(data, (str, os.PathLike, Opened)):
         label = name or ("qrels" if side == "gold" else "run")
-        run = name or "run"
         rows = _rows_of(data, label, side) if isinstance(data, Mapping) else data
         table = open_table(rows, name=label, may_be_empty=side == "run")
-    table = rename(table, columns_of(table, reading.columns, side), side=side)
-    return RankedTable(table.name, run, bool(name), None if path == STDIN else path, table)
+    elif isinstance(data, Opened) or side == "gold" or reading.engine not in (None, "polars"):
+        table = moved(open_table(data, format=reading.format), reading)
+    else:
+        table = read_table(os.fspath(data), format=reading.format, in_chunks=True)
+    return rename(table, columns_of(table, reading.columns, side), side=side)
 
 
 def columns_of(table: Table, mapping: Mapping[str, str], side: str) -> dict[str, str]:
@@ -170,7 +159,7 @@ def _batches(
         yield from collect(part, table.name).iter_slices(BATCH)
 
 
-def _refuse(
+def refuse(
     table: Table, rows: pl.DataFrame, wrong: pl.Series, problem: str, cells: pl.Series | None = None
 ) -> None:
     if not wrong.any():
@@ -183,7 +172,7 @@ def _refuse(
 
 def _refuse_empty(table: Table, rows: pl.DataFrame, texts: Sequence[str]) -> None:
     for column in texts:
-        _refuse(table, rows, rows[column].fill_null("") == "", f"the column '{column}' is empty")
+        refuse(table, rows, rows[column].fill_null("") == "", f"the column '{column}' is empty")
 
 
 def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> pl.Series:
@@ -196,7 +185,7 @@ def _numbers(rows: pl.DataFrame, column: str, table: Table, *, finite: bool) -> 
         cells = cells.cast(pl.String)
     values = cells.cast(pl.Float64, strict=False)
     wrong = values.is_null() | values.is_nan() | (finite & values.is_infinite())
-    _refuse(table, rows, wrong, f"the column '{column}' must be a {kind}", cells)
+    refuse(table, rows, wrong, f"the column '{column}' must be a {kind}", cells)
     return values.alias(column)
 
 

@@ -97,18 +97,6 @@ def bands(x: str, low: str, high: str, **more: Any) -> dict[str, Any]:
     return layer
 
 
-def cells(x: str, y: str, value: str, **more: Any) -> dict[str, Any]:
-    """A heat map: `value` as the colour of each cell."""
-    more = {"x_type": "nominal", "y_type": "nominal", **more}
-    layer = _layer({"type": "rect", "tooltip": True}, x, y, **more)
-    layer["encoding"]["color"] = {
-        "field": _field(value),
-        "type": "quantitative",
-        "scale": {"scheme": "viridis"},
-    }
-    return layer
-
-
 def tips(names: Sequence[str], numbers: Sequence[str]) -> list[dict[str, Any]]:
     """The tooltip of a mark: columns of names, then columns of numbers."""
     kinds = dict.fromkeys(names, "nominal") | dict.fromkeys(numbers, "quantitative")
@@ -157,11 +145,12 @@ def heat_map(
     x: str, y: str, value: str, columns: Sequence[str], rows: Sequence[str], title: str | None
 ) -> Layer:
     """Cells in blue with the columns and the rows in order; the title is that of the columns."""
-    layer = cells(x, y, value)
+    layer = _layer({"type": "rect", "tooltip": True}, x, y, x_type="nominal", y_type="nominal")
     axis = {**({"labelAngle": 0} if len(columns) <= 6 else {}), "labelOverlap": True}
     layer["encoding"]["x"] |= {"sort": list(columns), "title": title, "axis": axis}
     layer["encoding"]["y"] |= {"sort": list(rows), "title": None}
-    layer["encoding"]["color"] |= {"title": value, "scale": {"scheme": "blues"}}
+    colour = {"field": _field(value), "type": "quantitative", "title": value}
+    layer["encoding"]["color"] = {**colour, "scale": {"scheme": "blues"}}
     return layer
 
 

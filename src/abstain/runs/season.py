@@ -43,6 +43,8 @@ class Hosting(Struct, frozen=True):
     """When teams may begin to send runs."""
     image: str = "python:3.12"
     """The container image that scores: with abstain in it, or with pip and a network."""
+    shown: bool = False
+    """Whether teams see scores at once: from a few of them answers can be worked out."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -154,7 +156,7 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
         s = msgspec.convert(table, Settings)
         known = [field.encode_name for field in msgspec.structs.fields(Settings)]
         parts = [f"{part}.{name}" for part in ("limits", "hosting") for name in table.get(part, ())]
-        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image"]
+        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image", "hosting.shown"]
         for key in (*table, *parts):
             check_name("key", key, [*known, *within])
         for key, words in WORDS.items():

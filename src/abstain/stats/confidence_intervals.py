@@ -131,7 +131,6 @@ def confidence_interval(
 
 
 def why_none(measure: Measure, units: int, observed: float, *, clustered: bool) -> str:
-    """Why there is no interval, else empty."""
     if units < 2:
         return f"there is only one {'cluster' if clustered else 'question'}"
     if measure.definition.bootstrap_biased:

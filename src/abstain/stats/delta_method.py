@@ -67,8 +67,6 @@ THREE = Cells((0, 1, 2, 2, 2, 2), (0, 1, 4))
 """Right, wrong and blank."""
 FIVE = Cells((0, 1, 2, 3, 4, 4), (0, 1, 2, 3, 4))
 """Right, wrong, and blanks by their candidate: right, wrong, none."""
-
-
 OF_DECISIONS = Cells(FIVE.of_count, FIVE.columns, DecisionsArray)
 """Right, wrong, wrongly declined, wrongly answered, rightly declined."""
 
@@ -142,7 +140,6 @@ def _variance(psi: Array, cells: Array, clusters: Array | None) -> Array:
 
 
 def delta(f: Functional, cells: Array, clusters: Array | None, *, level: float) -> Limits:
-    """Value ± t·SE, within the measure's range."""
     from scipy.special import stdtrit
 
     cells = np.asarray(cells, np.float64)

@@ -101,9 +101,8 @@ def counted_scores(drawn: Array, differences: Array, *, exact: bool) -> randomis
 
 def _counted(drawn: Array, observed: float, *, exact: bool, close: float) -> randomisation.PValue:
     hits = int(np.count_nonzero(randomisation.extreme(drawn, observed, close)))
-    return randomisation.PValue(
-        float(randomisation.p_of(hits, len(drawn), exact=exact)), exact=exact
-    )
+    p = float(randomisation.p_of(hits, len(drawn), exact=exact))
+    return randomisation.PValue(p, exact=exact)
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -187,11 +186,9 @@ class Mean(Struct, frozen=True):
 
         if self.value == self.error == 0:
             return 1.0
-        return (
-            2 * float(stdtr(self.degrees, -abs(self.value / self.error)))
-            if self.varies
-            else math.nan
-        )
+        if not self.varies:
+            return math.nan
+        return 2 * float(stdtr(self.degrees, -abs(self.value / self.error)))
 
     def p_of_skewed(self) -> float:
         from scipy.special import stdtr

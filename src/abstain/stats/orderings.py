@@ -23,20 +23,20 @@ DECIMALS = 12
 MOST_COLUMNS = 2_000
 
 
-def same(scores: Array | Sequence[float], value: float) -> Marks:
+def same(scores: Array | Sequence[float], value: float) -> BoolArray:
     """Which scores equal a value; NaN equals none."""
     return _close(np.asarray(scores, np.float64), value)
 
 
-def at_least(scores: Array | Sequence[float], value: float) -> Marks:
+def at_least(scores: Array | Sequence[float], value: float) -> BoolArray:
     return (np.asarray(scores, np.float64) >= value) | same(scores, value)
 
 
-def above(scores: Array | Sequence[float], value: float) -> Marks:
+def above(scores: Array | Sequence[float], value: float) -> BoolArray:
     return (np.asarray(scores, np.float64) > value) & ~same(scores, value)
 
 
-def _close(a: Array, b: Array | float) -> Marks:
+def _close(a: Array, b: Array | float) -> BoolArray:
     return np.isclose(a, b, rtol=1e-12, atol=1e-15)
 
 

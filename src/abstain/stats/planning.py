@@ -97,7 +97,6 @@ def plan(
 def _needed(
     relative_error: float, questions: int, units: int, least_units: int, power: float, level: float
 ) -> int:
-    """The questions needed by the standard error over the difference, by iteration."""
     needed = float(questions)
     for _ in range(ROUNDS):
         before = needed

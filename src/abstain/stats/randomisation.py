@@ -153,8 +153,11 @@ def exact_p(measure: Measure, table: IntArray) -> float:
         total = table.sum(axis=0) + table.sum(axis=1)
         drawn = score_difference(measure, first, total - first)
     else:
-        weights, tables = _tables(table)
-        drawn = compared(measure, tables)
+        sizes = [int(m) for m in swappable(table)]
+        stay = [grid.ravel() for grid in np.meshgrid(*map(likely_heads, sizes), indexing="ij")]
+        chances = [binomial(m)[x] for m, x in zip(sizes, stay, strict=True)]
+        weights = np.asarray(math.prod(chances))
+        drawn = compared(measure, after_swaps(table, stay))
     loud = extreme(drawn, compared(measure, table.astype(np.float64)), closeness(measure))
     if loud.all():
         return 1.0
@@ -191,14 +194,6 @@ def swap_lattice(table: IntArray) -> tuple[Array, Array, float]:
 def _shifted(chances: Array, at: IntArray) -> Array:
     inside = (at >= 0) & (at < len(chances))
     return np.where(inside, chances[np.where(inside, at, 0)], 0.0)
-
-
-def _tables(table: IntArray) -> tuple[Array, Array]:
-    """The chances of all joint tables (states, k, k) after the swaps, without the far tails."""
-    sizes = [int(m) for m in swappable(table)]
-    stay = [grid.ravel() for grid in np.meshgrid(*map(likely_heads, sizes), indexing="ij")]
-    chances = [binomial(m)[x] for m, x in zip(sizes, stay, strict=True)]
-    return np.asarray(math.prod(chances)), after_swaps(table, stay)
 
 
 @lru_cache(maxsize=4096)

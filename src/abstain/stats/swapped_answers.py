@@ -31,8 +31,6 @@ def answers_of(measure: Measure, samples: Sequence[Sample]) -> MeansOfAnswers | 
 
 
 class SortedAnswers:
-    """The answers of several runs, each sorted."""
-
     def __init__(self, measure: Measure, samples: Sequence[Sample]) -> None:
         self.measure, self.samples = measure, samples
         self.studentised = measure.definition.studentised
@@ -153,8 +151,6 @@ class MeansOfAnswers:
 
 
 class MeansOfTwo:
-    """The sums over two runs that swaps need."""
-
     def __init__(self, of: MeansOfAnswers, run: int, other: int) -> None:
         self.studentised = of.studentised
         self.x, self.u = of.above[run], of.above[other]

@@ -110,7 +110,6 @@ def _read(reader: Reader, path: Path, text: bytes, pick: Picks) -> Table:
 
 
 def _damaged(text: bytes, rng: np.random.Generator) -> bytes:
-    """A log with something wrong: cut, doubled, or with other bytes or values somewhere."""
     at, to = sorted(rng.integers(0, len(text) + 1, 2).tolist())
     values = re.findall(rb'"[^"]*"|\b[\d.]+\b|true|false|null', text) or [b""]
     value = values[int(rng.integers(len(values)))]

@@ -1,1 +1,0 @@
-"""Published tables against arithmetic."""

@@ -21,35 +21,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from abstain.errors import UnknownNameError, UsageError, check_name, option, plural
-from abstain.features.audit.result import (
-    PERCENTAGES,
-    READABLE,
-    SUMMARIES,
-    SUMS,
-    TABLES,
-    Audit,
-    AuditResult,
-    Cell,
-    Change,
-    Correction,
-    Range,
-    change_of,
-    fewest_digits,
-)
+from abstain.features.audit import result as facts_of
+from abstain.features.audit import table as tables_of
+from abstain.features.audit.result import Audit, AuditResult, Cell, Correction, Range
 from abstain.features.audit.rows import (
     check_attainable,
     check_rows,
     known_runs,
     number_of_questions,
 )
-from abstain.features.audit.table import (
-    PERCENT_WORDS,
-    Printed,
-    Settings,
-    Sheet,
-    is_missing,
-    summary_kind,
-)
+from abstain.features.audit.table import Printed, Sheet
 from abstain.io.tables import read_table
 from abstain.measures import Measure, count_measure, list_measures
 from abstain.measures import measure as measure_of
@@ -88,7 +69,7 @@ def audit(
         raise UsageError("name at least one table")
     if questions is not None and questions < 1:
         raise UsageError(f"{option('questions')} must be 1 or more (got {questions})")
-    settings = Settings(
+    settings = tables_of.Settings(
         questions=questions,
         measure=str(measure_of(measure)),
         sizes=sizes or {},
@@ -113,9 +94,11 @@ def audit(
         runs |= known_runs(sheet, report)
     for sheet in sheets:
         for cell in product(sheet.rows, sheet.figures):
-            if sheet.number(cell) is None and not is_missing(sheet.texts[cell[0]][cell[1]]):
+            if sheet.number(cell) is None and not tables_of.is_missing(
+                sheet.texts[cell[0]][cell[1]]
+            ):
                 expected = "expected a number, like the other cells of its column"
-                report.check(READABLE, sheet, [cell], expected)
+                report.check(facts_of.READABLE, sheet, [cell], expected)
         asked = number_of_questions(sheet, report)
         check_rows(sheet, asked, report)
         check_attainable(sheet, asked, runs, report)
@@ -166,14 +149,14 @@ def _corrections(
     sheet: Sheet, failed: Total, by_cell: Mapping[Cell, Sequence[Total]]
 ) -> list[Correction]:
     """The single cells that mend a total and all others that they take part in, if some do."""
-    fixes: dict[int, list[tuple[Change, ...]]] = defaultdict(list)
+    fixes: dict[int, list[tuple[facts_of.Change, ...]]] = defaultdict(list)
     for cell in failed.cells:
         shifts = {t.gap if cell == t.cells[0] else -t.gap for t in by_cell[cell]}
         value = int(sheet.numbers([cell])[0].value) + next(iter(shifts))
         if len(shifts) == 1 and value >= 0:
-            fixes[len(by_cell[cell])].append((change_of(sheet, *cell, str(value)),))
+            fixes[len(by_cell[cell])].append((facts_of.change_of(sheet, *cell, str(value)),))
     most = max(fixes, default=0)
-    return [Correction(fix, most) for fix in fewest_digits(fixes[most])]
+    return [Correction(fix, most) for fix in facts_of.fewest_digits(fixes[most])]
 
 
 def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
@@ -187,7 +170,9 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
         if head.casefold() not in WHOLES or len(parts) < 2:
             continue
         cells = [[(row, c) for c in (whole, *parts)] for row in sheet.rows]
-        totals = [_total(SUMS, sheet, some) for some in cells if all(map(sheet.number, some))]
+        totals = [
+            _total(facts_of.SUMS, sheet, some) for some in cells if all(map(sheet.number, some))
+        ]
         if 2 * sum(not total.gap for total in totals) > len(totals):
             yield from totals
             audit.note(f"{sheet.name}: {whole} = {' + '.join(parts)}, as most rows confirm.")
@@ -195,7 +180,6 @@ def _column_sums(sheet: Sheet, audit: Audit) -> Iterator[Total]:
 
 def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
     """Check every summary row; whole totals are yielded, to be corrected with other sums."""
-    deviations: list[set[str]] = []
     summaries = [(row, kind) for row, kind in enumerate(sheet.kinds) if kind]
     for (row, kind), column in product(summaries, sheet.figures):
         groups = [
@@ -208,16 +192,12 @@ def _check_summaries(sheet: Sheet, audit: Audit) -> Iterator[Total]:
             continue
         if kind == "total":
             if _adds_up(sheet, column, [summary, *groups[0]]):
-                totals = [_total(SUMMARIES, sheet, [summary, *group]) for group in groups]
+                totals = [_total(facts_of.SUMMARIES, sheet, [summary, *group]) for group in groups]
                 yield min(totals, key=lambda total: total.gap != 0)
             continue
         ranges = [r for group in groups for r in _ranges(kind, sheet.numbers(group))]
         cells = [summary, *sorted(set().union(*groups))]
-        fitting = audit.check_ranges(SUMMARIES, sheet, cells, ranges)
-        if kind == "deviation" and fitting:
-            deviations.append(fitting)
-    if deviations and (both := set.intersection(*deviations)):
-        audit.note(f"{sheet.name}: the deviations fit the {' and the '.join(sorted(both))}.")
+        audit.check_ranges(facts_of.SUMMARIES, sheet, cells, ranges)
 
 
 def _adds_up(sheet: Sheet, column: str, cells: Sequence[Cell]) -> bool:
@@ -244,7 +224,7 @@ def _members(sheet: Sheet, row: int) -> list[int]:
     members = sheet.body
     for column in sheet.labels:
         text = sheet.texts[row][column]
-        if text and not summary_kind(text):
+        if text and not tables_of.summary_kind(text):
             members = [i for i in members if sheet.texts[i][column] == text] or members
     return members
 
@@ -313,12 +293,12 @@ def check_percentages(sheet: Sheet, audit: Audit) -> None:
         if meaning:
             audit.note(f"{sheet.name}: {column} is the {meaning}, as most rows confirm.")
         for cells, between in rows:
-            audit.check_ranges(PERCENTAGES, sheet, cells, [between])
+            audit.check_ranges(facts_of.PERCENTAGES, sheet, cells, [between])
 
 
 def _pairs(sheet: Sheet, column: str) -> list[tuple[str, str]]:
     """The columns that a percentage may be of: those with its stem, or the only two others."""
-    stem = re.sub(r"[_\s%]+", "_", PERCENT_WORDS.sub("_", column.casefold())).strip("_")
+    stem = re.sub(r"[_\s%]+", "_", tables_of.PERCENT_WORDS.sub("_", column.casefold())).strip("_")
     others = [c for c in sheet.figures if c not in sheet.percents]
     near = [c for c in others if stem and c.casefold().startswith(f"{stem}_")]
     chosen = near if len(near) == 2 else others if len(others) == 2 else []
@@ -366,5 +346,5 @@ def _check_across(sheets: Sequence[Sheet], audit: Audit) -> None:
                 audit.note(f"{which}, because most rows differ.")  # they hold different things
                 continue
             for cell, follows, agree in compared:
-                audit.check(TABLES, sheet, [cell], "" if agree else follows)
+                audit.check(facts_of.TABLES, sheet, [cell], "" if agree else follows)
         first = {name: (sheet, cell) for name, cell in reversed(here)} | first

@@ -1,5 +1,3 @@
-"""Check the arithmetic of a published table."""
-
 from __future__ import annotations
 
 import re
@@ -64,13 +62,14 @@ def audit(
     """
     from abstain.features.audit.analysis import audit as audited
 
+    named = options.pairs(sizes, "--sizes", "auxiliary=44")
+    for name, size in named.items():
+        if re.fullmatch(r"[1-9]\d{0,15}", size) is None:
+            raise UsageError(f"--sizes must be NAME=N, such as auxiliary=44 (got '{name}={size}')")
     with working("checking…"):
-        asked: dict[str, Any] = {
-            "sizes": _sizes(sizes),
-            "columns": _columns(column),
-            "format": from_format,
-        }
-        result = audited(files, **asked, **how)
+        how["sizes"] = {name: int(size) for name, size in named.items()}
+        how |= {"columns": _columns(column), "format": from_format}
+        result = audited(files, **how)
     if result.agrees and not result.cells:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and how many "
@@ -79,14 +78,6 @@ def audit(
     out.show(result, most=most)
     if not result.agrees:
         raise click.exceptions.Exit(EXIT_NO)
-
-
-def _sizes(texts: tuple[str, ...]) -> dict[str, int]:
-    sizes = options.pairs(texts, "--sizes", "auxiliary=44")
-    for name, size in sizes.items():
-        if re.fullmatch(r"[1-9]\d{0,15}", size) is None:
-            raise UsageError(f"--sizes must be NAME=N, such as auxiliary=44 (got '{name}={size}')")
-    return {name: int(size) for name, size in sizes.items()}
 
 
 def _columns(texts: tuple[str, ...]) -> list[tuple[str, str]]:

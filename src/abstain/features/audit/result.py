@@ -26,7 +26,6 @@ PERCENTAGES = "percentages follow"
 TABLES = "tables agree"
 READABLE = "figures are numbers"
 Cell: TypeAlias = tuple[int, str]
-"""The row and the column of a cell."""
 SHOWN = 3
 """Corrections of a finding that a table shows."""
 
@@ -99,10 +98,6 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
     """How many checks each rule made."""
     findings: tuple[Finding, ...]
 
-    def check(self) -> None:
-        if self.agrees == bool(self.findings):
-            raise ValueError("'agrees' must be true exactly if there are no findings")
-
     def _frame(self, table: str) -> pl.DataFrame:
         names = ("rule", "file", "line", "row", "column", "printed", "follows", "correction")
         return frame_of_rows(Finding, self.findings, *names)
@@ -158,11 +153,10 @@ class Audit:
 
     def check_ranges(
         self, rule: str, sheet: Sheet, cells: Sequence[Cell], ranges: Sequence[Range]
-    ) -> set[str]:
-        """Check the first of some cells by the ranges that the others allow: which ones it fits."""
+    ) -> None:
+        """Check the first of some cells by the ranges that the others allow."""
         printed = sheet.numbers([cells[0]])[0]
-        fitting = {between.name for between in ranges if printed.meets(between.low, between.high)}
-        if fitting or not ranges:
+        if not ranges or any(printed.meets(between.low, between.high) for between in ranges):
             self.check(rule, sheet, cells)
         else:
             middle = Fraction(ranges[0].low + ranges[0].high) / 2
@@ -170,13 +164,11 @@ class Audit:
             wrong += "; truncated" if printed.truncates(middle) else ""
             fix = change_of(sheet, *cells[0], printed.like(middle))
             self.check(rule, sheet, cells, wrong, [Correction((fix,), 1)])
-        return fitting
 
     def note(self, text: str) -> None:
         self.notes[text] = None
 
     def result(self, files: Sequence[str]) -> AuditResult:
-        """All of it, the findings in the order of the files and their lines."""
         self.findings.sort(key=lambda f: (files.index(f.file), f.line or 0))
         return AuditResult(
             notes=tuple(self.notes),
@@ -221,7 +213,7 @@ class View(view.View[AuditResult]):
         rules = ", ".join(f"{rule} {count:,}" for rule, count in result.rules.items())
         checked = f"{plural(len(result.files), 'file')}, {plural(result.cells, 'cell')} checked"
         verdict = "nothing disagrees" if result.cells else "nothing could be checked"
-        if not result.agrees:
+        if result.findings:
             verdict = plural(len(result.findings), "disagreement")
         notes = [f"{checked}{f' ({rules})' if rules else ''}: {verdict}."]
         if len(shown) < len(result.findings):

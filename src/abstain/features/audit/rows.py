@@ -17,16 +17,8 @@ import numpy as np
 from msgspec import Struct
 
 from abstain.errors import plural
-from abstain.features.audit.result import (
-    ATTAINABLE,
-    COUNTS,
-    SCORES,
-    Audit,
-    Change,
-    Correction,
-    change_of,
-    fewest_digits,
-)
+from abstain.features.audit import result as facts_of
+from abstain.features.audit.result import Audit, Change, Correction
 from abstain.features.audit.table import ALL, Printed, ScoreColumn, Sheet
 from abstain.outcomes import MOST as LARGEST
 from abstain.outcomes import Counts, CountsArray
@@ -49,7 +41,7 @@ class Sum(Struct, frozen=True):
     parts: tuple[str, ...]
     whole: str
     exact: bool
-    rule: ClassVar[str] = COUNTS
+    rule: ClassVar[str] = facts_of.COUNTS
 
     def columns(self, sheet: Sheet) -> list[str]:
         roles = (self.whole, *self.parts)
@@ -71,7 +63,7 @@ class Score(Struct, frozen=True):
 
     column: ScoreColumn
     printed: Printed
-    rule: ClassVar[str] = SCORES
+    rule: ClassVar[str] = facts_of.SCORES
 
     def columns(self, sheet: Sheet) -> list[str]:
         return [self.column.name]
@@ -108,7 +100,6 @@ Check: TypeAlias = Sum | Score
 
 
 def sums_of(roles: Mapping[str, Any]) -> list[Sum]:
-    """Every sum that the printed counts of a row must keep."""
     blanks = ("unanswered",) if "unanswered" in roles else SPLIT
     sums = [("answered", ("right", "wrong")), ("unanswered", SPLIT)]
     if "answered" in roles:
@@ -191,7 +182,7 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
     for row in [r for r in sheet.rows if sheet.counts and sheet.kinds[r] in (None, "total")]:
         for cell in product([row], sheet.counts.values()):
             if not all(map(_is_count, sheet.numbers([cell]))):
-                audit.check(COUNTS, sheet, [cell], "a count is a whole number, 0 or more")
+                audit.check(facts_of.COUNTS, sheet, [cell], "a count is a whole number, 0 or more")
         counts, scores = row_counts(sheet, row, questions), scores_of(sheet, row, ALL)
         if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
             counts.pop("questions", None)
@@ -209,13 +200,12 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
 def corrections(
     sheet: Sheet, row: int, counts: Values, checks: Sequence[Check]
 ) -> list[Correction]:
-    """Every minimal change of printed cells after which all checks hold."""
     cells: list[str | Score] = [role for role in row_counts(sheet, row) if role in counts]
     cells += [check for check in checks if isinstance(check, Score)]
     for size in (1, 2):
         tried = (_changes(sheet, row, some, counts, checks) for some in combinations(cells, size))
         if fixes := [fix for fixes in tried for fix in fixes]:
-            return [Correction(fix, len(checks)) for fix in fewest_digits(fixes)[:MOST]]
+            return [Correction(fix, len(checks)) for fix in facts_of.fewest_digits(fixes)[:MOST]]
     return []
 
 
@@ -239,7 +229,7 @@ def _changes(
         if not any(np.isnan(value) or score.fits(value) for score, value in made):
             texts = {sheet.counts[role]: str(number) for role, number in tried.items()}
             texts |= {score.column.name: score.printed.like(value) for score, value in made}
-            yield tuple(change_of(sheet, row, *text) for text in texts.items())
+            yield tuple(facts_of.change_of(sheet, row, *text) for text in texts.items())
 
 
 LIMIT = 2_000_000
@@ -316,12 +306,12 @@ def check_attainable(
             wrong = "" if fits else f"no outcome of {bounds} rounds to the printed score"
             made = _scores(score.column, bounds, score.by_candidate)
             wrong += "; truncated" if wrong and score.printed.truncates(made) else ""
-            audit.check(ATTAINABLE, sheet, [(row, name)], wrong)
+            audit.check(facts_of.ATTAINABLE, sheet, [(row, name)], wrong)
         if len(good) > 1:
             names = [score.column.name for score in good]
             follows = f"no outcome of {bounds} gives the printed {' and '.join(names)} together"
             wrong = follows if _attainable(good, bounds) is False else ""
-            audit.check(ATTAINABLE, sheet, [(row, name) for name in names], wrong)
+            audit.check(facts_of.ATTAINABLE, sheet, [(row, name) for name in names], wrong)
 
 
 @lru_cache(maxsize=16)

@@ -28,7 +28,6 @@ NUMBER = re.compile(
     r"(?P<sign>[+\-−])?\s*(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?P<point>[.,](?P<part>\d*))?\s*(?P<pct>%)?"
 )
 ALL = "all"
-"""The slice of all questions."""
 EVERYTHING = (ALL, "overall")
 PERCENT_WORDS = re.compile(r"(?:^|[_\s])(?:pct|percent|percentage|change|increase)(?=$|[_\s])|%")
 SUMMARY_WORDS = {
@@ -194,16 +193,13 @@ class Sheet:
 
     def _label_columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Columns of texts, and numbers that stand before them and have no name of figures."""
-        texts = [c for c in columns if not self._mostly_numbers(c)]
+        filled = {c: [r for r in self.rows if not is_missing(self.texts[r][c])] for c in columns}
+        texts = [c for c, rows in filled.items() if 2 * len(self.column(c, rows)) <= len(rows)]
         before = columns[: columns.index(texts[0])] if texts else []
         figures = {*NUMBERS, *EVERYTHING, *self.settings.sizes}
         plain = [c for c in before if not {c, _fold(c)} & figures and _measure_or_none(c) is None]
         labels = {c for c in (*texts, *plain) if self.roles.get(c) in (None, "run")}
         return tuple(c for c in columns if c in labels)
-
-    def _mostly_numbers(self, column: str) -> bool:
-        filled = [row for row in self.rows if not is_missing(self.texts[row][column])]
-        return 2 * len(self.column(column, filled)) > len(filled)
 
     def _count_columns(self) -> dict[str, str]:
         """The column of each count; none where there is only a number of questions."""

@@ -1,1 +1,0 @@
-"""Runs that need no system."""

@@ -52,7 +52,6 @@ def baseline(
 
 
 def baseline_of(gold: Gold, kind: str, *, seed: int = 0) -> Baseline:
-    """The run of a baseline by its name; `seed` is for the random one alone."""
     check_name("baseline", kind, KINDS)
     return random(gold, seed=seed) if kind == "random" else KINDS[kind](gold)
 

@@ -1,5 +1,3 @@
-"""Write a reference run: random, first, blank…"""
-
 from __future__ import annotations
 
 import sys

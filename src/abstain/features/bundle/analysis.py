@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 
 from abstain import __version__
-from abstain.errors import InputError, check_name
+from abstain.errors import InputError, check_name, option
 from abstain.io.output import json_of, whole
-from abstain.measures import Measure, measure
+from abstain.measures import Measure, count_measure
 from abstain.runs.season import Season, read_season
 
 Platform: TypeAlias = Literal["codabench", "evalai", "tira"]
@@ -29,13 +29,19 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def bundle(
-    platform: Platform, season: str | os.PathLike[str], output: str | os.PathLike[str]
+    platform: Platform,
+    season: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    force: bool = False,
 ) -> tuple[str, ...]:
     """Write the archive that a platform asks for; the files in it.
 
-    The scores of its program are those of `campaign`, with intervals.
+    Its program scores the runs that `validate` finds valid, as `campaign` does, with intervals.
     """
     check_name("platform", platform, get_args(Platform))
+    if Path(output).exists() and not force:
+        raise InputError(f"is there already; {option('force')} replaces it", str(output))
     opened = read_season(season)
     contents = dict(CONTENTS[platform](opened))
     with whole(output) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -57,6 +63,7 @@ def _codabench(season: Season) -> Iterator[tuple[str, str | bytes]]:
             raise InputError(what, str(season.folder / "season.toml"))
     limits = {"max_submissions": "team", "max_submissions_per_day": "day"}
     phase |= {name: asked.limits[of] for name, of in limits.items() if of in asked.limits}
+    phase["hide_score_output"] = not asked.hosting.shown
     words = {"title": _title(season), "measure": chosen.name, "level": f"{LEVEL:.0%}"}
     pages = ("overview", "evaluation", "terms")
     competition = {
@@ -79,6 +86,7 @@ def _codabench(season: Season) -> Iterator[tuple[str, str | bytes]]:
             {
                 "title": "Results",
                 "key": "main",
+                "hidden": not asked.hosting.shown,
                 # a team chooses its primary run; otherwise its latest one stands
                 "submission_rule": "Add_And_Delete" if asked.counts == "primary" else "Force_Last",
                 "columns": [
@@ -157,7 +165,7 @@ def _key(chosen: Measure) -> str:
 
 
 def _measure(season: Season) -> Measure:
-    return measure(season.settings.measure or "c@1")
+    return count_measure(season.settings.measure or "c@1")
 
 
 def _title(season: Season) -> str:
@@ -165,6 +173,8 @@ def _title(season: Season) -> str:
 
 
 def _gold(season: Season) -> Path:
+    if not os.path.isfile(season.gold):
+        raise InputError("is no file: a platform takes the gold as one", season.gold)
     return Path(season.gold)
 
 

@@ -20,10 +20,11 @@ from abstain.cli.command import Words, argument, command
 )
 @argument("season", required=False, default=".", help="The folder of the season (default: here).")
 @options.output("The archive to write.", required=True)
-def bundle(platform: str, season: str, output: Path) -> None:
+@options.force("Replace the archive.")
+def bundle(platform: str, season: str, output: Path, force: bool) -> None:
     """Make what a platform needs to host a season: its scoring program, gold and leaderboard.
 
-    The scores are those of `abstain campaign`, with intervals.
+    It scores the runs that `abstain validate` finds valid, as `abstain campaign` does.
 
     \b
     abstain bundle codabench season/ -o task.zip
@@ -31,5 +32,5 @@ def bundle(platform: str, season: str, output: Path) -> None:
     """
     from abstain.features.bundle import analysis
 
-    names = analysis.bundle(cast(analysis.Platform, platform), season, output)
+    names = analysis.bundle(cast(analysis.Platform, platform), season, output, force=force)
     click.echo("\n  ".join((f"{output} holds", *names)))

@@ -23,8 +23,8 @@ def read_task() -> dict[str, Any]:
     return task
 
 
-def scores(gold: Path, run: Path) -> dict[str, float]:
-    """The columns of the leaderboard; of an undefined score the log gets the reason instead."""
+def scores(gold: Path, submission: Path) -> dict[str, float]:
+    """The columns of the leaderboard; of a score that does not exist the log gets the reason."""
     task = read_task()
     try:
         import abstain as ab
@@ -33,34 +33,32 @@ def scores(gold: Path, run: Path) -> dict[str, float]:
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", wanted], check=True)
         import abstain as ab
 
+    if ab.__version__ != task["abstain"]:
+        log(f"abstain {ab.__version__} scores, made for {task['abstain']}")
     name, key = task["measure"], task["key"]
-    reading = {**task["reading"], "names": ["submission"]}
-    reading |= {option: str(HERE / file) for option, file in task["files"].items()}
-    evaluation = ab.read(gold, run, **reading)
-    result = evaluation.score(name, interval=True, level=task["level"])
-    row = result.rows[0]
+    reading = task["reading"] | {option: HERE / file for option, file in task["files"].items()}
+    checked = ab.validate(gold, [submission], **reading)
+    if checked.problems:
+        raise ab.InputError("; ".join(map(str, checked.problems[:5])))
+    evaluation = ab.read(gold, submission, **reading)
+    if len(evaluation.runs) != 1:
+        names = ", ".join(evaluation.runs[:5])
+        raise ab.InputError(f"expected one run, got {len(evaluation.runs)}: {names}")
+    (row,) = evaluation.score(name, interval=True, level=task["level"]).rows
     right, wrong, blank = row.outcomes
-    low, high = row.intervals.get(name, (None, None))
-    columns = {key: row.scores[name], f"{key}_low": low, f"{key}_high": high}
-    columns |= {"right": right, "wrong": wrong, "blank": blank}
-    if columns[key] is None:
-        sys.stdout.write(f"{name} is undefined: {row.undefined[name]}\n")
+    columns: dict[str, float | None] = {"right": right, "wrong": wrong, "blank": blank}
+    if not right + wrong:
+        log("it answers no question, so it has no rank")
+    elif row.scores[name] is None:
+        log(f"{name} is undefined: {row.undefined[name]}")
+    else:
+        low, high = row.intervals.get(name, (None, None))
+        columns |= {key: row.scores[name], f"{key}_low": low, f"{key}_high": high}
     return {column: float(value) for column, value in columns.items() if value is not None}
 
 
-def only_run(folder: Path) -> Path:
-    """The one file of a submission, beside what archives and platforms add."""
-    files = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not any(part.startswith((".", "__MACOSX")) for part in path.relative_to(folder).parts)
-        and path.name not in ("metadata", "metadata.yaml")
-    ]
-    if len(files) != 1:
-        names = ", ".join(path.name for path in files[:5]) or "none"
-        sys.exit(f"expected one run in a submission, found {len(files)} files: {names}")
-    return files[0]
+def log(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
 
 
 def main(args: list[str]) -> None:
@@ -72,7 +70,7 @@ def main(args: list[str]) -> None:
     else:
         sys.exit("usage: scoring.py INPUT OUTPUT, or scoring.py RUN GOLD OUTPUT")
     try:
-        columns = scores(gold / read_task()["gold"], only_run(run))
+        columns = scores(gold / read_task()["gold"], run)
     except Exception as error:
         if type(error).__module__ != "abstain.errors":
             raise

@@ -1,1 +1,0 @@
-"""Ask a small model first, a larger one where it is not sure."""

@@ -37,7 +37,6 @@ SHARES = (0.5, 0.8)
 """Of the last stage's gain over the first, which rules beside the chosen one recover."""
 TEXTS = ("answer", "candidate")
 POINTS = 200
-"""Of the frontier that a result keeps."""
 
 Rule = tuple[float, ...]
 Decided = tuple[Codes, BoolArray]
@@ -227,7 +226,6 @@ class Chooser:
         return tuple(rule)
 
     def cross_fit(self, halves: Any, judged: BoolArray, kept: list[bool]) -> Decided:
-        """What the rules of one repeat decide on the questions that did not choose them."""
         stages = self.stages
         outcomes, asked = np.zeros_like(stages.codes[0]), np.zeros(stages.codes.shape, bool)
         for choose, judge in halves:

@@ -1,5 +1,3 @@
-"""`abstain cascade`."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -67,7 +65,7 @@ def cascade(
         hint = "the thresholds were chosen on questions of this run: a score on them is hindsight"
         click.echo(f"{run_file}: {hint}", err=True)
     if threshold_file is not None:
-        result.save_thresholds(threshold_file)
+        result.to_json(threshold_file)
     out.show(result)
 
 

@@ -42,7 +42,6 @@ class Frontier:
     calls: Array
     """Rules × stages: the share of questions that each stage is asked."""
     cost: Array
-    """Of a question, on average."""
 
     def rule(self, number: int) -> tuple[float, ...]:
         places = np.unravel_index(number, [len(each) for each in self.thresholds])
@@ -55,7 +54,6 @@ class Stages:
     codes: Codes
     confidence: Array
     cost: Array
-    """Of asking each stage one question."""
     measure: Measure
     clusters: IntArray | None = None
 
@@ -80,7 +78,6 @@ class Stages:
 
     @property
     def counts(self) -> IntArray:
-        """Of each stage alone, as it was submitted."""
         return np.stack([counted(codes) for codes in self.codes])
 
     def alone(self) -> list[float]:
@@ -114,7 +111,6 @@ class Stages:
         return np.asarray(np.choose(self.asked(rule).sum(axis=0) - 1, kept), np.uint8)
 
     def frontier(self) -> Frontier:
-        """All rules: every threshold of one stage, or a grid over those of several."""
         last, n = len(self.names) - 1, self.codes.shape[1]
         most = int(MOST_RULES ** (1 / last))
         placed = [_placed(self.sure(stage), most) for stage in range(last)]

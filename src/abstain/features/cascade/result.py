@@ -1,18 +1,14 @@
-"""What `cascade` finds out, as data, and how it looks."""
-
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import polars as pl
 from msgspec import Meta
 
 from abstain.errors import plural
-from abstain.features.tune.result import KIND, VERSION, Confidence, Split, Standing
-from abstain.io.output import json_of, write_text
+from abstain.features.tune.choose import Threshold
+from abstain.features.tune.result import Confidence, Split, Standing
 from abstain.report import view
 from abstain.report.charts import chart, lines, points, tips
 from abstain.report.grid import Column, Grid, frame_of_rows
@@ -24,7 +20,6 @@ RANDOM, ORACLE = "random routing", "oracle"
 SENT = "the share sent on to it"
 ABOUT = "Dots of rules are judged on questions that did not choose their thresholds."
 LEVEL = 0.95
-"""Of every interval here."""
 
 
 class Mix(Standing, frozen=True, kw_only=True, omit_defaults=True):
@@ -112,10 +107,6 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     TABLES = ("main", "routing")
 
-    def check(self) -> None:
-        if not any(row.thresholds for row in self.rows):
-            raise ValueError("has no rule")
-
     @property
     def chosen(self) -> Mix:
         return [row for row in self.rows if row.thresholds][-1]
@@ -127,12 +118,11 @@ class CascadeResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
         names = ("rule", "threshold", "score", "cost", "sent", "recovered", "risk", "coverage")
         return frame_of_rows(Mix, self.rows, *names)
 
-    def save_thresholds(self, path: str | os.PathLike[str]) -> None:
-        """Write the thresholds by stage, for `abstain tune --apply`: blanks are to be sent on."""
+    @property
+    def by_run(self) -> dict[str, Threshold]:
+        """The thresholds by stage, for `abstain tune --apply`: blanks are to be sent on."""
         rule = zip(self.stages, self.chosen.thresholds, strict=False)
-        thresholds = [{"run": run, "threshold": threshold} for run, threshold in rule]
-        head = {"kind": KIND, "version": VERSION, "abstain": self.abstain, "stages": self.stages}
-        write_text(Path(path), json_of({**head, "thresholds": thresholds}))
+        return {run: Threshold.of(threshold, None, {}) for run, threshold in rule}
 
 
 class View(view.View[CascadeResult]):

@@ -12,14 +12,7 @@ from msgspec import structs
 
 from abstain.errors import UsageError, option
 from abstain.features.compare import comparison
-from abstain.features.compare.comparison import (
-    Comparison,
-    Correction,
-    Family,
-    Options,
-    Progress,
-    Test,
-)
+from abstain.features.compare.comparison import Comparison, Options
 from abstain.features.compare.judge_errors import JudgeDrawn
 from abstain.features.compare.outcomes import OutcomeComparison, PartialComparison
 from abstain.features.compare.resampled import ConfidenceComparison, ScoreComparison
@@ -43,9 +36,9 @@ def compare(
     *,
     against: str | None = None,
     by: Sequence[str] | str = (),
-    test: Test | None = None,
-    correction: Correction | None = None,
-    family: Family = "all",
+    test: comparison.Test | None = None,
+    correction: comparison.Correction | None = None,
+    family: comparison.Family = "all",
     interval: IntervalMethod | None = None,
     level: float = 0.95,
     resamples: int = 10_000,
@@ -54,7 +47,7 @@ def compare(
     power: float = 0.8,
     judge_error: Any = None,
     judge_drawn: JudgeDrawn | None = None,
-    progress: Progress | None = None,
+    progress: comparison.Progress | None = None,
 ) -> CompareResult:
     """Which differences between runs are real, and where they come from.
 
@@ -134,9 +127,8 @@ def compare(
     def made(item: Measure, how: Options) -> Comparison:
         if item in confident:
             return ConfidenceComparison(common, item, how)
-        if asked.data.source.shares is not None:
-            return PartialComparison(common, item, how, by, judge_error, judge_drawn)
-        return OutcomeComparison(common, item, how, by, judge_error, judge_drawn)
+        kind = OutcomeComparison if asked.data.source.shares is None else PartialComparison
+        return kind(common, item, how, by, judge_error, judge_drawn)
 
     return _each(options, [partial(made, item) for item in chosen])
 
@@ -144,8 +136,15 @@ def compare(
 def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -> CompareResult:
     """The comparison by the first measure; it holds those by the others, in its order of runs."""
     comparisons: list[Comparison] = []
+    order: tuple[str, ...] = ()
     for number, make in enumerate(makers):
-        comparisons.append(make(_one_of(options, number, len(makers), *comparisons[:1])))
+
+        def progress(done: int, total: int, before: int = number) -> None:
+            options.progress(before * total + done, len(makers) * total)
+
+        how = replace(options, measures=len(makers), order=order, progress=progress)
+        comparisons.append(make(how))
+        order = tuple(comparisons[0].runs[i] for i in comparisons[0].order)
     p = np.array([[pair.p for pair in each.p_values] for each in comparisons])
     plain = np.array([each.plain() for each in comparisons])
     families = (1, -1) if options.family == "all" else p.shape
@@ -157,12 +156,3 @@ def _each(options: Options, makers: Sequence[Callable[[Options], Comparison]]) -
         each.result(*both) for each, *both in zip(comparisons, corrected, plain, strict=True)
     )
     return structs.replace(first, more=tuple(structs.replace(r, **OF_THE_WHOLE) for r in more))
-
-
-def _one_of(options: Options, number: int, of: int, first: Comparison | None = None) -> Options:
-    order = () if first is None else tuple(first.runs[i] for i in first.order)
-
-    def progress(done: int, total: int) -> None:
-        options.progress(number * total + done, of * total)
-
-    return replace(options, measures=of, order=order, progress=progress)

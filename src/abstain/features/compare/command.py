@@ -1,5 +1,3 @@
-"""Test whether runs differ."""
-
 from __future__ import annotations
 
 from typing import Any

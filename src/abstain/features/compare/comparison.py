@@ -7,25 +7,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from abstain import outcomes
 from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.compare.result import CompareResult, Effect, Pair, RunRow, units_text
 from abstain.io.frames import require
 from abstain.measures import Measure
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import (
-    CANDIDATES,
-    CODES,
-    EXCLUDED,
-    KINDS,
-    Policy,
-    Undefined,
-    Why,
-    blank_kind,
-)
+from abstain.outcomes import EXCLUDED, Policy, Undefined, Why
 from abstain.reading import Reading
 from abstain.report.result import ends, finite, read_as
 from abstain.report.view import first_few
@@ -52,7 +45,8 @@ LEAST_RESAMPLED = 40
 """Questions, topics or clusters that a bootstrap needs (benchmarks/errors.py)."""
 LEAST_OF_TEST = {"bootstrap": LEAST_RESAMPLED, "t": LEAST_DIFFERING}
 LEAST_DETECTED = 1e-6
-UNKNOWN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
+OPEN = (Why.UNPARSEABLE, Why.ERROR, Why.MISSING, Why.LIMIT, Why.UNSCORED)
+UNKNOWN = [outcomes.blank_kind(*kind) for kind in product(OPEN, outcomes.CANDIDATES)]
 OF_RESULT = ("against", "test", "correction", "family", "level", "resamples", "seed")
 
 
@@ -103,7 +97,6 @@ class Comparison(ABC):
     options: Options
     runs: list[str]
     scores: Sequence[float] | Array
-    """With a reason where one does not exist."""
     higher_is_better: bool = True
     widest: float = math.inf
     questions: int
@@ -312,8 +305,7 @@ class Common:
     def unknown(self) -> tuple[Array, IntArray]:
         """Over all questions: six counts of the responses that are known, and how many are not."""
         table = self.whole.data.source.count_kinds(()).table
-        blanks = [blank_kind(why, candidate) for why in UNKNOWN for candidate in CANDIDATES]
-        unknown = np.isin(np.arange(CODES) % KINDS, blanks)
+        unknown = np.isin(np.arange(outcomes.CODES) % outcomes.KINDS, UNKNOWN)
         known = self.whole.policy.apply(np.where(unknown, 0, table)).astype(np.float64)
         return known, table[:, unknown].sum(axis=1)
 
@@ -360,8 +352,6 @@ def common_questions(
 
 
 class OfQuestions(Comparison):
-    """Runs whose responses are known question by question."""
-
     def __init__(self, common: Common, chosen: Measure, options: Options) -> None:
         view = common.evaluation
         self.common, self.chosen, self.options = common, chosen, options

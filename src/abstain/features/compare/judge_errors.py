@@ -163,7 +163,8 @@ def correct_for_judge(
     """
     if measure.definition.needs_candidates:
         raise UsageError(f"{measure} asks for candidates, which a judge's table does not hold")
-    rates = judge_rates(confusion.T if drawn == "verdict" else confusion)
+    table = confusion.T if drawn == "verdict" else confusion
+    rates, checked = judge_rates(table), table.sum(axis=1, keepdims=True) > 0
     if drawn != "verdict" and abs(float(np.linalg.det(rates))) < 1e-6:
         raise UsageError("the judge's table is useless: its verdicts do not depend on the truth")
     f = one_run(measure) if len(cells) == len(VERDICTS) else difference(measure)
@@ -175,23 +176,15 @@ def correct_for_judge(
     judged /= judged.sum(axis=-1, keepdims=True)
     ends = []
     for prior in (JEFFREYS, NO_ERROR):
-        drawn_rates = _drawn_rates(confusion, drawn, prior, draws, generator)
-        values = _corrected(measure, judged, drawn_rates, drawn)
+        shape = np.where(checked, table + prior, np.eye(3) * 1e9)
+        rates = generator.standard_gamma(shape, size=(draws, 3, 3))
+        rates /= rates.sum(axis=-1, keepdims=True)
+        values = _corrected(measure, judged, rates, drawn)
         if not np.isnan(values).all():
             ends += np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
     if not ends:
         return score, Interval.none("jeffreys", "the score is undefined in every random draw")
     return score, Interval(min(ends), max(ends), "jeffreys")
-
-
-def _drawn_rates(
-    confusion: Array, drawn: JudgeDrawn, prior: float, draws: int, generator: np.random.Generator
-) -> Array:
-    table = confusion.T if drawn == "verdict" else confusion
-    checked = table.sum(axis=1, keepdims=True) > 0
-    shape = np.where(checked, table + prior, np.eye(3) * 1e9)
-    rates = generator.standard_gamma(shape, size=(draws, 3, 3))
-    return np.asarray(rates / rates.sum(axis=-1, keepdims=True))
 
 
 def _corrected(measure: Measure, judged: Array, rates: Array, drawn: JudgeDrawn) -> Array:
@@ -212,7 +205,6 @@ def judge_rates(confusion: Array) -> Array:
 
 
 def _solved(judged: Array, rates: Array) -> Array:
-    """True shares by inversion, brought back to shares where chance pushed them outside."""
     flat = np.abs(np.linalg.det(rates)) < 1e-9
     safe = np.where(flat[:, None, None], np.eye(3), rates)
     true = np.linalg.solve(np.swapaxes(safe, -1, -2), judged[..., None])[..., 0]

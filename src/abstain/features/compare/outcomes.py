@@ -25,15 +25,8 @@ from abstain.measures.definition import Array, Codes, IntArray, summed
 from abstain.outcomes import EMPTY, KINDS
 from abstain.report.result import ends, finite
 from abstain.runs.partial import check_interval, summed_by
-from abstain.stats import hypotheses, intervals, proportions
-from abstain.stats.delta_method import (
-    cells_of,
-    difference,
-    effective,
-    influence,
-    one_run,
-    standard_error,
-)
+from abstain.stats import delta_method, hypotheses, intervals, proportions
+from abstain.stats.delta_method import cells_of, influence, one_run, standard_error
 from abstain.stats.intervals import DEFAULT, OF_ONE_PROPORTION, SMOOTH, Interval
 from abstain.stats.randomisation import PValue, randomise
 
@@ -76,7 +69,7 @@ class OutcomeComparison(comparison.OfQuestions):
         self.decides = chosen.definition.takes == "decisions"
         if self.decides:
             self.codes, self.tables = data.decision_codes, data.decided()
-        self.difference = difference(chosen)
+        self.difference = delta_method.difference(chosen)
         self.scores = [chosen(self.tables[run]) for run in range(len(self.runs))]
         self.clusters = None if self.cluster_of is None else int(self.cluster_of.max()) + 1
         self.shows_spread = self.questions > 1 and self.clusters != 1
@@ -135,8 +128,8 @@ class OutcomeComparison(comparison.OfQuestions):
             return np.ones(len(self.runs))
         f, level = one_run(self.chosen), self.options.level
         tables = [self.by_unit(run) for run in range(len(self.runs))]
-        worth = [effective(f, t.sum(axis=0), t, level=level) / self.questions for t in tables]
-        return np.minimum(np.nan_to_num(worth, nan=1.0), 1.0)
+        worth = [delta_method.effective(f, t.sum(axis=0), t, level=level) for t in tables]
+        return np.minimum(np.nan_to_num(np.array(worth) / self.questions, nan=1.0), 1.0)
 
     def intervals(self) -> tuple[list[Interval], Array]:
         options, f, enough = self.options, self.difference, self.shows_spread
@@ -315,14 +308,9 @@ class PartialComparison(OutcomeComparison):
     """Runs by the sums of their shares, pairs by question or by cluster."""
 
     def __init__(
-        self,
-        common: comparison.Common,
-        chosen: Measure,
-        options: comparison.Options,
-        by: Sequence[str] = (),
-        judge_error: Any = None,
-        judge_drawn: Any = None,
+        self, common: comparison.Common, chosen: Measure, options: comparison.Options, *asked: Any
     ) -> None:
+        by, judge_error, _ = asked
         counts = {"by": by, "judge_error": judge_error is not None}
         counts["test"] = options.test == "mcnemar"
         for name in (name for name, asked in counts.items() if asked):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
+import polars as pl
 from msgspec import Meta, structs
 
 from abstain.errors import plural
@@ -13,9 +14,6 @@ from abstain.report.grid import Column, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, written
 from abstain.report.view import measure_summary, p_text
 from abstain.stats.planning import Plan
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RUN = Column("run", means="a system's responses to all questions", plain=True)
 COUNT = Column(kind="count", plain=True)
@@ -270,7 +268,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     @property
     def of_scores(self) -> bool:
-        """Whether runs are compared by the means of their scores by topic."""
         return any(pair.effect is not None for pair in self.pairs)
 
     def neighbours(self) -> list[Pair]:
@@ -290,8 +287,6 @@ class CompareResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
 
         By several measures these stand below each other, and a column says which it is.
         """
-        import polars as pl
-
         if self.more:
             frames = []
             for part in self.parts:

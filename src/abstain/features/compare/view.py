@@ -1,5 +1,3 @@
-"""How a comparison looks: tables, sentences, page."""
-
 from __future__ import annotations
 
 import math
@@ -30,8 +28,6 @@ ABOVE, BELOW = "†", "‡"
 
 
 class View(view.View[CompareResult]):
-    """Runs with intervals and groups, pairs with p-values, where a difference comes from."""
-
     def tables(self, *, marks: bool = False, **options: Any) -> list[Grid]:
         c = self.result
         if marks:

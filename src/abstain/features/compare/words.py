@@ -8,15 +8,7 @@ from itertools import chain
 
 from abstain.errors import plural
 from abstain.features.compare.result import CompareResult, Pair, units_text
-from abstain.report.view import (
-    first_few,
-    listed,
-    p_text,
-    policy_words,
-    score_text,
-    sentence,
-    undefined_sentences,
-)
+from abstain.report import view
 from abstain.stats.hypotheses import CORRECTIONS
 from abstain.stats.intervals import DRAWS, METHODS, RANDOM
 from abstain.stats.planning import least_units
@@ -49,7 +41,7 @@ OF_DECISIONS = {
 def sentences(c: CompareResult) -> list[str]:
     says = (compared, verdict, judge_words, plain_words, origin_words, unknown_words)
     every = (of_each(c, say) for say in (*says, plan_words, method_words, note_words))
-    return [*chain.from_iterable(every), *policy_words(c.policy, c.touched)]
+    return [*chain.from_iterable(every), *view.policy_words(c.policy, c.touched)]
 
 
 def heading(c: CompareResult, part: CompareResult) -> str:
@@ -64,7 +56,8 @@ def of_each(c: CompareResult, say: Callable[[CompareResult], list[str]]) -> list
             whose.setdefault(text, []).append(heading(c, part))
     every = len(c.parts)
     return [
-        text if len(names) == every else f"{listed(names)}: {text}" for text, names in whose.items()
+        text if len(names) == every else f"{view.listed(names)}: {text}"
+        for text, names in whose.items()
     ]
 
 
@@ -77,11 +70,11 @@ def compared(c: CompareResult) -> list[str]:
         everywhere = len(undefined) == len(c.rows) and len(set(c.undefined_on.values())) == 1
         alike = [f"{name} is undefined on {n:,}" for n in set(c.undefined_on.values())]
         why += alike if everywhere else undefined
-        on = f"the {c.questions:,} of {on} that all of them have ({first_few(why)})"
+        on = f"the {c.questions:,} of {on} that all of them have ({view.first_few(why)})"
     if c.clusters is not None:
         on += f" in {plural(c.clusters, 'cluster')} ({c.cluster})"
     text = f"{plural(len(c.rows), 'run')}, paired by {c.unit} on {on}."
-    return [text, *undefined_sentences((row.run, row.undefined) for row in c.rows)]
+    return [text, *view.undefined_sentences((row.run, row.undefined) for row in c.rows)]
 
 
 def _independent(c: CompareResult) -> tuple[int, str]:
@@ -97,7 +90,7 @@ def verdict(c: CompareResult) -> list[str]:
     sentences = []
     if untested := [p.no_test for p in c.pairs if p.no_test]:
         count = plural(len(untested), "pair has", "pairs have")
-        sentences.append(f"{count} no verdict: {first_few(untested)}.")
+        sentences.append(f"{count} no verdict: {view.first_few(untested)}.")
     if not tested:
         return sentences or ["Where a score is undefined there is no difference to test."]
     alone = c.against is None and len(c.rows) == 2
@@ -107,7 +100,7 @@ def verdict(c: CompareResult) -> list[str]:
 def _two(c: CompareResult) -> str:
     (pair,) = c.pairs
     corrected = "corrected " * (pair.p_adjusted != pair.p)
-    p = f"{corrected}p = {p_text(pair.p_adjusted)}".replace("= <", "< ")
+    p = f"{corrected}p = {view.p_text(pair.p_adjusted)}".replace("= <", "< ")
     difference = pair.difference or 0.0
     if difference == 0:
         return f"{pair.run} and {pair.against} have the same {c.measure} ({p})."
@@ -124,19 +117,20 @@ def _several(c: CompareResult, tested: list[Pair]) -> list[str]:
         f"Of {plural(len(tested), 'pair')}, {plural(len(differ), 'differs', 'differ')} "
         f"{_at_level(c)} ({corrected_text(c)})."
     ]
-    listed = {"Separated from all others": c.separated()}
+    groups = {"Separated from all others": c.separated()}
     if c.against:
         above = [p.run for p in differ if (p.difference or 0) > 0]
         below = [p.run for p in differ if (p.difference or 0) < 0]
-        listed = {f"Above {c.against}": above, f"Below {c.against}": below}
-    sentences += [f"{what}: {first_few(runs, most=5)}." for what, runs in listed.items() if runs]
+        groups = {f"Above {c.against}": above, f"Below {c.against}": below}
+    sentences += [
+        f"{what}: {view.first_few(runs, most=5)}." for what, runs in groups.items() if runs
+    ]
     if c.grouped:
         sentences.append("Runs that share a letter (group) cannot be told apart.")
     return sentences
 
 
 def _floor(c: CompareResult, tested: int) -> list[str]:
-    """That no p can be small enough, or hardly one after correction."""
     many, unit = _independent(c)
     times = tested * (c.together if c.family == "all" else 1)
     times = times if c.correction in ("holm", "bonferroni") else 1
@@ -168,11 +162,13 @@ def distinct_from(c: CompareResult, run: str) -> str:
 def plain_words(c: CompareResult) -> list[str]:
     texts = [
         f"{pair.run} and {pair.against} {'differ' if p <= c.alpha else 'do not differ'} "
-        + f"(p = {p_text(p)})".replace("= <", "< ")
+        + f"(p = {view.p_text(p)})".replace("= <", "< ")
         for pair in c.pairs
         if (p := pair.plain_p) is not None
     ]
-    return [f"By the plain paired t-test (student) instead, {first_few(texts)}."] if texts else []
+    return (
+        [f"By the plain paired t-test (student) instead, {view.first_few(texts)}."] if texts else []
+    )
 
 
 def origin_words(c: CompareResult) -> list[str]:
@@ -184,7 +180,7 @@ def origin_words(c: CompareResult) -> list[str]:
     sentences = [f"Of the difference of {difference}, {knowing} and {abstaining}."]
     if o.decisions:
         parts = [f"{signed(o.decisions[name])} {words}" for name, words in OF_DECISIONS.items()]
-        sentences = [f"Of the difference of {difference}, {listed(parts)}."]
+        sentences = [f"Of the difference of {difference}, {view.listed(parts)}."]
     elif o.knowing is None:
         blanks = plural(o.without_candidate, "blank has", "blanks have")
         sentences = [f"{blanks} no candidate (column candidate) to tell knowing from abstaining."]
@@ -223,10 +219,10 @@ def judge_words(c: CompareResult) -> list[str]:
     judged = {(pair.run, pair.against): pair.difference or 0.0 for pair in c.pairs}
     turned = [o for o in c.corrected if (o.difference or 0.0) * judged[o.run, o.against] < 0]
     for one in (c.corrected if len(c.corrected) <= FEW_PAIRS else turned)[:FEW_PAIRS]:
-        low, high = map(score_text, one.interval)
+        low, high = map(view.score_text, one.interval)
         ahead = one.run if judged[one.run, one.against] > 0 else one.against
         sentences.append(
-            f"Corrected, {one.run} − {one.against} is {score_text(one.difference)} "
+            f"Corrected, {one.run} − {one.against} is {view.score_text(one.difference)} "
             f"({100 * c.level:g} % interval {low} to {high})"
             f"{f'; the judge puts {ahead} ahead' if one in turned else ''}."
         )
@@ -307,4 +303,4 @@ def note_words(c: CompareResult) -> list[str]:
     if held := sum(pair.by_interval for pair in c.pairs):
         texts.append(f"{plural(held, 'pair')}: p is that of the interval, not of {c.test} alone")
     names = [row.run for row in c.rows]
-    return [sentence(note, names) for note in (*texts, *c.notes)]
+    return [view.sentence(note, names) for note in (*texts, *c.notes)]

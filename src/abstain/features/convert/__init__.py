@@ -1,1 +1,0 @@
-"""Logs and tables in other formats."""

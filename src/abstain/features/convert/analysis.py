@@ -26,8 +26,6 @@ PLACE, TEXT, VOTES = "__row", "__text", "__votes"
 
 
 class Converted(NamedTuple):
-    """What was written."""
-
     rows: int
     notes: tuple[str, ...]
     """What a reader should know of the table."""
@@ -67,7 +65,11 @@ def convert(
     if vote:
         table = with_our_names(table, RUN)
     if gold is not None:
-        table = _aligned(table, gold, bare_name(source), reading)
+        if "answer" not in table.columns:
+            raise InputError("has no column 'answer', expected a run", table.name)
+        standard = read_gold(gold, replace(reading, format=None, pick={}), answers=False)
+        run = None if "run" in table.columns else bare_name(source)
+        table = by_position(Responses(table, run), standard).table
     if table.refusals and ("correct" not in table.columns or table.verdicts is not None):
         table = with_refusals(table, table.refusals)
     frame = collect(nw.from_native(table.frame), table.name)
@@ -89,19 +91,15 @@ def convert(
         frame, note = voted(frame, table.name)
         notes = [each.removesuffix(STAND) for each in notes]  # a vote asks no gold
         notes.append(f"{target}: {note}")
-    if table.cluster in frame.columns:
-        frame, note = _with_cluster(frame, str(table.cluster), str(target))
-        notes.append(note)
+    if (declared := table.cluster) in frame.columns:
+        if CLUSTER in frame.columns and declared != CLUSTER:
+            how = f"for intervals, cluster by the column {declared}, as the log does"
+        else:
+            frame = frame.with_columns(pl.col(str(declared)).alias(CLUSTER))
+            how = f"the column {CLUSTER} names the clusters that intervals use"
+        notes.append(f"{target}: {how}")
     write_table(frame, Path(target), format=to_format)
     return Converted(frame.height, tuple(notes))
-
-
-def _aligned(table: Table, gold: Any, name: str, reading: Reading) -> Table:
-    if "answer" not in table.columns:
-        raise InputError("has no column 'answer', expected a run", table.name)
-    standard = read_gold(gold, replace(reading, format=None, pick={}), answers=False)
-    run = None if "run" in table.columns else name
-    return by_position(Responses(table, run), standard).table
 
 
 def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
@@ -119,14 +117,6 @@ def _opened(source: str | os.PathLike[str], reading: Reading) -> Table:
         for s in sources
     ]
     return as_one_table(named, os.fspath(source))
-
-
-def _with_cluster(frame: pl.DataFrame, declared: str, name: str) -> tuple[pl.DataFrame, str]:
-    """The clusters that a log declares, in the column by which judged rows name theirs."""
-    if CLUSTER in frame.columns and declared != CLUSTER:
-        return frame, f"{name}: for intervals, cluster by the column {declared}, as the log does"
-    named = frame.with_columns(pl.col(declared).alias(CLUSTER))
-    return named, f"{name}: the column {CLUSTER} names the clusters that intervals use"
 
 
 def voted(rows: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str]:

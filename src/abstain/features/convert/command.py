@@ -1,5 +1,3 @@
-"""Convert a table to another format."""
-
 from __future__ import annotations
 
 from pathlib import Path

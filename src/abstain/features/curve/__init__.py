@@ -1,1 +1,0 @@
-"""Curves over all thresholds of a confidence, and decision curves."""

@@ -14,32 +14,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from abstain import outcomes
 from abstain.errors import UsageError, option
+from abstain.features.curve import result as facts_of
 from abstain.features.curve.decision import decision as decision_curves
-from abstain.features.curve.result import (
-    PENALISED_AT,
-    Bin,
-    BinnedRun,
-    CurveResult,
-    HistogramResult,
-    Parts,
-    Points,
-    RunCurve,
-    Way,
-    Where,
-    check_bins,
-)
+from abstain.features.curve.result import CurveResult, HistogramResult, Points, Way
 from abstain.measures import Measure, count_measure, measure, swept
 from abstain.measures.answers import Answers, Groups
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import (
-    EXCLUDED,
-    Counts,
-    Policy,
-    blanked_at_best,
-    blanked_at_random,
-    reasons_named,
-)
+from abstain.outcomes import EXCLUDED, Counts, Policy
 from abstain.report.result import defined, finite, number, read_as
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.judge import KIND
@@ -50,7 +33,7 @@ from abstain.stats.intervals import check_level
 DEFAULT_MEASURES = ("AUROC", "AURC", "E-AURC", "ECE", "Brier")
 SHOWN = (21, 101, 500)
 """Points that tables, pages and charts show: a result holds these, whatever else it holds."""
-BINS = 1024
+BINS, MOST_BINS = 1024, 1 << 20
 
 
 def curve(
@@ -83,7 +66,7 @@ def curve(
     summed, along = split_measures([measures] if isinstance(measures, (str, Measure)) else measures)
     data = evaluation.data
     data.require_confidence()
-    confidence, codes = data.confidence, data.codes
+    confidence, codes, costs = data.confidence, data.codes, np.array(facts_of.PENALISED_AT)
     runs = []
     for run, of_run, sure in zip(evaluation.runs, codes, confidence, strict=True):
         answers = answers_of(of_run, sure)
@@ -96,7 +79,7 @@ def curve(
         if line is not None and at is not None:
             parts.append(decompose("best in hindsight", line.counts[at], along))
         runs.append(
-            RunCurve(
+            facts_of.RunCurve(
                 run=run,
                 numbers=counts.to_dict(),
                 answers=int(answers.size),
@@ -104,7 +87,7 @@ def curve(
                 scores=scores,
                 undefined=undefined,
                 as_submitted=number(along(counts)),
-                penalised=tuple(line.penalised(np.array(PENALISED_AT)).tolist()) if line else (),
+                penalised=tuple(line.penalised(costs).tolist()) if line else (),
                 reliability=tuple(reliability(answers, bins, mass=equal_mass)),
                 parts=tuple(parts),
                 **points_and_best,
@@ -171,7 +154,7 @@ def followed(
     return facts, at
 
 
-def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
+def decompose(where: facts_of.Where, k: Counts, measure: Measure) -> facts_of.Parts:
     """How much of a score is knowing, how much is choosing well when to answer.
 
         score = knowing + silence + choosing,   oracle = score + left
@@ -185,10 +168,10 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     forced = measure(
         Counts(right=right, wrong=wrong, unanswered_empty=k.unanswered_empty, unsplit=k.unsplit)
     )
-    blind = measure(blanked_at_random(k))
+    blind = measure(outcomes.blanked_at_random(k))
     score = measure(k)
-    left = measure(blanked_at_best(k)) - score
-    return Parts(
+    left = measure(outcomes.blanked_at_best(k)) - score
+    return facts_of.Parts(
         where=where,
         coverage=k.answered / max(k.n, 1),
         score=number(score),
@@ -200,8 +183,7 @@ def decompose(where: Where, k: Counts, measure: Measure) -> Parts:
     )
 
 
-def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[Bin]:
-    """The bins of a reliability diagram, the empty ones left out."""
+def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list[facts_of.Bin]:
     from abstain.measures.confidence import mass_bins, width_bins
 
     rated = answers.calibrated
@@ -216,7 +198,7 @@ def reliability(answers: Answers, bins: int = 10, *, mass: bool = False) -> list
     for b in np.flatnonzero(sizes).tolist():
         inside = sure[place == b] if mass else np.array([b / bins, (b + 1) / bins])
         full.append(
-            Bin(
+            facts_of.Bin(
                 low=float(inside.min()),
                 high=float(inside.max()),
                 answers=int(sizes[b]),
@@ -240,18 +222,22 @@ def histogram(
             that tables and charts show; 0: all.
     """
     along = count_measure(measure)
-    check_bins(bins)
+    if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
+        known = f"is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
+        raise UsageError(f"{option('histogram')} {known}")
     evaluation.data.require_confidence()
     counted = evaluation.data.counted()
     binned = evaluation.data.source.binned(bins)
     runs = []
-    for run, outcomes in zip(counted.runs, counted.counts.table.tolist(), strict=True):
+    for run, row in zip(counted.runs, counted.counts.table.tolist(), strict=True):
         table = _table(binned.filter(pl.col("run") == run), evaluation.policy, bins)
-        runs.append(_binned(run, Counts.of(outcomes), table, along, points))
+        runs.append(_binned(run, Counts.of(row), table, along, points))
     return HistogramResult(
         **read_as(evaluation, clusters=False),
         policy=evaluation.policy.to_dict(),
-        touched={} if counted.blanks is None else reasons_named(counted.blanks.sum(axis=0)),
+        touched={}
+        if counted.blanks is None
+        else outcomes.reasons_named(counted.blanks.sum(axis=0)),
         questions=counted.questions or 0,
         bins=bins,
         along=str(along),
@@ -272,7 +258,9 @@ def _table(counted: pl.DataFrame, policy: Policy, bins: int) -> IntArray:
     return table
 
 
-def _binned(run: str, counts: Counts, table: IntArray, along: Measure, points: int) -> BinnedRun:
+def _binned(
+    run: str, counts: Counts, table: IntArray, along: Measure, points: int
+) -> facts_of.BinnedRun:
     bins = len(table) - 2
     filled = np.flatnonzero(table.sum(axis=1))
     wrong, right = table[filled].T
@@ -287,7 +275,7 @@ def _binned(run: str, counts: Counts, table: IntArray, along: Measure, points: i
         areas["aurc"] = _aurc(wrong, right)
         areas["aurc_at_best"] = _aurc(np.kron(wrong, last), np.kron(right, first))
         areas["aurc_at_worst"] = _aurc(np.kron(wrong, first), np.kron(right, last))
-    return BinnedRun(
+    return facts_of.BinnedRun(
         run=run,
         numbers=counts.to_dict(),
         answers=int(table.sum()),

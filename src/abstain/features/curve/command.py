@@ -1,17 +1,11 @@
-"""Show how runs score at every threshold of their confidence."""
-
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from abstain.cli import options
 from abstain.cli.command import Showing, Words, command, option, shows, working
 from abstain.cli.options import Input, reads
 from abstain.errors import UsageError, check_name
-
-if TYPE_CHECKING:
-    from abstain.features.curve.result import Way
-    from abstain.report.result import Result
 
 SHOWN = ("summary", "risk", "measure", "reliability", "decision", "roc", "parts")
 COUNTED = SHOWN[:3]
@@ -55,7 +49,7 @@ def curve(
     show: str,
     points: int,
     histogram: int | None,
-    decision: Way | None,
+    decision: Any,
     out: Showing,
     **how: Any,
 ) -> None:
@@ -77,7 +71,7 @@ def curve(
             raise UsageError("--histogram follows one measure of counts (-m c@1)")
     from abstain.features.curve.analysis import histogram as counted
 
-    result: Result
+    result: Any
     with working("sorting…" if histogram is None else "counting…"):
         read = inputs.evaluation()
         if histogram is not None:

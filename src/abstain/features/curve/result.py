@@ -1,5 +1,3 @@
-"""Runs over all thresholds, as data."""
-
 from __future__ import annotations
 
 import math
@@ -25,7 +23,6 @@ Where: TypeAlias = Literal["as submitted", "best in hindsight"]
 Column: TypeAlias = "tuple[float | None, ...]"
 
 PENALISED_AT = tuple(i / 50 for i in range(41))
-MOST_BINS = 1 << 20
 
 
 class Points(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -273,11 +270,3 @@ class HistogramResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag
             for r in self.runs
         ]
         return numbers_of_runs(rows, *areas, f"best {self.along}", "threshold")
-
-
-def check_bins(bins: int) -> None:
-    """Bins are a power of two: only then are their edges exact."""
-    if not 2 <= bins <= MOST_BINS or bins & (bins - 1):
-        raise UsageError(
-            f"{option('histogram')} is a power of two, from 2 to {MOST_BINS:,} (got {bins:,})"
-        )

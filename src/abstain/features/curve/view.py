@@ -1,5 +1,3 @@
-"""How curves look."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -9,14 +7,8 @@ import polars as pl
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.curve.result import (
-    PENALISED_AT,
-    Comparison,
-    CurveResult,
-    Followed,
-    HistogramResult,
-    RunCurve,
-)
+from abstain.features.curve import result as facts_of
+from abstain.features.curve.result import CurveResult, Followed, HistogramResult, RunCurve
 from abstain.report import view
 from abstain.report.charts import bands, chart, coloured, lines, points, tips
 from abstain.report.grid import UNDEFINED, CellKind, Column, Grid
@@ -30,7 +22,6 @@ MEANINGS = {
     "answered": "right and wrong together",
     "right": "answered right",
     "wrong": "answered wrong",
-    "blank": "left without an answer",
     "from": "the lower end of the bin of confidences",
     "to": "its upper end",
     "answers": "how many answers fall into the bin",
@@ -84,8 +75,6 @@ C = TypeVar("C", CurveResult, HistogramResult)
 
 
 class Curves(view.View[C]):
-    """What is alike for exact curves and for those at the edges of bins."""
-
     def charts(self) -> dict[str, dict[str, Any]]:
         figures = drawn(self.result, IN_FILE).items()
         return coloured({name: {**f.spec, "title": {"text": f.title}} for name, f in figures})
@@ -121,8 +110,6 @@ class Curves(view.View[C]):
 
 
 class View(Curves[CurveResult]):
-    """A line for each run, or the points of its curves."""
-
     def reading(self, show: str, grid: Grid) -> list[str]:
         decision, names = self.result.decision, [column.name for column in grid.columns[1:]]
         notes = [NOTES[show].format(along=self.result.along)] if show in NOTES else []
@@ -204,8 +191,6 @@ class View(Curves[CurveResult]):
 
 
 class HistogramView(Curves[HistogramResult]):
-    """The area under each curve, or its points."""
-
     def title(self) -> str:
         return "Risk and coverage, counted in bins"
 
@@ -316,7 +301,7 @@ def _penalised(runs: Sequence[RunCurve]) -> Figure:
     rows = [
         {"run": run.run, "t": t, "S": value}
         for run in runs
-        for t, value in zip(PENALISED_AT, run.penalised, strict=False)
+        for t, value in zip(facts_of.PENALISED_AT, run.penalised, strict=False)
     ]
     titles = {"x_title": "t: answering pays above this chance", "y_title": PENALISED}
     layer = _in_order(lines("t", "S", colour="run", **titles))
@@ -330,9 +315,9 @@ def _decision(result: CurveResult, most_runs: int | None) -> Figure:
     if decision is None:
         return Figure("decision", "", chart("", [], []))
     shown = list(decision.curves)[:most_runs]
-    # beyond the last of PENALISED_AT S runs off the page
+    # beyond the last of facts_of.PENALISED_AT S runs off the page
     table = [row for row in result._frame("decision").rows(named=True) if row["run"] in shown]
-    rows = [row for row in table if row["t"] <= PENALISED_AT[-1]]
+    rows = [row for row in table if row["t"] <= facts_of.PENALISED_AT[-1]]
     titles: dict[str, Any] = {"colour": "run", "y_title": PENALISED}
     layers = [bands("t", "low", "high", **titles), lines("t", "S", **titles)]
     caption = (
@@ -358,7 +343,7 @@ def acts(way: str) -> str:
     return sure if way == "confidence" else "keeps the answers that it gave"
 
 
-def decision_words(c: Comparison) -> str:
+def decision_words(c: facts_of.Comparison) -> str:
     if c.leader is None:
         return f"{c.first} and {c.second} score the same at every t."
     if c.undecided == ((0.0, 1.0),):

@@ -10,19 +10,11 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import UsageError, check_name, option, plural, shown
-from abstain.features.cut import RULES, RuleName
+from abstain.features.cut import RULES, RuleName, tuning
 from abstain.features.cut.result import Bin, CutResult, CutRow, CutRun, Point, Promise
 from abstain.features.cut.rules import REFERENCES, fit_mixture
 from abstain.features.cut.scores import Lists, finite, of_run, origin_of, score_tables
-from abstain.features.cut.tuning import (
-    PLAIN,
-    TRIVIAL,
-    Chooser,
-    Fitted,
-    folds_of,
-    keeping,
-    losses,
-)
+from abstain.features.cut.tuning import PLAIN, Fitted
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Floats, Ints
@@ -180,11 +172,11 @@ class Task:
     def __post_init__(self) -> None:
         no_depths = self.measure.definition.by_depth is None
         self.rules = [n for n in RULES[1:] if not (n == "expected" and no_depths)]
-        self.chooser = Chooser(self.lists, self.measure, self.rules, self.budget)
+        self.chooser = tuning.Chooser(self.lists, self.measure, self.rules, self.budget)
         self.with_hits = int((self.lists.hits[:, -1] > 0).sum())
         self.asked = KEEP if self.keep is not None else self.rule
         # what keeps a promise is compared with what surely keeps it
-        policies = TRIVIAL if self.keep is None else ("everything",)
+        policies = tuning.TRIVIAL if self.keep is None else ("everything",)
         self.trivial = [name for name in policies if name != self.asked]
 
     def result(self) -> tuple[list[CutRow], CutRun]:
@@ -234,8 +226,10 @@ class Task:
         empty = np.zeros((self.repeats, lists.size), np.int64)
         trials = {name: Trial(empty.copy()) for name in (*chosen, *self.rules, *PLAIN)}
         for repeat in range(self.repeats):
-            for part, judge in enumerate(self._parts(repeat)):
-                train = np.setdiff1d(np.arange(lists.size), judge)
+            mixed = np.random.default_rng([self.seed, repeat])
+            fold = tuning.folds_of(lists.nil, self.folds, mixed)
+            for part in range(self.folds):
+                train, judge = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
                 fits = {name: fit(name, train, judge) for name in (*PLAIN, *self.rules)}
                 draw = np.random.default_rng([self.seed, repeat, part + 1])
                 fits["auto"] = fits[self.chooser.choose(train, draw)]
@@ -250,21 +244,15 @@ class Task:
         oracle = np.minimum(lists.values.argmax(axis=1), lists.scores.length)
         return trials | {"oracle": Trial(oracle[None])}
 
-    def _parts(self, repeat: int) -> list[Ints]:
-        draw = np.random.default_rng([self.seed, repeat])
-        fold = folds_of(self.lists.nil, self.folds, draw)
-        return [np.flatnonzero(fold == part) for part in range(self.folds)]
-
     def _fit(self, train: Ints, judge: Ints, draw: np.random.Generator) -> Fitted:
         if self.keep is not None:
             delta = error_of(self.level or PROMISED)
             following = max(1, self.with_hits // self.folds) if self.next else None
-            return keeping(self.chooser, train, judge, self.keep, delta, following)
+            return tuning.keeping(self.chooser, train, judge, self.keep, delta, following)
         name = self.chooser.choose(train, draw) if self.rule == "auto" else self.rule
         return self.chooser.fit(name, train, judge)
 
     def _looked(self, fitted: Fitted, train: Ints) -> float:
-        """How a rule looks on the queries it was tuned on, or on some of them."""
         if fitted.looked is not None:
             return fitted.looked
         some = train[:: -(-len(train) // LOOKED_AT)]
@@ -275,7 +263,7 @@ class Task:
         lists, nil, score, budget = self.lists, self.lists.nil, scores[name], self.budget
         bottom, top = self.measure.bounds
         kept, silent = trial.depth.mean(axis=0), (trial.depth == 0).mean(axis=0)
-        lost = losses(lists, trial.depth.T, np.arange(lists.size))
+        lost = tuning.losses(lists, trial.depth.T, np.arange(lists.size))
         recall = 1 - lost[~np.isnan(lost[:, 0])]
         numbers = {
             **self._mean("score", score, bottom, top),
@@ -350,7 +338,6 @@ def points_of(lists: Lists) -> tuple[Point, ...]:
 
 
 def bins_of(lists: Lists) -> tuple[Bin, ...]:
-    """How many documents have which score, relevant or not, and what a mixture makes of them."""
     from scipy.special import ndtr
 
     scores = lists.scores.table[lists.scores.inside]

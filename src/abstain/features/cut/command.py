@@ -1,9 +1,7 @@
-"""Choose where a ranking stops."""
-
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -13,11 +11,6 @@ from abstain.cli.command import NEW_FILE, SHOWING, Showing, Words, command, opti
 from abstain.cli.options import Input, reads_rankings
 from abstain.errors import UsageError
 from abstain.features.cut import RULES
-
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-    from abstain.features.cut.result import CutResult
 
 RESULTS = (".json", ".html", ".htm", ".md", ".tex")
 """Endings of -o that ask for the result; any other name holds the run, cut."""
@@ -121,7 +114,7 @@ def cut(
         rankings = inputs.rankings()
         result = rankings.cut(**{name: value for name, value in how.items() if value is not None})
     if target is not None:
-        _write(cut_runs(rankings.origins, result, rankings.settings.nil), target)
+        _write(target, *cut_runs(rankings.origins, result, rankings.settings.nil))
     if rule_file is not None:
         result.save_rule(rule_file)
     if explain:
@@ -130,15 +123,15 @@ def cut(
         replace(out, output=None if target is not None else out.output).show(result)
 
 
-def _write(made: tuple[DataFrame, list[str]], target: Path) -> None:
+def _write(target: Path, rows: Any, notes: list[str]) -> None:
     from abstain.features.cut.result import write_run
 
-    write_run(made[0], target)
-    for note in made[1]:
+    write_run(rows, target)
+    for note in notes:
         click.echo(f"{target}: {note}", err=True)
 
 
-def _explain(result: CutResult) -> None:
+def _explain(result: Any) -> None:
     for each in result.runs:
         head = f"# {each.run}: {each.rule.rule}, tuned for {result.measure}"
         click.echo(f"{' '.join(head.split())}\n{result.explain(each.run)}")
@@ -157,7 +150,5 @@ def _apply(rule: Path, inputs: Input, target: Path | None, *, explain: bool) -> 
         return
     if inputs.runs or target is None:
         raise UsageError("--apply cuts one run, written with -o (a run's name, not .json)")
-    reading, nil = inputs.reading, inputs.lists["nil"]
-    columns, format = reading.columns, reading.format
-    made = cut_by_saved(inputs.gold, saved, nil=nil, columns=columns, format=format)
-    _write(made, target)
+    how = {"nil": inputs.lists["nil"], "reading": inputs.reading}
+    _write(target, *cut_by_saved(inputs.gold, saved, **how))

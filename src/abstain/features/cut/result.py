@@ -1,5 +1,3 @@
-"""What `cut` finds out, as data."""
-
 from __future__ import annotations
 
 import os
@@ -160,14 +158,7 @@ class CutResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="cut"
     runs: tuple[CutRun, ...]
 
     def check(self) -> None:
-        judged = {(row.run, row.rule) for row in self.rows}
-        needed = {
-            (each.run, rule)
-            for each in self.runs
-            for rule in (self.asked, "nothing", "everything", each.best_trivial)
-        }
-        if not self.runs or not needed <= judged:
-            raise ValueError("has no results, or not all those of the runs that it has rules for")
+        super().check()
         for each in self.runs:
             each.rule.check()
 
@@ -263,7 +254,6 @@ def _ranked(rows: pl.DataFrame, nil: str | None) -> pl.DataFrame:
 def _cut_rows(
     rows: pl.DataFrame, run: str, rule: Rule, nil: str | None
 ) -> tuple[pl.DataFrame, str]:
-    """The rows of a run that a rule keeps, an empty list as NIL, and what was done."""
     lists = rows.group_by("query", maintain_order=True).agg(pl.all())
     depth = pl.Series(rule.cut([each.to_numpy() for each in lists["score"]]), dtype=pl.Int64)
     made = lists.with_columns(pl.exclude("query").list.head(pl.lit(depth)))
@@ -278,22 +268,16 @@ def _cut_rows(
 
 
 def cut_by_saved(
-    run: Any,
-    result: CutResult,
-    *,
-    nil: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
+    run: Any, result: CutResult, *, nil: str | None = None, reading: Reading | None = None
 ) -> tuple[pl.DataFrame, list[str]]:
     """A run without judgments, cut by the rules of a result, and what was done."""
     if nil is None and result.settings is not None:
         nil = result.settings.nil
-    source = open_source(run, Reading.of(columns=columns, format=format), side="run")
+    source = open_source(run, reading or Reading(), side="run")
     return cut_runs([RunOrigin("", "", source)], result, nil)
 
 
 def write_run(rows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a run: TREC's columns, or a table where the name ends so."""
     target = Path(path)
     if format_of_name(str(target)) not in (None, TREC):
         write_table(rows, target)

@@ -280,7 +280,6 @@ def _on_the_edge(y: Floats, count: Ints, most: Floats) -> tuple[Floats, Floats]:
 
 
 def cramer_von_mises(excess: Floats, fitted: Pareto) -> Floats:
-    """How far the excesses, in falling order, lie from a distribution."""
     there = ~np.isnan(excess)
     count = there.sum(axis=1)
     place = np.cumsum(there, axis=1)

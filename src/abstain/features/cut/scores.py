@@ -257,7 +257,6 @@ class Lists:
 
 
 def of_run(lists: RankedLists, table: Floats, measure: RankingMeasure, origin: float) -> Lists:
-    """The lists of a run, and what they are worth by a measure at each depth."""
     queries, width = table.shape
     pool = lists.pool
     arguments = {p.name: p.default for p in measure.definition.parameters} | measure.arguments

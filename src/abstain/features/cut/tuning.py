@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from abstain.features.cut.rules import Rule, best_of, draws_for, expected_values, gap_depths, signal
-from abstain.features.cut.scores import Lists, Model, Scores, logistic, short
+from abstain.features.cut.scores import Lists, Model, logistic, short
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Bools, Floats, Ints
 
@@ -121,7 +121,8 @@ class Chooser:
         if at is None:
             numbers = falls[self.lists.scores.inside]
             at = thresholds_of(numbers, halfway=rule.rule != "threshold")
-        depth = np.column_stack([counts_from(falls, at), np.zeros(len(falls), np.int64)])
+        reached = [np.searchsorted(numbers, -at, side="right") for numbers in -falls]
+        depth = np.column_stack([np.array(reached, np.int64), np.zeros(len(falls), np.int64)])
         return self._tried([*(replace(rule, at=each) for each in at.tolist()), rule], depth)
 
     def _tried(self, rules: list[Rule], depth: Ints) -> Candidates:
@@ -149,7 +150,14 @@ class Chooser:
             origin=scores.origin,
         )
         if self.budget is not None:
-            rule = replace(rule, price=_price(rule, scores.only(train), self.budget))
+            tuned_on, budget = scores.only(train), self.budget
+            worth = expected_values(rule, tuned_on)
+
+            def exceeds(price: float) -> bool:
+                return bool(best_of(worth, tuned_on.length, price).mean() > budget)
+
+            if exceeds(0.0):
+                rule = replace(rule, price=halved(exceeds, 0.0, float(np.ptp(worth)) + 1.0)[1])
         values = expected_values(rule, scores.only(wanted))
         return Fitted(rule, best_of(values, scores.length[wanted], rule.price))
 
@@ -179,15 +187,6 @@ class Chooser:
                     scores[name][judged] += self.lists.at(depth, train[judged]) / again
                     kept[name][judged] += depth / again
         return simplest(scores, kept, self.budget)
-
-
-def _price(rule: Rule, scores: Scores, budget: float) -> float:
-    values = expected_values(rule, scores)
-
-    def exceeds(price: float) -> bool:
-        return bool(best_of(values, scores.length, price).mean() > budget)
-
-    return halved(exceeds, 0.0, float(np.ptp(values)) + 1.0)[1] if exceeds(0.0) else 0.0
 
 
 def simplest(scores: Mapping[str, Floats], kept: Mapping[str, Floats], budget: float | None) -> str:
@@ -231,11 +230,6 @@ def thresholds_of(values: Floats, *, halfway: bool) -> Floats:
     ordered = np.sort(values)
     below = np.append(0.0, ordered)[np.searchsorted(ordered, at - ROUNDED)]
     return np.unique((at + below) / 2)
-
-
-def counts_from(falls: Floats, at: Floats) -> Ints:
-    """Queries × thresholds: how many of a list's falling numbers reach each; NaN reaches none."""
-    return np.array([np.searchsorted(numbers, -at, side="right") for numbers in -falls], np.int64)
 
 
 def halved(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:

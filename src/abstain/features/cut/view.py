@@ -1,5 +1,3 @@
-"""How the choice of where rankings stop looks."""
-
 from __future__ import annotations
 
 from itertools import accumulate

@@ -1,1 +1,0 @@
-"""Was an answer due, and was one given?"""

@@ -15,29 +15,13 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from abstain import outcomes
 from abstain.errors import InputError, UsageError
-from abstain.features.decisions.result import (
-    DEFAULT_MEASURES,
-    DecisionsResult,
-    Leaning,
-    Pair,
-    Row,
-    Undecided,
-)
+from abstain.features.decisions import result as facts_of
+from abstain.features.decisions.result import DEFAULT_MEASURES, Pair, Undecided
 from abstain.measures import Measure, measure, swept
 from abstain.measures.definition import Array, IntArray
-from abstain.outcomes import (
-    CANDIDATES,
-    DECISIONS,
-    DECLINING,
-    Decisions,
-    DecisionsArray,
-    Effect,
-    Policy,
-    Why,
-    blank_kind,
-    by_reason,
-)
+from abstain.outcomes import DECISIONS, Decisions, Why
 from abstain.report.result import Ends, defined, ends, finite, read_as
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.delta_method import few_clusters
@@ -49,7 +33,7 @@ MOST_TESTED = 10
 """Runs of which every pair is tested."""
 COMPARED = ("run", "against", "difference", "interval", "p", "no_test", "questions")
 NOT_COMPARED = "runs are not compared: "
-UNSCORED = [blank_kind(Why.UNSCORED, candidate) for candidate in CANDIDATES]
+UNSCORED = [outcomes.blank_kind(Why.UNSCORED, candidate) for candidate in outcomes.CANDIDATES]
 
 
 def decisions(
@@ -59,7 +43,7 @@ def decisions(
     by: Sequence[str] | str = (),
     level: float = 0.95,
     seed: int = 0,
-) -> DecisionsResult:
+) -> facts_of.DecisionsResult:
     """Whether runs answered where an answer was due, and declined where it was not.
 
     Questions that cannot be answered are marked by a column (`answerable`, `is_impossible`, …) or
@@ -100,7 +84,7 @@ def decisions(
             for name, table in without_judgement(decided[at]).items()
         }
         rows.append(
-            Row(
+            facts_of.Row(
                 run=key[0],
                 slice=dict(zip(by, key[1], strict=True)),
                 numbers=decided[at].to_dict(),
@@ -125,7 +109,7 @@ def decisions(
         whole = decisions(evaluation, OVER, level=level, seed=seed)
         leanings, pairs = whole.leanings, whole.pairs
         notes += [note for note in whole.notes if note.startswith(NOT_COMPARED)]
-    return DecisionsResult(
+    return facts_of.DecisionsResult(
         **read_as(evaluation, *notes),
         policy=policy.to_dict(),
         touched=data.touched,
@@ -160,7 +144,9 @@ def without_judgement(d: Decisions) -> dict[str, Decisions]:
     return {"coin": declining(share), "refuse": declining(1.0), "answer": declining(0.0)}
 
 
-def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, bool | None]:
+def leaning_of(
+    d: Decisions, over: Ends, under: Ends
+) -> tuple[facts_of.Leaning | None, bool | None]:
     """In which direction a run errs, and whether it surely tells questions apart.
 
     By intervals of the difference and of the sum of both rates, made of those of the rates, whose
@@ -181,7 +167,9 @@ def leaning_of(d: Decisions, over: Ends, under: Ends) -> tuple[Leaning | None, b
     return "errs in no clear direction", beats_coin
 
 
-def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> Undecided | None:
+def undecided(
+    measures: Sequence[Measure], sides: IntArray, policy: outcomes.Policy
+) -> Undecided | None:
     """The scores if responses without a verdict had been answers, or refusals; None without any.
 
     Each measure rises or falls as one of them becomes an answer, so the ends are where all do.
@@ -199,18 +187,18 @@ def undecided(measures: Sequence[Measure], sides: IntArray, policy: Policy) -> U
         way[DECISIONS.index(cannot)] += unknown[1]
     bounds = {}
     for item in measures:
-        scores = item(DecisionsArray(ways))
+        scores = item(outcomes.DecisionsArray(ways))
         bounds[str(item)] = finite(np.fmin.reduce(scores)), finite(np.fmax.reduce(scores))
     return Undecided(answerable=int(unknown[0]), unanswerable=int(unknown[1]), bounds=bounds)
 
 
 def _notes(evaluation: Evaluation, sides: IntArray) -> list[str]:
     notes, effects = [], evaluation.policy.effects
-    blanks = dict(zip(Why, by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1)), strict=True))
+    counted = outcomes.by_reason(sides.reshape(len(sides), -1)).sum(axis=(0, 1))
     unchosen = [
         f"{n:,} {why}"
-        for why, n in blanks.items()
-        if n and why not in DECLINING and effects[why] is Effect.UNANSWERED
+        for why, n in zip(Why, counted, strict=True)
+        if n and why not in outcomes.DECLINING and effects[why] is outcomes.Effect.UNANSWERED
     ]
     if unchosen:
         notes.append(f"{', '.join(unchosen)}: left unanswered, which counts as declined")
@@ -218,7 +206,6 @@ def _notes(evaluation: Evaluation, sides: IntArray) -> list[str]:
 
 
 def tested(evaluation: Evaluation, level: float, seed: int) -> tuple[Pair, ...]:
-    """Paired tests of over-refusal and under-refusal, corrected for all of them (Holm)."""
     pairs = [
         Pair(measure=str(item), **{name: getattr(pair, name) for name in COMPARED})
         for item in (OVER, UNDER)

@@ -1,5 +1,3 @@
-"""`abstain decisions`."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,1 +1,0 @@
-"""Judging measures: what another sample of questions would show."""

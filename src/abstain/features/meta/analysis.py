@@ -9,7 +9,6 @@ from itertools import combinations, takewhile
 from typing import Any, get_args
 
 import numpy as np
-from msgspec import convert
 
 from abstain.errors import InputError, UsageError, check_name, option, plural
 from abstain.features.meta import result as facts_of
@@ -25,20 +24,10 @@ from abstain.runs.counts_table import CountsTable
 from abstain.runs.evaluation import Evaluation
 from abstain.stats.intervals import check_level
 from abstain.stats.orderings import COEFFICIENTS, rounded
-from abstain.stats.resampling import power, samplers
+from abstain.stats.resampling import power, reversals, samplers
 from abstain.stats.resampling.draws import Draws, Plan, ResamplingProgress, all_pairs
 from abstain.stats.resampling.power import RESAMPLES
-from abstain.stats.resampling.reversals import (
-    BINS,
-    EDGE,
-    FUZZINESS,
-    TIED,
-    Comparing,
-    StabilityCounts,
-    SwapCounts,
-    edge,
-    natural_width,
-)
+from abstain.stats.resampling.reversals import Comparing, StabilityCounts, SwapCounts, edge
 from abstain.stats.resampling.samplers import BLANK, Scores, Source, of_outcomes
 
 DEFAULT_BINS = 5
@@ -56,11 +45,11 @@ def meta(
     parts: Sequence[Part] | Part = (),
     subsets: int = 100,
     size: int | None = None,
-    fuzziness: Sequence[float] = FUZZINESS,
+    fuzziness: Sequence[float] = reversals.FUZZINESS,
     draws: Draws = "paired",
     level: float = 0.95,
     width: float | None = None,
-    bins: int = BINS,
+    bins: int = reversals.BINS,
     sizes: Sequence[int] | None = None,
     resamples: int = RESAMPLES,
     difference: float | None = None,
@@ -113,7 +102,7 @@ def meta(
 
     full, limit = source.full(), 1 - float(level)
     if {"stability", "sensitivity"} & set(chosen):
-        widths = [width or natural_width(span) for span in source.spans]
+        widths = [width or reversals.natural_width(span) for span in source.spans]
         comparing = Comparing(
             source, full, fuzziness=levels, widths=widths, listed=bins, limit=limit
         )
@@ -207,7 +196,6 @@ def _source(
     asked: Evaluation | Rankings | ScoreMatrix | Source,
     measures: Sequence[str | Measure] | str | Measure,
 ) -> tuple[Source, dict[str, Any]]:
-    """What can be scored on any draw of the questions, and what the result says of its input."""
     if isinstance(asked, Source):
         return asked, {}
     if isinstance(asked, Rankings):
@@ -270,9 +258,7 @@ def stability_of(measure: str, counts: StabilityCounts) -> facts_of.Stability:
         measure=measure,
         comparisons=counts.comparisons,
         undefined=counts.undefined,
-        curve=tuple(
-            convert(dict(zip(names, p, strict=True)), facts_of.StabilityPoint) for p in points
-        ),
+        curve=tuple(facts_of.StabilityPoint(**dict(zip(names, p, strict=True))) for p in points),
     )
 
 
@@ -295,7 +281,7 @@ def sensitivity_of(measure: str, size: int, counts: SwapCounts) -> facts_of.Sens
         sensitivity=None if at is None else reaching / total,
         tied_elsewhere=None if at is None else tied / max(1, reaching),
         comparisons=total,
-        ties=int(counts.table[TIED].sum()),
+        ties=int(counts.table[reversals.TIED].sum()),
         undefined=counts.undefined,
         required_range=(counts.edge(low), counts.edge(high)),
         bins=tuple(
@@ -345,7 +331,7 @@ def powers(source: Source, plan: Plan, full: Array, *, alpha: float) -> list[fac
     first, second = all_pairs(len(source.runs))
     gaps = np.abs(full[:, first] - full[:, second])
     levels, resampled = power.significance(source, plan, full)
-    enough = math.ceil(1 / alpha - EDGE)
+    enough = math.ceil(1 / alpha - reversals.EDGE)
     shows = plan.trials >= enough
     few = f"at least {enough:,} resamples are needed for a level of {100 * alpha:.3g} %"
     tests = power.tukey_tests(source, plan, gaps, alpha, enough)
@@ -389,8 +375,6 @@ def agreements(
         if len(x) < 2:
             reason = f"only {len(x)} of the runs have both scores"
         values = {name: None if flat else of(x, y) for name, of in COEFFICIENTS.items()}
-        row = facts_of.Agreement(
-            measures=(measures[i], measures[j]), runs=len(x), reason=reason, **values
-        )
-        rows.append(row)
+        both_names = measures[i], measures[j]
+        rows.append(facts_of.Agreement(measures=both_names, runs=len(x), reason=reason, **values))
     return rows

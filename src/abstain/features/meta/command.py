@@ -1,5 +1,3 @@
-"""Evaluate measures: stability, sensitivity, power, agreement."""
-
 from __future__ import annotations
 
 from typing import Any

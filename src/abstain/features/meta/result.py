@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import msgspec
+import polars as pl
 from msgspec import structs
 
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Result
 from abstain.stats.resampling.draws import Draws
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Part: TypeAlias = Literal["stability", "sensitivity", "power", "agreement"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -190,8 +188,6 @@ class MetaResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="met
     TABLES: ClassVar[tuple[str, ...]] = ("main", *AT)
 
     def _frame(self, table: str) -> pl.DataFrame:
-        import polars as pl
-
         if table == "main":
             names = ("part", "measure", "other", "at", "quantity", "value")
             schema = dict.fromkeys(names, pl.String) | {"at": pl.Float64, "value": pl.Float64}

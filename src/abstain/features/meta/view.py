@@ -1,5 +1,3 @@
-"""How a judgment of measures looks: tables, notes, advice, page."""
-
 from __future__ import annotations
 
 import math
@@ -20,27 +18,14 @@ from abstain.features.meta.result import (
     MetaResult,
     Power,
 )
-from abstain.report import view
-from abstain.report.charts import (
-    CONFIG,
-    SCHEMA,
-    bands,
-    chart,
-    heat_map,
-    lines,
-    points,
-    write_charts,
-)
+from abstain.report import charts, view
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page
 from abstain.report.view import first_few, listed, policy_words, sentence
 from abstain.stats.resampling.draws import SAME
-from abstain.stats.resampling.reversals import WIDTH
 
 
 class View(view.View[MetaResult]):
-    """A table for each part, with what it takes to read it below."""
-
     def tables(self, **options: Any) -> list[Grid]:
         result = self.result
         names = (*result.measures, *result.runs)
@@ -74,14 +59,14 @@ class View(view.View[MetaResult]):
         return specs | {f"agreement_{name}": _heat_map(result, name) for name in maps}
 
     def draw(self, path: Path, **options: Any) -> None:
-        charts = self.charts()
-        if path.suffix and charts:
-            outside = {"$schema": SCHEMA, "config": CONFIG}
-            bare = [{k: v for k, v in each.items() if k not in outside} for each in charts.values()]
+        specs = self.charts()
+        if path.suffix and specs:
+            outside = {"$schema": charts.SCHEMA, "config": charts.CONFIG}
+            bare = [{k: v for k, v in each.items() if k not in outside} for each in specs.values()]
             resolve = {"scale": {"color": "independent"}}
             inside = bare[0] if len(bare) == 1 else {"vconcat": bare, "resolve": resolve}
-            charts = {"meta": outside | inside}
-        write_charts(charts, path)
+            specs = {"meta": outside | inside}
+        charts.write_charts(specs, path)
 
     def _stability(self) -> Grid:
         rows = self.result.stability
@@ -209,8 +194,6 @@ def _scores(result: MetaResult) -> Iterator[str]:
 def _bins(result: MetaResult) -> Iterator[str]:
     for row in result.sensitivity:
         name = row.measure
-        if result.width is None and row.width != WIDTH:
-            yield f"{name} spans {result.spans[name]:g}, so its bins are {row.width:g} wide"
         if row.required is not None and row.bins and row.required > row.bins[-1].start:
             yield f"{name} requires {row.required:g}, beyond the {len(row.bins):,} listed bins"
         if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
@@ -278,9 +261,12 @@ def _stability_chart(result: MetaResult) -> dict[str, Any]:
         if point.error is not None
     ]
     titles = {"colour": "measure", "x_title": "proportion of ties", "y_title": "error rate"}
-    layers = [bands("ties", "low", "high", **titles), lines("ties", "error", **titles)]
+    layers = [
+        charts.bands("ties", "low", "high", **titles),
+        charts.lines("ties", "error", **titles),
+    ]
     subtitle = f"{how_drawn(result)}; one point per fuzziness, band: two Monte Carlo errors"
-    return chart("Stability", rows, layers, subtitle=subtitle)
+    return charts.chart("Stability", rows, layers, subtitle=subtitle)
 
 
 def _swap_chart(result: MetaResult) -> dict[str, Any]:
@@ -299,19 +285,19 @@ def _swap_chart(result: MetaResult) -> dict[str, Any]:
     mark = {"type": "rule", "strokeDash": [4, 4], "color": "#7f7f7f"}
     layers: list[dict[str, Any]] = [{"mark": mark, "encoding": {"y": {"datum": limit}}}]
     titles = {"colour": "measure", "y_title": "swap rate"}
-    diamonds = points("difference", "swap rate", **titles)
+    diamonds = charts.points("difference", "swap rate", **titles)
     diamonds["mark"] |= {"shape": "diamond", "size": 110, "opacity": 1}
-    layers += [lines("difference", "swap rate", **titles)] if rates else []
+    layers += [charts.lines("difference", "swap rate", **titles)] if rates else []
     layers += [{"data": {"values": required}, **diamonds}] if required else []
     subtitle = f"dashed: {percent(1 - result.level)} %; diamond: the difference required"
-    return chart("Swap rates", rates, layers, subtitle=subtitle)
+    return charts.chart("Swap rates", rates, layers, subtitle=subtitle)
 
 
 def _required_chart(result: MetaResult) -> dict[str, Any]:
     points = [p for p in result.required_by_questions if p.required is not None]
-    layer = lines("questions", "required", colour="measure", y_title="required difference")
+    layer = charts.lines("questions", "required", colour="measure", y_title="required difference")
     layer["mark"] |= {"point": True}  # one size alone makes no line
-    return chart(
+    return charts.chart(
         "The difference required, by the number of questions", map(structs.asdict, points), [layer]
     )
 
@@ -322,8 +308,8 @@ def _asl_chart(result: MetaResult) -> dict[str, Any]:
         for item in result.power
         for point in item.curve
     ]
-    layer = lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
-    return chart("Achieved significance levels", rows, [layer])
+    layer = charts.lines("pair", "ASL", colour="measure", x_title="pairs of runs, the surest first")
+    return charts.chart("Achieved significance levels", rows, [layer])
 
 
 def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
@@ -332,10 +318,10 @@ def _heat_map(result: MetaResult, name: str) -> dict[str, Any]:
         value = getattr(item, name)
         for one, other in (item.measures, item.measures[::-1]):
             rows.append({"measure": one, "and": other, "value": value})
-    layer = heat_map("measure", "and", "value", result.measures, result.measures, None)
+    layer = charts.heat_map("measure", "and", "value", result.measures, result.measures, None)
     layer["encoding"]["color"]["scale"]["domain"] = [0 if name == "rbo" else -1, 1]
     side = max(160, 48 * len(result.measures))
-    return chart(f"Agreement: {COEFFICIENT[name]}", rows, [layer], width=side, height=side)
+    return charts.chart(f"Agreement: {COEFFICIENT[name]}", rows, [layer], width=side, height=side)
 
 
 def percent(share: float) -> str:

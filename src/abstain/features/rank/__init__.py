@@ -1,1 +1,0 @@
-"""Scores of rankings that may stop, and tables of truncation."""

@@ -224,7 +224,7 @@ def rank(
     notes = [lost] if unlisted else []
     unjudged = tuple(dict.fromkeys(name for run in lists.unjudged for name in run)) or None
     grade, full = lists.pool.grade, ~lists.by_run(lists.stopped)
-    nothing = {item: lists.pool.nothing(lowest_grade(item)) for item in chosen}
+    nothing = {item: lists.pool.nothing(item.arguments.get("rel")) for item in chosen}
     missing = lists.by_run(lists.missing).sum(axis=1).tolist()
     primed = {m: (full & without).sum() for m, without in nothing.items() if m.definition.knows_end}
     return RankResult(
@@ -262,6 +262,12 @@ class _Scored:
     def reasons(self) -> list[str | None]:
         return self.item.reasons(self.lists)
 
+    def overall(self, values: Floats) -> float:
+        known = self.item.definition
+        if known.total:
+            return float(values.sum())
+        return float(np.exp(np.log(values).mean()) if known.geometric else values.mean())
+
     def why(self, run: int, query: int) -> str:
         return self.reasons[run * len(self.lists.queries) + query] or "undefined"
 
@@ -281,7 +287,7 @@ def _mean_row(
     for each in scored:
         values = each.table[run, counted]
         known = values[~np.isnan(values)]
-        scores[each.name] = _over_queries(each.item, known)
+        scores[each.name] = each.overall(known) if len(known) else None
         if not len(known):
             undefined[each.name] = each.why(run, int(counted[0])) if len(values) else NOT_IN_RUN
         over[each.name] = len(known)
@@ -297,14 +303,6 @@ def _mean_row(
         undefined=undefined,
         over=over,
     )
-
-
-def _over_queries(item: RankingMeasure, values: Floats) -> float | None:
-    if not len(values):
-        return None
-    if item.definition.total:
-        return float(values.sum())
-    return float(np.exp(np.log(values).mean()) if item.definition.geometric else values.mean())
 
 
 def _query_rows(
@@ -326,11 +324,6 @@ def _query_rows(
         )
         for q in queries[rankings.counted[run, queries]].tolist()
     ]
-
-
-def lowest_grade(item: RankingMeasure) -> float | None:
-    """The lowest grade that counts for a measure; None if every one above 0 does."""
-    return item.arguments.get("rel")
 
 
 def rates_of(rankings: Rankings, level: float) -> tuple[Rate, ...]:

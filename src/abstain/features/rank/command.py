@@ -1,5 +1,3 @@
-"""Score rankings that may stop early."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,8 @@
-"""What truncation does to scores: the reports of Liu, Moffat, Baldwin and Zhang (2016)."""
+"""What truncation does to scores: the reports and figures of Liu, Moffat, Baldwin, Zhang (2016)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
@@ -10,19 +11,23 @@ import numpy as np
 import polars as pl
 from msgspec.structs import astuple, replace
 
+from abstain.errors import plural
 from abstain.measures import Measure, definitions
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.ranked_lists import Floats, Ints
 from abstain.measures.registry import measure_of
 from abstain.outcomes import Undefined
 from abstain.rankings.rankings import Rankings
-from abstain.report.grid import Column
+from abstain.report import charts, view
+from abstain.report.grid import Cell, Column, Grid, columns_of
 from abstain.report.result import Facts, Result, number, read_as
 from abstain.stats.orderings import kendall_tau_b
 
 BINS = 40  # lengths are counted one by one up to so many, in as many ranges beyond
 AFTER = Column("", "count", joined=True, short="after")
-OF_THE_PAPER, OF_SAME_LISTS = 0.5, 0.8  # the p of RBP, unless another is asked for
+
+NAMED, LABELLED = 20, 60
+"""Inverted pairs that a table names, and runs that a chart joins; runs whose points have names."""
 
 
 class Lengths(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -92,14 +97,6 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
     histogram: Histogram
     pairs: tuple[Pair, ...] = msgspec.field(name="measures")
 
-    def check(self) -> None:
-        shown = self.histogram
-        if {len(shown.before) + 1, len(shown.after) + 1} != {len(shown.edges)}:
-            raise ValueError("the numbers of lists differ from the ranges of lengths")
-        for pair in self.pairs:
-            if list(pair.scores) != list(self.lengths):
-                raise ValueError(f"the runs of {pair.original} differ from those with list lengths")
-
     def _frame(self, table: str) -> pl.DataFrame:
         columns: dict[str, Any] = {
             "share_truncated": [each.share for each in self.lengths.values()]
@@ -109,14 +106,6 @@ class TruncationResult(Result, frozen=True, kw_only=True, omit_defaults=True, ta
             columns[pair.primed] = [both.primed for both in pair.scores.values()]
         schema = {"run": pl.String} | dict.fromkeys(columns, pl.Float64)
         return pl.DataFrame({"run": list(self.lengths), **columns}, schema=schema)
-
-    def inversions(self, most: int | None = None) -> list[tuple[Any, ...]]:
-        """The measures of each pair of runs that changes places, the runs, and by how much."""
-        return [
-            (pair.original, pair.primed, *astuple(each))
-            for pair in self.pairs
-            for each in pair.inverted[:most]
-        ]
 
 
 def truncation(
@@ -132,8 +121,7 @@ def truncation(
     before = rankings if same_lists else rankings.with_nil(as_answer=True)
     after = rankings if same_lists else rankings.with_nil(as_answer=False)
     lengths, histogram = _lengths(after)
-    usual = OF_SAME_LISTS if same_lists else OF_THE_PAPER
-    depths = (p,) if isinstance(p, (int, float)) else tuple(p or (usual,))
+    depths = (p,) if isinstance(p, (int, float)) else tuple(p or (0.8 if same_lists else 0.5,))
     return TruncationResult(
         **read_as(rankings),
         nil=rankings.settings.nil or "NIL",
@@ -146,7 +134,6 @@ def truncation(
 
 
 def asked_depths(measures: Sequence[RankingMeasure]) -> list[float]:
-    """The p of each RBP or RBP' among some measures."""
     primed = [d for d in definitions("ranking").values() if d.original]
     kin = {name for d in primed for name in (d.name, d.original)}
     asked = [m.arguments["p"] for m in measures if m.name in kin and "p" in m.arguments]
@@ -239,7 +226,6 @@ def _means(rankings: Rankings, item: RankingMeasure) -> Floats:
 
 
 def inversions(runs: Sequence[str], first: Floats, second: Floats) -> list[Inversion]:
-    """The pairs of runs that the two scores order in opposite ways, the largest first."""
     ahead = first[:, None] - first[None, :]
     behind = second[None, :] - second[:, None]
     rows, columns = np.nonzero((ahead > 1e-12) & (behind > 1e-12))
@@ -259,3 +245,156 @@ def agreement(first: Floats, second: Floats) -> float:
     if np.ptp(one) == 0 or np.ptp(two) == 0:
         return Undefined("all runs have the same score")
     return kendall_tau_b(one, two)
+
+
+class View(view.View[TruncationResult]):
+    def tables(self, **options: Any) -> list[Grid]:
+        grids = [self._lengths(), self._scores(), self._agreement()]
+        if any(pair.inverted for pair in self.result.pairs):
+            grids.append(self._inverted())
+        grids[-1].notes += [view.sentence(note, self.result.lengths) for note in self.result.notes]
+        return grids
+
+    def whole(self, **options: Any) -> Grid:
+        return self._scores()
+
+    def beside(self, scored: Grid) -> Grid:
+        added = self._scores()
+        cells = {row[0]: row[1:] for row in added.rows}
+        share, *scores = added.columns[1:]
+        renamed = [replace(column, name=f"{column.name} (truncation)") for column in scores]
+        run = [column.name for column in scored.columns].index("run")
+        rows = [[*row, *cells[row[run]]] for row in scored.rows]
+        return Grid([*scored.columns, share, *renamed], rows, notes=scored.notes)
+
+    def _lengths(self) -> Grid:
+        lengths = self.result.lengths
+        names = [name for name in Lengths.__struct_fields__ if name != "truncated"]
+        columns = columns_of(Lengths, [*lengths.values()], *names, nil=self.result.nil)
+        title = f"Lengths of lists, {self._before_and_after()}"
+        return Grid.of([(Column("run"), [*lengths]), *columns], title=title)
+
+    def _before_and_after(self) -> str:
+        return f"before and after cutting at {self.result.nil} and at the limit"
+
+    def _scores(self) -> Grid:
+        """Share truncated, original and primed scores of each run (Figures 2 and 3)."""
+        lengths = self.result.lengths
+        shares = [None if each.share is None else 100 * each.share for each in lengths.values()]
+        columns: list[tuple[Column, list[Any]]] = [
+            (Column("run"), list(lengths)),
+            (Column("truncated %", "percent"), shares),
+        ]
+        for pair in self.result.pairs:
+            original, primed = zip(*map(astuple, pair.scores.values()), strict=True)
+            columns.append((Column(pair.original, "score"), list(original)))
+            heading = Column(pair.primed, "score", joined=True, short=pair.primed)
+            columns.append((heading, list(primed)))
+        title = "Original and primed scores, and the share of lists that the system ended"
+        return Grid.of(columns, title=title, notes=[self._compared()])
+
+    def _compared(self) -> str:
+        result, nil = self.result, self.result.nil
+        lists = "the same lists as the primed measures"
+        if result.nil_is_right and not result.same_lists:
+            lists = f"lists with {nil} as an answer, the primed measures lists cut at {nil}"
+        right = f"{nil} as a right answer" if result.nil_is_right else "0"
+        return (
+            f"The original measures score {lists}. If a query has nothing relevant, the original "
+            f"measures count {right}; the primed measures count 0 for a list at the limit."
+        )
+
+    def _agreement(self) -> Grid:
+        pairs = self.result.pairs
+        reasons = sorted({pair.undefined for pair in pairs if pair.undefined is not None})
+        columns: list[tuple[Column, list[Any]]] = [
+            (Column("measures"), [f"{pair.original} / {pair.primed}" for pair in pairs]),
+            (Column("Kendall's τ", "score"), [pair.kendall_tau for pair in pairs]),
+            (Column("inverted", "count"), [len(pair.inverted) for pair in pairs]),
+        ]
+        notes = [f"τ is undefined (–): {reason}." for reason in reasons]
+        return Grid.of(columns, title="Agreement of the two orderings of the runs", notes=notes)
+
+    def _inverted(self) -> Grid:
+        columns = [Column("measures"), Column("ahead (original)"), Column("ahead (primed)")]
+        columns += [Column("by", "score"), Column("by (primed)", "score", short="primed")]
+        rows: list[list[Cell]] = [
+            [f"{pair.original} / {pair.primed}", *astuple(each)]
+            for pair in self.result.pairs
+            for each in pair.inverted[:NAMED]
+        ]
+        title = "Pairs of runs that change places"
+        if any(len(pair.inverted) > NAMED for pair in self.result.pairs):
+            title += f", the {NAMED} largest inversions of each measure (JSON has all)"
+        return Grid(columns, rows, title=title)
+
+    def charts(self) -> view.Charts:
+        specs = {"lengths": self._lengths_chart()}
+        for pair in self.result.pairs:
+            name = re.split(r"[(@]", pair.original)[0].lower()
+            if f"original-primed-{name}" in specs:  # RBP with another p
+                name = f"{name}-{len(specs)}"
+            specs[f"original-primed-{name}"] = self._scores_chart(pair)
+            specs[f"share-truncated-{name}"] = self._share_chart(pair)
+        return specs
+
+    def _lengths_chart(self) -> dict[str, Any]:
+        """Bars side by side, before and after, at every length (Figure 1)."""
+        histogram = self.result.histogram
+        bins = zip(histogram.edges, histogram.edges[1:], strict=False)
+        names = ["–".join(map(str, dict.fromkeys((low, high - 1)))) for low, high in bins]
+        rows = [
+            {"length": name, "lists": count, "when": when}
+            for when, counts in (("before", histogram.before), ("after", histogram.after))
+            for name, count in zip(names, counts, strict=True)
+        ]
+        titles = {"x_title": "documents in a list", "x_type": "nominal", "sort": names}
+        layer = charts.bars("length", "lists", colour="when", zero=True, **titles)
+        layer["encoding"]["xOffset"] = {"field": "when", "sort": ["before", "after"]}
+        layer["encoding"]["x"]["axis"] = {"labelAngle": 0, "labelOverlap": True}
+        layer["encoding"]["color"]["sort"] = ["before", "after"]
+        return charts.chart("Lengths of lists", rows, [layer], subtitle=self._before_and_after())
+
+    def _scores_chart(self, pair: Pair) -> dict[str, Any]:
+        ordered = sorted(pair.scores.items(), key=lambda item: item[1].original or 0.0)
+        rows = [
+            {"run": run, "original": both.original, "primed": both.primed, "side": at % 2}
+            for at, (run, both) in enumerate(ordered)
+        ]
+        titles = {"x_title": pair.original, "y_title": pair.primed}
+        diagonal = charts.lines("original", "original", **titles)
+        diagonal["mark"] |= {"color": "#c9ced6", "strokeDash": [4, 4]}
+        layers = [diagonal, charts.points("original", "primed", **titles)]
+        for side, align in enumerate(("right", "left") if len(rows) <= LABELLED else ()):
+            names = charts.points("original", "primed", **titles)
+            names["mark"] = {"type": "text", "align": align, "dx": 12 * side - 6, "fontSize": 8}
+            names["encoding"]["text"] = {"field": "run"}
+            layers.append({"transform": [{"filter": f"datum.side == {side}"}], **names})
+        inverted = plural(len(pair.inverted), "inverted pair of runs", "inverted pairs of runs")
+        heading, about = f"{pair.original} and {pair.primed}", f"{inverted}; dashed: equal scores"
+        return charts.chart(heading, rows, layers, subtitle=about, height=560)
+
+    def _share_chart(self, pair: Pair) -> dict[str, Any]:
+        """A run's scores over the share of its lists that it ended; the best joined (Figure 3)."""
+        names = [pair.original, pair.primed]
+        scores = {run: both.original or 0.0 for run, both in pair.scores.items()}
+        best = sorted(scores, key=lambda run: -scores[run])[:NAMED]
+        rows = [
+            {"run": run, "truncated": 100 * lengths.share, "score": score, "measure": name}
+            | {"best": run in best}
+            for run, lengths in self.result.lengths.items()
+            if lengths.share is not None
+            for name, score in zip(names, astuple(pair.scores[run]), strict=True)
+        ]
+        title = "lists ended by the system, %"
+        joined = charts.lines("truncated", "score", x_title=title)
+        joined["mark"] |= {"color": "#9aa5b3", "strokeWidth": 1}
+        joined["encoding"]["detail"] = {"field": "run"}
+        joined = {"transform": [{"filter": "datum.best"}], **joined}
+        both = charts.points("truncated", "score", colour="measure", x_title=title)
+        both["encoding"]["color"]["sort"] = names
+        about = f"joined: both scores of the best {len(best)} by {pair.original}"
+        return charts.chart(f"{pair.original} and truncation", rows, [joined, both], subtitle=about)
+
+    def title(self) -> str:
+        return f"Truncation of {plural(len(self.result.lengths), 'run')}"

@@ -1,5 +1,3 @@
-"""How scores of rankings look."""
-
 from __future__ import annotations
 
 import math
@@ -10,15 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from abstain.errors import UsageError, option, plural, shown, some_of
-from abstain.features.rank import truncation_view as truncation
-from abstain.features.rank.analysis import (
-    RATES,
-    QueryRow,
-    RankResult,
-    RankRow,
-    Rate,
-    lowest_grade,
-)
+from abstain.features.rank import analysis, truncation
+from abstain.features.rank.analysis import RATES, RankResult, Rate
 from abstain.measures import Measure
 from abstain.measures.kinds import RankingMeasure
 from abstain.measures.trec_eval import RUN_ID, printed_name
@@ -65,11 +56,14 @@ class View(view.View[RankResult]):
         counts = ["queries"] if result.by else []
         if not result.per_query:
             counts += ["missing"] if any(each.missing for each in result.lists) else []
-            counts += (
-                ["truncated"] if settings.nil is not None or settings.limit is not None else []
-            )
-        grid = self._means(*counts, *more)
-        grid.notes = [*self._notes(), *undefined_words(result.rows)]
+            ends = settings.nil is not None or settings.limit is not None
+            counts += ["truncated"] if ends else []
+        names = ("rank", "run", "slice", "scores", *counts, *more)
+        grid, rows = _counted(Grid.of_rows(analysis.RankRow, result.rows, *names)), result.rows
+        grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
+        runs = {each.run for each in result.lists}
+        grid.notes = [sentence(note, runs) for note in _list_notes(result)]
+        grid.notes += undefined_words(result.rows)
         return self._with_queries(grid) if result.per_query else grid
 
     @cached_property
@@ -89,23 +83,16 @@ class View(view.View[RankResult]):
                 grid.columns[at] = replace(column, name=f"{column.name} ({ends})", short=short)
         return grid
 
-    def _means(self, *counts: str) -> Grid:
-        rows = self.result.rows
-        grid = _counted(Grid.of_rows(RankRow, rows, "rank", "run", "slice", "scores", *counts))
-        grid.breaks = {i for i, row in enumerate(rows) if not i or row.slice != rows[i - 1].slice}
-        return grid
-
-    def _queries(self) -> Grid:
-        rows = self.result.per_query
-        return _counted(Grid.of_rows(QueryRow, rows, "run", "slice", "query", "scores"))
-
     def _with_queries(self, means: Grid) -> Grid:
         result, at = self.result, 2 + len(self.result.by)
         overall = ALL
         while overall in {row.query for row in result.per_query}:
             overall = f"({overall})"
         single: dict[tuple[str | None, ...], list[list[Cell]]] = {}
-        for one, cells in zip(result.per_query, self._queries().rows, strict=True):
+        queries = Grid.of_rows(
+            analysis.QueryRow, result.per_query, "run", "slice", "query", "scores"
+        )
+        for one, cells in zip(result.per_query, queries.rows, strict=True):
             row = ["", *cells, *([1] if result.by else [])]
             single.setdefault((one.run, *one.slice.values()), []).append(row)
         grid = replace(means, rows=[], breaks=set())
@@ -127,10 +114,6 @@ class View(view.View[RankResult]):
         cells = _trec_cells(self.result)
         return "".join(f"{name:<22}\t{query}\t{value}\n" for name, query, value in cells)
 
-    def _notes(self) -> list[str]:
-        runs = {each.run for each in self.result.lists}
-        return [sentence(note, runs) for note in _list_notes(self.result)]
-
     def charts(self) -> view.Charts:
         specs = {figure.name: figure.spec for figure in self._figures()}
         report = self.result.truncation
@@ -150,7 +133,6 @@ class View(view.View[RankResult]):
 
 
 def _with_rates(scored: Grid, rates: tuple[Rate, ...]) -> Grid:
-    """A table of one row a run with the rates beside it, each with its interval."""
     run = [column.name for column in scored.columns].index("run")
     cells = {(each.run, each.rate): (each.value, each.low, each.high) for each in rates}
     names = list(dict.fromkeys(each.rate for each in rates))
@@ -223,8 +205,8 @@ def _queries(result: RankResult, measures: Sequence[RankingMeasure]) -> str:
 def _too_low(result: RankResult, measures: Sequence[RankingMeasure]) -> Iterator[str]:
     """Queries where something is relevant, but too little for what a measure asks."""
     known = 0 if result.settings.nil_as_answer else result.nil_queries
-    for lowest in dict.fromkeys(map(lowest_grade, measures)):
-        names = [str(m) for m in measures if lowest_grade(m) == lowest]
+    for lowest in dict.fromkeys(m.arguments.get("rel") for m in measures):
+        names = [str(m) for m in measures if m.arguments.get("rel") == lowest]
         nothing = result.nothing_relevant[names[0]]
         if lowest is not None and nothing != known:
             queries = f"{_of_queries(nothing)} without a document of grade {lowest:g} or above"

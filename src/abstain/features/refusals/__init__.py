@@ -1,1 +1,0 @@
-"""Refusals in the text of responses."""

@@ -23,8 +23,6 @@ from abstain.runs.judge import KIND
 from abstain.runs.refusals import language
 from abstain.runs.responses import RULE, Responses, opened_runs
 
-EXCLUDED = "excluded"
-
 
 class Rule(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """A rule by which a text declines."""
@@ -203,7 +201,6 @@ def _rows(source: Responses) -> pl.DataFrame:
 
 
 def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
-    """What each response counts as: right, wrong, blank, or excluded."""
     needed = {
         "question": "which names each question",
         "outcome": "without which there is no verdict to check",
@@ -212,7 +209,7 @@ def _verdicts(source: Responses, policy: Policy) -> pl.DataFrame:
     rows = grade_rows(source)
     refuse_undecided_rows(rows, policy)
     ends = policy.outcomes(excluded=-1)
-    words = np.where(ends < 0, EXCLUDED, np.array(VERDICTS)[np.clip(ends, 0, 2)])
+    words = np.where(ends < 0, "excluded", np.array(VERDICTS)[np.clip(ends, 0, 2)])
     verdict = pl.Series("judged", words[rows[KIND].to_numpy()])
     return rows.select("run", "question").with_columns(verdict)
 

@@ -1,5 +1,3 @@
-"""Find responses whose text declines to answer."""
-
 from __future__ import annotations
 
 from msgspec.structs import asdict

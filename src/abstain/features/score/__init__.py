@@ -1,1 +1,0 @@
-"""Scores of runs that may decline to answer."""

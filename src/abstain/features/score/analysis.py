@@ -26,9 +26,7 @@ from abstain.runs.judge import INDEX
 from abstain.runs.sources import GoldRuns, JudgedRows, answers_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from abstain.measures.definition import Takes
+    from abstain.measures.definition import BoolArray, Takes
     from abstain.stats.confidence_intervals import Sample
     from abstain.stats.intervals import IntervalMethod
 
@@ -111,7 +109,6 @@ def _without_sets(
 
 
 def chosen_measures(values: Sequence[str | Measure] | str | Measure) -> tuple[Measure, ...]:
-    """The measures that are asked for, each once."""
     chosen = tuple(dict.fromkeys(map(measure, swept(values))))
     if not chosen:
         raise UsageError("name at least one measure")
@@ -158,7 +155,6 @@ def rows_of(
 
 
 def _beyond_counts(evaluation: Evaluation, measures: Sequence[Measure], by: Sequence[str]) -> Known:
-    """The score of every run in every slice by measures that take a confidence or columns."""
     if not measures:
         return {}
     from abstain.measures.evaluators import Columns
@@ -214,8 +210,7 @@ def _texts(evaluation: Evaluation, measures: Sequence[Measure]) -> dict[str, dic
 
 def slices_by(
     questions: pl.DataFrame, by: Sequence[str]
-) -> Iterator[tuple[tuple[str | None, ...], npt.NDArray[np.bool_]]]:
-    """The slices by some attributes, each with the questions that are in it."""
+) -> Iterator[tuple[tuple[str | None, ...], BoolArray]]:
     slices, places = numbered_slices(questions, by)
     for at, part in enumerate(slices):
         yield part, places == at
@@ -278,7 +273,6 @@ def interval_rows(
     measures: Sequence[Measure],
     **made: Any,
 ) -> Iterator[Row]:
-    """Rows with intervals, which are `made` by a method, at a level, from a seed."""
     from abstain.stats.confidence_intervals import confidence_interval
     from abstain.stats.intervals import interval
 
@@ -312,7 +306,6 @@ def interval_rows(
 
 
 def _sample(evaluation: Evaluation, row: Row, by: Sequence[str]) -> Sample:
-
     from abstain.stats.confidence_intervals import sample_of
 
     data, run = evaluation.data, evaluation.runs.index(row.run)

@@ -1,5 +1,3 @@
-"""Score runs against a gold."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -8,8 +6,10 @@ from abstain.cli import options
 from abstain.cli.command import Showing, command, option, shows, working
 from abstain.cli.options import Input, reads
 from abstain.errors import UsageError
+from abstain.errors import option as option_name
 
 LEVEL = 0.95
+NOT_SEVERAL = "counts", "interval", "references", "break_even", "candidates", "reading_engine"
 
 
 @command
@@ -54,17 +54,9 @@ def score(
     if not how["interval"] and (how["level"] != LEVEL or how["seed"]):
         raise UsageError(f"{'--level' if how['level'] != LEVEL else '--seed'} needs --interval")
     if several:
-        others = {
-            "--counts": inputs.kind == "counts",
-            "--interval": how["interval"],
-            "--references": how["references"],
-            "--break-even": how["break_even"],
-            "--candidates": candidates,
-            "--engine": inputs.reading.engine,
-        }
-        for name, text in others.items():
-            if text:
-                raise UsageError(f"--several and {name} exclude each other")
+        for name in filter(options.is_typed, NOT_SEVERAL):
+            other = option_name(name.removeprefix("reading_"))
+            raise UsageError(f"--several and {other} exclude each other")
         with working("counting…"):
             lists = inputs.evaluation().several(measures or ("K", "MRR"), by=by)
         out.show(lists)

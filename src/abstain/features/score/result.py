@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
+import polars as pl
 
 from abstain.errors import UsageError, check_name, plural
 from abstain.measures import Measure
@@ -17,8 +18,6 @@ from abstain.report.grid import Column, Fields, Grid, frame_of_rows
 from abstain.report.result import Ends, Facts, Number, Result, check_rows, written
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abstain.report.page import Figure, Page, PageTable, Section
 
 Reference: TypeAlias = Literal["answer nothing", "random blanking", "best blanking"]
@@ -125,8 +124,6 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
             _ = row.counts, row.decided
 
     def _frame(self, table: str) -> pl.DataFrame:
-        import polars as pl
-
         names = ("rank", "run", "slice", ("scores", "intervals"), "numbers")
         more = ("reference",) if any(row.reference for row in self.rows) else ()
         frame = frame_of_rows(Row, self.rows, *names, *more, level=self.percent)
@@ -149,8 +146,6 @@ class ScoreResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="sc
 
 
 class View(view.View[ScoreResult]):
-    """Rank, run, slice, scores, counts."""
-
     @property
     def _real(self) -> list[Row]:
         return [row for row in self.result.rows if not row.reference]
@@ -164,7 +159,6 @@ class View(view.View[ScoreResult]):
         return [m for name in self.result.measures if (m := view.known_measure(name))]
 
     def tables(self, *, candidates: bool = False, **options: Any) -> list[Grid]:
-        """One table; `candidates` shows what the blanks would have been."""
         grid = self._grid("candidates") if candidates else self._grid()
         grid.notes = self._notes()
         return [grid]
@@ -295,7 +289,10 @@ def _disagreements(rows: Sequence[Row], measures: Sequence[Measure]) -> Iterator
     winners = [_winner(rows, item) for item in measures]
     rivals: dict[str, tuple[Row, list[Measure]]] = {}
     for other, rival in zip(measures[1:], winners[1:], strict=True):
-        if winners[0] and rival and not _tied(rival, winners[0], (measures[0], other)):
+        if not (winners[0] and rival):
+            continue
+        pairs = ((rival.score(str(m)), winners[0].score(str(m))) for m in (measures[0], other))
+        if not any(math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12) for x, y in pairs):
             rivals.setdefault(rival.run, (rival, []))[1].append(other)
     for rival, others in rivals.values():
         if winners[0] and _blank_share(rival) != _blank_share(winners[0]):
@@ -306,11 +303,6 @@ def _winner(rows: Sequence[Row], item: Measure) -> Row | None:
     scored = [row for row in rows if row.scores[str(item)] is not None]
     best = max if item.higher_is_better else min
     return best(scored, key=lambda row: row.score(str(item)), default=None)
-
-
-def _tied(a: Row, b: Row, measures: Sequence[Measure]) -> bool:
-    pairs = ((a.score(str(m)), b.score(str(m))) for m in measures)
-    return any(math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12) for x, y in pairs)
 
 
 def _disagreement(first: Measure, a: Row, others: Sequence[Measure], b: Row) -> str:

@@ -27,7 +27,7 @@ from abstain.measures.weighted_answers import is_repeat
 from abstain.outcomes import CODES, RIGHT, WRONG, Effect, Why
 from abstain.report import view
 from abstain.report.grid import Column, Grid, frame_of_rows
-from abstain.report.result import Facts, Result, check_rows, defined, ranked, read_as
+from abstain.report.result import Facts, Result, defined, ranked, read_as
 from abstain.report.view import measure_summary, policy_words, sentence, undefined_sentences
 from abstain.runs.counting import refuse_faults, refuse_runs
 from abstain.runs.evaluation import Evaluation, refuse_undecided_rows
@@ -82,16 +82,11 @@ class SeveralResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     questions: int
     rows: tuple[SeveralRow, ...] = msgspec.field(name="results")
 
-    def check(self) -> None:
-        check_rows(self.rows, self.measures, self.by)
-
     def _frame(self, table: str) -> pl.DataFrame:
         return frame_of_rows(SeveralRow, self.rows, *COLUMNS)
 
 
 class View(view.View[SeveralResult]):
-    """Place, run, slice, scores, answers."""
-
     def title(self) -> str:
         return f"{self.result.measures[0]} of several answers"
 
@@ -166,7 +161,6 @@ Lists = tuple[pl.DataFrame, pl.DataFrame, "IntArray | None", list[str]]
 
 
 def _answers(source: Source, by: Sequence[str]) -> Lists:
-    """The responses of all runs, a row each, where the source still has them."""
     if isinstance(source, GoldRuns):
         gold, normal = source.gold, matcher(source.match)
         if KNOWN in gold.attributes:

@@ -95,7 +95,6 @@ def _told(
 
 
 def _split(item: Responses) -> tuple[Responses, dict[str, Told]]:
-    """A table with a column of t, as runs of one t each."""
     table, frame = item.table, item.frame
     run = nw.lit(item.run) if item.run is not None else text_column(frame, "run", table.name)
     t = text_column(frame, COLUMN, table.name, trim=True)
@@ -231,7 +230,6 @@ def _side(span: Ends, value: float, above: Any, below: Any) -> Any:
 def _against(
     row: Stated, codes: Codes, base: Codes, confidence: Array, counted: _Counted
 ) -> Stated:
-    """The run beside the one at t = 0, if that answered where it is at least t sure."""
     with np.errstate(invalid="ignore"):
         blank = np.where(confidence >= row.t, 0, 2)
     acting = np.where(has_answer(base), (base & 1) + blank, base).astype(np.uint8)

@@ -1,5 +1,3 @@
-"""`abstain targets`."""
-
 from __future__ import annotations
 
 from msgspec.structs import asdict

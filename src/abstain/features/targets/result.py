@@ -1,5 +1,3 @@
-"""What `targets` finds out, as data, and how it looks."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -97,12 +95,6 @@ class TargetsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="
     rows: Annotated[tuple[Stated, ...], Meta(min_length=2)] = msgspec.field(name="results")
 
     TABLES = ("main", "thresholds")
-
-    def check(self) -> None:
-        if [*dict.fromkeys(row.model for row in self.rows)] != [m.model for m in self.models]:
-            raise ValueError("the models are not those of the results")
-        for row in self.rows:
-            _ = row.counts
 
     def of(self, model: str) -> list[Stated]:
         return [row for row in self.rows if row.model == model]

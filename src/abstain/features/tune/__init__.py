@@ -1,1 +1,0 @@
-"""Thresholds, chosen on some questions and judged on others."""

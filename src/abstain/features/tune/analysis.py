@@ -29,9 +29,7 @@ from abstain.io.tables import cells
 from abstain.measures import Measure, count_measure
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
 from abstain.outcomes import EXCLUDED, UNSPLIT
-from abstain.reading import Reading
 from abstain.report.result import number, read_as
-from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation, RunData
 from abstain.runs.gold import GOLD
 from abstain.runs.sources import answers_of, count_stated, has_answer
@@ -42,28 +40,6 @@ from abstain.stats.intervals import cell_interval, check_level, check_repeats, e
 Chooser = Maximise | KeepRisk
 Halves: TypeAlias = Sequence[tuple[BoolArray, BoolArray]]
 GAIN_LEVEL = 0.95
-
-
-def tune_files(
-    gold: Any,
-    runs: Any,
-    *,
-    test_gold: Any = None,
-    tune_on: Mapping[str, str] | None = None,
-    folds: int | None = None,
-    **options: Any,
-) -> TuneResult:
-    """Read runs and `tune`; the other arguments are those of `Evaluation.tune` and of `read`.
-
-    `test_gold` holds other questions to judge on, answered in the same runs: it is read beside the
-    gold.
-    """
-    reading = {name: options.pop(name) for name in Reading.__struct_fields__ if name in options}
-    if test_gold is not None:
-        exclude("test_gold", tune_on=tune_on, folds=folds)
-        gold = [gold, test_gold]
-    evaluation = evaluate(gold, runs, Reading.of(**reading))
-    return tune(evaluation, tune_on=tune_on, folds=folds, **options)
 
 
 def tune(
@@ -247,7 +223,6 @@ class Run:
         return Clustered.of(self.confidence[some], wrong, self.clusters[some])
 
     def threshold(self, where: BoolArray, ahead: BoolArray | int) -> Threshold:
-        """The threshold tuned on some questions for others, or for so many that are to come."""
         if not count_stated(self.codes[where], self.confidence[where])[0]:
             raise UntunableError(f"run '{self.name}' has no confidence in the part to tune on")
         chooser, curve = self.chooser, self.curve(where)

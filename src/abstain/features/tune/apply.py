@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 import polars as pl
-from msgspec import Meta, Struct, structs
+from msgspec import structs
 
 from abstain.errors import InputError, UsageError, check_name, plural, shown
 from abstain.features.tune.analysis import thresholded
 from abstain.features.tune.choose import Threshold
-from abstain.features.tune.result import KIND, VERSION, Confidence, TuneResult
-from abstain.io.files import open_file
+from abstain.features.tune.result import TuneResult
 from abstain.io.frames import collect, require, text_column
-from abstain.io.json_files import document
 from abstain.io.normalise import matcher
 from abstain.io.tables import ROW, Table, cells, col
 from abstain.outcomes import OUTCOME_WORDS
@@ -33,39 +31,13 @@ RUN, QUESTION, CONFIDENCE, SLICE = "__run", "__question", "__confidence", "__sli
 BLANK = pl.lit("")
 
 
-class Entry(Struct):
-    """A run's threshold in a file of thresholds; null answers nothing."""
-
-    run: str
-    threshold: Confidence | None
-    per: Annotated[str, Meta(min_length=1)] | None = None
-    thresholds: dict[str, Confidence | None] = {}
-
-
-class ThresholdFile(Struct):
-    """What `abstain tune --threshold-file` writes, as far as it is needed to apply it."""
-
-    kind: str = ""
-    version: int = VERSION
-    thresholds: list[Entry] = []
-
-
 def read_thresholds(path: str | os.PathLike[str]) -> dict[str, Threshold]:
-    name = os.fspath(path)
-    saved = document(open_file(name), ThresholdFile, what="file of thresholds")
-    if saved.kind == "tune":
-        result = load(name)
-        assert isinstance(result, TuneResult)
-        return result.chosen
-    if saved.version > VERSION:
-        raise InputError(f"is of version {saved.version}, written by a later abstain", name)
-    chosen = {e.run: Threshold.of(e.threshold, e.per, e.thresholds) for e in saved.thresholds}
-    slices = {e.per for e in saved.thresholds} - {None}
-    if saved.kind != KIND or not chosen or len(chosen) < len(saved.thresholds) or len(slices) > 1:
-        raise InputError(
-            "is not a file of thresholds, as `abstain tune --threshold-file` writes it", name
-        )
-    return chosen
+    result = load(path)
+    by_run: dict[str, Threshold] | None = getattr(result, "by_run", None)
+    if by_run is None:
+        what = f"is a result of `abstain {result.kind}`, expected thresholds of `tune` or `cascade`"
+        raise InputError(what, os.fspath(path))
+    return by_run
 
 
 def apply_thresholds(
@@ -223,8 +195,8 @@ def thresholded_rows(evaluation: Evaluation, result: TuneResult) -> pl.DataFrame
     slices = None if by is None else questions[by].cast(pl.String).fill_null("").to_list()
     parts = []
     for run, codes, confidence in zip(evaluation.runs, data.codes, data.confidence, strict=True):
-        if run in result.chosen:
-            decided = thresholded(codes, result.chosen[run].answered(confidence, slices))
+        if (threshold := result.by_run.get(run)) is not None:
+            decided = thresholded(codes, threshold.answered(confidence, slices))
             rows = questions.select(
                 pl.lit(run).alias("run"),
                 "question",

@@ -166,10 +166,14 @@ class KeepRisk:
         Each ends where the next begins, to which it hands on its δ if all of it passes; where
         none is handed on, each goes on to the end.
         """
-        total = int((curve.answered if units is None else units)[-1])
+        answered = curve.answered if units is None else units
+        total = int(answered[-1])
         if total < self.least:
             return []
-        begins = [(share, self._point(curve, units, k)) for share, k in self._begins(total)]
+        begins = [
+            (share, len(answered) - 1 if k == total else int(answered.searchsorted(k)))
+            for share, k in self._begins(total)
+        ]
         firsts, after = [first for _, first in begins], len(curve.answered)
         evenly = np.linspace(curve.answered[firsts[0]], curve.answered[-1], STEPS).astype(int)
         tried = np.unique([*np.searchsorted(curve.answered, evenly), *firsts])
@@ -188,11 +192,6 @@ class KeepRisk:
         others += [(LATE, k) for k in (total // 2, total) if k >= max(APART * start, late)]
         rest = 1 - sum(share for share, _ in others)
         return sorted([(rest, start), *others], key=itemgetter(1))
-
-    @staticmethod
-    def _point(curve: Curve, units: IntArray | None, begin: int) -> int:
-        answered = curve.answered if units is None else units
-        return len(answered) - 1 if begin == answered[-1] else int(answered.searchsorted(begin))
 
     def hindsight(self, curve: Curve) -> float:
         reached = curve.reached()

@@ -1,11 +1,9 @@
-"""Choose the threshold to abstain at."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,12 +21,6 @@ from abstain.cli.command import (
 )
 from abstain.cli.options import Input, reads
 from abstain.errors import UsageError
-
-if TYPE_CHECKING:
-    from polars import DataFrame
-
-    from abstain.features.tune.result import TuneResult
-    from abstain.runs.evaluation import Evaluation
 
 APPLIED = (
     *("gold", "runs", "apply", "run_file", "reading_format", "reading_pick", "reading_columns"),
@@ -54,7 +46,6 @@ def splits(function: F) -> F:
 
 
 def chosen(how: dict[str, Any]) -> dict[str, Any]:
-    """The options that were used, as arguments."""
     if how["level"] is not None and how["risk"] is None:
         raise UsageError("--level needs --risk: it is the probability that the bound holds")
     if how["tune_on"] is not None:
@@ -130,26 +121,21 @@ def tune(
     asked = chosen(how)
     if how["shrink"] is not None and how["by"] is None:
         raise UsageError("--shrink needs --by: it pulls each slice towards the common threshold")
+    if test_gold is not None:
+        from abstain.features.tune.analysis import exclude
+
+        exclude("test_gold", judged=inputs.kind == "judged" or None)
+        exclude("test_gold", tune_on=how["tune_on"], folds=how["folds"])
     if run_file is not None and inputs.kind == "gold" and len(inputs.runs) > 1:
         raise UsageError("--run-file writes one run: name one, or use --threshold-file and --apply")
     with working("tuning…"):
-        read = inputs.evaluation() if test_gold is None else _two_golds(inputs, test_gold, how)
+        read = inputs.evaluation(test_gold=test_gold)
         result = read.tune(**asked)
     if run_file is not None:
         _write_run(read, result, inputs, run_file)
     if threshold_file is not None:
-        result.save_thresholds(threshold_file)
+        result.to_json(threshold_file)
     out.show(result)
-
-
-def _two_golds(inputs: Input, test_gold: str, how: dict[str, Any]) -> Evaluation:
-    from abstain.features.tune.analysis import exclude
-    from abstain.runs import evaluate
-
-    if inputs.kind == "judged":
-        raise UsageError("--test-gold needs a gold to tune on; --judged has none")
-    exclude("test_gold", tune_on=how["tune_on"], folds=how["folds"])
-    return evaluate([inputs.gold, test_gold], inputs.runs, inputs.reading)
 
 
 def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:
@@ -163,7 +149,7 @@ def _apply(thresholds: Path, inputs: Input, target: Path | None) -> None:
     _write(target, *apply_thresholds(inputs.files[-1], chosen, inputs.reading, gold=gold))
 
 
-def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path) -> None:
+def _write_run(read: Any, result: Any, inputs: Input, target: Path) -> None:
     from abstain.features.tune.apply import apply_thresholds, thresholded_rows
 
     if inputs.kind == "judged":
@@ -171,12 +157,12 @@ def _write_run(read: Evaluation, result: TuneResult, inputs: Input, target: Path
     else:
         only = result.runs[0].run if len(result.runs) == 1 else None
         gold, run = read.data.source.gold, inputs.runs[0]
-        _write(target, *apply_thresholds(run, result.chosen, inputs.reading, gold=gold, only=only))
+        _write(target, *apply_thresholds(run, result.by_run, inputs.reading, gold=gold, only=only))
     hint = "the threshold was tuned on questions of this run: a score on them is hindsight"
     click.echo(f"{target}: {hint}", err=True)
 
 
-def _write(target: Path, frame: DataFrame, notes: list[str]) -> None:
+def _write(target: Path, frame: Any, notes: list[str]) -> None:
     from abstain.io.tables import format_of_name, write_table
 
     if format_of_name(str(target)) == "qa4mre" and "run" not in frame.columns:

@@ -1,10 +1,6 @@
-"""What `tune` finds out, as data, and how it looks."""
-
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -14,7 +10,6 @@ from msgspec import Meta
 
 from abstain.errors import plural
 from abstain.features.tune.choose import Threshold
-from abstain.io.output import json_of, write_text
 from abstain.measures import Measure
 from abstain.measures.definition import IntArray
 from abstain.outcomes import Counts
@@ -25,9 +20,6 @@ from abstain.report.result import Facts, Result, number
 Confidence = Annotated[float, Meta(ge=0, le=1)]
 
 FOLDS = 5
-KIND = "abstain thresholds"
-VERSION = 1
-"""Of the file of thresholds: higher once an older reader would misread it."""
 
 
 class Standing(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -191,7 +183,7 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     @property
-    def chosen(self) -> dict[str, Threshold]:
+    def by_run(self) -> dict[str, Threshold]:
         return {
             tuned.run: Threshold.of(tuned.threshold, self.by, tuned.thresholds)
             for tuned in self.runs
@@ -209,25 +201,10 @@ class TuneResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="tun
         """
         from abstain.features.tune.apply import apply_thresholds
 
-        return apply_thresholds(run, self.chosen, self.reading, gold=gold)[0]
-
-    def save_thresholds(self, path: str | os.PathLike[str]) -> None:
-        """Write the thresholds with how they came about, for `abstain tune --apply`."""
-        left = ("kind", "schema", "command", "reading", "results", "touched", "by")
-        provenance = {name: value for name, value in self.to_dict().items() if name not in left}
-        thresholds = []
-        for tuned in self.runs:
-            judged = {name: getattr(tuned.judged, name) for name in ("score", "risk", "coverage")}
-            slices = {"per": self.by, "thresholds": tuned.thresholds} if self.by else {}
-            entry = {"run": tuned.run, "threshold": tuned.threshold, **slices, "judged": judged}
-            thresholds.append(entry)
-        whole = {"kind": KIND, "version": VERSION, **provenance, "thresholds": thresholds}
-        write_text(Path(path), json_of(whole))
+        return apply_thresholds(run, self.by_run, self.reading, gold=gold)[0]
 
 
 class View(view.View[TuneResult]):
-    """Each run: everything answered, as submitted, with the threshold, the best in hindsight."""
-
     def title(self) -> str:
         return f"The threshold to abstain at: {plural(len(self.result.runs), 'run')}"
 
@@ -241,10 +218,10 @@ class View(view.View[TuneResult]):
         best = "best single threshold" if by else "best in hindsight"
         for tuned in self.result.runs:
             grid.breaks.add(len(grid.rows))
-            limit = self.result.chosen[tuned.run].value
+            limit = self.result.by_run[tuned.run].value
             used = f"{view.threshold_text(limit)}, per {by}" if by else view.threshold_cell(limit)
             standings: list[tuple[str, Cell, Standing]] = [
-                (_everything(tuned), "", tuned.answer_everything),
+                ("answer everything", "", tuned.answer_everything),
                 ("as submitted", "", tuned.as_submitted),
                 ("with a threshold", used, tuned.judged),
                 (best, "", tuned.best_in_hindsight),
@@ -284,7 +261,7 @@ class View(view.View[TuneResult]):
                 warnings.append(f"run '{tuned.run}' should answer nothing: {why}")
             text = self._gained(tuned) if risk is None else self._kept(tuned, risk)
             notes += [f"{tuned.run}: {text}"] if text else []
-            if values := result.chosen[tuned.run].values:
+            if values := result.by_run[tuned.run].values:
                 each = ", ".join(f"{k} {view.threshold_text(v)}" for k, v in values.items())
                 notes.append(f"{tuned.run}, per {result.by}: {each} (shrink {result.shrink:g}).")
         notes += map(view.sentence, view.few([*result.notes, *warnings]))
@@ -300,7 +277,7 @@ class View(view.View[TuneResult]):
         what = "gains" if tuned.gain >= 0 else "loses"
         return (
             f"the threshold {what} {_points(abs(tuned.gain)).lstrip('+')} points of "
-            f"{self.result.measure} against {_everything(tuned, 'ing')}{within}. "
+            f"{self.result.measure} against answering everything{within}. "
             f"Optimism avoided: {_points(tuned.optimism_avoided)} points."
         )
 
@@ -316,17 +293,12 @@ class View(view.View[TuneResult]):
             chance = "" if kept.chance is None else f", p = {kept.chance:.3f}"
             against = f"; {kept.refuted} contradict the bound ({test}, 5 % level{chance})"
         return (
-            f"risk {tuned.judged.risk:.4f} on the judged questions ({_everything(tuned, 'ing')}: "
+            f"risk {tuned.judged.risk:.4f} on the judged questions (answering everything: "
             f"{tuned.answer_everything.risk or 0:.4f}). Optimism avoided: "
             f"{_points(tuned.risk_optimism_avoided or 0.0)} points. At most {risk:g} on "
             f"{'the judged' if next_questions else 'all'} questions in {held} of "
             f"{plural(kept.parts, 'part')}{silent}{against}."
         )
-
-
-def _everything(tuned: Tuned, ending: str = "") -> str:
-    verb = "answer" if (tuned.answer_everything.coverage or 0) == 1 else "giv" if ending else "give"
-    return f"{verb}{ending} {'everything' if verb == 'answer' else 'every answer there is'}"
 
 
 def _points(value: float, digits: int = 2) -> str:

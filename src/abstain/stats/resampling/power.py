@@ -54,7 +54,6 @@ def significance(source: Source, plan: Plan, full: Array) -> tuple[Array, IntArr
 def _resampled(
     source: Source, plan: Plan, pairs: Pairs, full: Array, number: int, length: int
 ) -> Callable[[int, slice], tuple[slice, IntArray, IntArray]]:
-    """Counts, for a block of pairs, the resamples beyond the observed and those that exist."""
     weights = scores = None
     if plan.draws == "shared":
         weights = random_multiplicities(stream(plan.seed, 2, number), length, source.questions)

@@ -64,8 +64,6 @@ class Gap(NamedTuple):
 
 
 class Wins(NamedTuple):
-    """How often either run of some pairs wins."""
-
     pairs: slice
     by_pair: IntArray
     """Pairs × directions × fuzziness; second an upset, a win of the run behind on all questions."""
@@ -75,16 +73,12 @@ class Wins(NamedTuple):
 
 
 class Swaps(NamedTuple):
-    """What becomes of the order of some pairs on a disjoint subset."""
-
     by_batch: IntArray
     undefined: int
     highest: float
 
 
 class Comparing:
-    """Compares all pairs of runs on random subsets of the questions."""
-
     def __init__(
         self,
         source: Source,
@@ -198,8 +192,6 @@ def _histogram(keys: npt.NDArray[Any], *shape: int) -> IntArray:
 
 
 class StabilityCounts:
-    """Accumulates the comparisons of one measure."""
-
     def __init__(self, pairs: int, fuzziness: Sequence[float]) -> None:
         self.fuzziness = tuple(fuzziness)
         self.by_pair = np.zeros((pairs, 2, len(fuzziness)), np.int64)

@@ -35,8 +35,6 @@ ROOM = 1 << 15
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """Runs that are scored by measures."""
-
     runs: list[str]
     measures: list[str]
     directions: tuple[int, ...]
@@ -53,8 +51,6 @@ class Scored:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed(Scored):
-    """Numbers that are summed over questions and then scored."""
-
     features: Array
     finish: Callable[[Array], Array]
     """Sums of the numbers, followed by what `sizes` gives, to scores (measures, …)."""
@@ -133,7 +129,6 @@ def described(runs: Sequence[str], measures: Sequence[Measure]) -> dict[str, Any
 
 
 def of_counts(runs: Sequence[str], table: Array, measures: Sequence[Measure]) -> Weighed:
-
     def finish(sums: Array) -> Array:
         counts = CountsArray(sums[..., :-1])
         return np.stack([m(counts) for m in measures])
