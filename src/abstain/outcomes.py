@@ -74,11 +74,10 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
-@dataclass(frozen=True)
 class _Numbers:
     """Numbers by name, each from 0 to `MOST`."""
 
-    __slots__: ClassVar[tuple[str, ...]] = ()
+    __slots__: Any = ()
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

@@ -209,11 +209,9 @@ class RunData:
     def require_confidence(self) -> None:
         if self.kind == "counts" or self.states_confidence:
             return
-        tables = [item.table for item in self.source.responses]
-        has_no = "has no" if len(tables) == 1 else f"none of {len(tables)} tables has a"
         how = f"map another name with {option('columns', {'confidence': 'COLUMN'})}"
-        place = tables[0].name if len(tables) == 1 else None
-        raise InputError(f"{has_no} column 'confidence' (numbers from 0 to 1); {how}", place)
+        what = f"has no column 'confidence' (numbers from 0 to 1); {how}"
+        raise InputError(what, self.source.responses[0].table.name)
 
     @property
     def confidence(self) -> Array:

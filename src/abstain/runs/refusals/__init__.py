@@ -109,8 +109,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     """
     frame = table.frame
     if not isinstance(frame, pl.LazyFrame):
-        where = "only in files and polars frames"
-        raise UsageError(f"refusals are looked for {where}: collect the frame first")
+        where = "with polars: in its frames, and in files unless another engine reads them"
+        raise UsageError(f"refusals are looked for {where}")
     names = table.columns
     text = text_of(names)
     if text is None:
