@@ -301,24 +301,6 @@ def test_what_is_right_is_not_taken_for_the_answer(kind: str, tmp_path: Path) ->
         assert {row.run: row.scores["accuracy"] for row in result.rows} == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("values", "is_confidence"),
-    [
-        ([0.5, 1.0], True),
-        (["0.5", ""], True),
-        ([0.0, 1.0], True),
-        ([1.5, 0.2], False),
-        ([-0.1, 0.2], False),
-        ([3.0, 0.2], False),
-        (["low", "high"], False),
-    ],
-)
-def test_p_is_a_confidence_only_from_0_to_1(values: list[Any], is_confidence: bool) -> None:
-    frame = pl.DataFrame({"id": [1, 2], "grade": ["correct", "incorrect"], "p": values})
-    notes = " ".join(ab.read_judged(frame).notes)
-    assert ("p as confidence" in notes) is is_confidence
-
-
 def test_the_line_for_a_gold_speaks_of_the_gold() -> None:
     gold = pl.DataFrame({"question": [1, 2], "answer": ["a", "b"]})
     runs = pl.DataFrame({"question": [1, 2], "answer": ["a", "c"]})

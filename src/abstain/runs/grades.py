@@ -70,13 +70,17 @@ def judge_rows(
     *,
     by: Sequence[str] = (),
     keep: Sequence[str] = (),
+    confidence: bool = True,
     partial: str | None = None,
 ) -> Judged:
     """Rows with their kinds and `keep` columns, and the questions that they name.
 
     With a scale of `partial` credit, an answer with a number is right by the share in `SHARE`.
     """
-    frames = [_columns_to_judge(item, at, by, keep) for at, item in enumerate(responses)]
+    frames = [
+        _columns_to_judge(item, index, by, keep, confidence=confidence)
+        for index, item in enumerate(responses)
+    ]
     shares = None if partial is None else PartialScale.of(partial)
     words = []
     for item, frame in zip(responses, frames, strict=True):
@@ -128,7 +132,7 @@ def shared_attributes(responses: Sequence[Responses]) -> tuple[str, ...]:
 
 
 def _columns_to_judge(
-    item: Responses, index: int, by: Sequence[str], keep: Sequence[str]
+    item: Responses, index: int, by: Sequence[str], keep: Sequence[str], *, confidence: bool
 ) -> nw.LazyFrame[Any]:
     table, frame = item.table, item.frame
     column = next((c for c in COLUMNS if c in table.columns), "outcome")
@@ -148,7 +152,7 @@ def _columns_to_judge(
         extra.append(nw.col(DECLINES))
     item = replace(item, table=replace(table, frame=frame.to_native()))
     texts = ("question", "why", *keep)
-    return columns_as_text(item, index, texts, trim=(), extra=extra)
+    return columns_as_text(item, index, texts, trim=(), extra=extra, confidence=confidence)
 
 
 def _scales(

@@ -175,6 +175,7 @@ def columns_as_text(
     *,
     trim: Collection[str],
     extra: Sequence[nw.Expr] = (),
+    confidence: bool = True,
 ) -> nw.LazyFrame[Any]:
     """The columns of `texts` that a table has, as text, with its run and its index (`FILE`)."""
     table, frame = item.table, item.frame
@@ -184,7 +185,7 @@ def columns_as_text(
     if item.run is None:
         run = text_column(frame, "run", table.name)
     columns = [run.alias("run"), *columns, *extra]
-    if "confidence" in table.columns:
+    if confidence and "confidence" in table.columns:
         frame, read = _with_confidence(frame, table.name)
         columns += read
     return frame.select(nw.lit(index).cast(nw.Int32).alias(FILE), *columns)

@@ -213,7 +213,13 @@ class JudgedRows(Source):
         return judge_rows(self._rows, how.grades, by=by, keep=keep, partial=how.partial)
 
     def _count(self, by: Sequence[str]) -> KindCounts:
-        return super()._count(by) if self._reading.partial is None else self._count_held(by)
+        from abstain.runs.grades import judge_rows
+
+        if self._reading.partial is not None:
+            return self._count_held(by)
+        # a judge's confidence may have any scale where nobody asks for it
+        judged = judge_rows(self._rows, self._reading.grades, by=by, confidence=False)
+        return count_kinds(judged, by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
