@@ -166,15 +166,6 @@ REFUSED: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {
         rows(Example=number, Checkpoint=run, Output=said, Grade=lambda r, n, ok: int(ok)),
         {},
     ),
-    # Settings of one model are systems too
-    "temperatures": (
-        rows(
-            item=number,
-            temperature=lambda r, n, ok: {"a": 0.0, "b": 0.7}[r],
-            grade=lambda r, n, ok: int(ok),
-        ),
-        {},
-    ),
 }
 LINE = re.compile(r"columns=(\{.*?\})")
 
@@ -244,7 +235,7 @@ UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
             ground_truth=lambda r, n, ok: "Yes" if n % 2 else "No",
             judgement=lambda r, n, ok: "Yes" if ok == bool(n % 2) else "No",
         ),
-        'if it holds grades: columns={"grade": "judgement"}',
+        'if grades: columns={"grade": "judgement"}',
     ),
     # stanford-crfm/helm: src/helm/benchmark/metrics/metric.py (PerInstanceStats)
     "HELM": (
@@ -264,13 +255,13 @@ UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
     ),
     "MMLU, answers and what is right": (
         rows(id=number, model=run, prediction=lambda r, n, ok: "A" if ok else "B", label="A"),
-        'if it holds grades: columns={"grade": "label"}',
+        'if grades: columns={"grade": "label"}',
     ),
     "BoolQ, answers and what is right": (
         rows(
             id=number, model=run, prediction=lambda r, n, ok: "yes" if ok else "no", correct="yes"
         ),
-        'if it holds grades: columns={"grade": "correct"}',
+        'if grades: columns={"grade": "correct"}',
     ),
 }
 
