@@ -113,7 +113,7 @@ FEATURES = (
         help="Commit to a gold before it is public.",
         package="abstain.features.season",
         command="command:seal",
-        functions={"seal": "seal:seal"},
+        functions={"seal": "intake:seal"},
     ),
     Feature(
         name="rank",

@@ -275,11 +275,3 @@ def team_spellings(teams: Iterable[str]) -> list[str]:
         for names in spellings.values()
         if len(names) > 1
     ]
-
-
-def teams_of(
-    runs: Iterable[str], sources: Sequence[Responses], info: RunsInfo
-) -> dict[str, Team | None]:
-    by_table = info.of("team")
-    folders = {run: source.team for source in sources if source.team for run in runs_of(source)}
-    return {run: team_of(run, folders.get(run), by_table) for run in runs}
