@@ -230,6 +230,8 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
     missing = {name: purpose for name, purpose in columns.items() if name not in table.columns}
     if not missing:
         return
+    from abstain.io.trec import looks_like_trec
+
     if table.format == "qa4mre":
         kinds = "gold, expected a run" if "correct" in table.columns else "run, expected a gold"
         raise InputError(f"is a QA4MRE {kinds}", Place(table.name, 1))
@@ -249,6 +251,8 @@ def require(table: Table, columns: Mapping[str, str], *, side: str = "") -> None
     if grade is not None and "correct" in missing:
         name = table.in_file(grade)
         how = f"rows with their grade (column '{name}') need no gold: {option('judged')}"
+    if looks_like_trec(have.encode()):
+        how = "judgments and runs of TREC are for `abstain rank`, `compare` and `meta`"
     raise MissingColumnError(f"has no column {lacking} (its columns: {have}); {how}", table.header)
 
 
