@@ -6,7 +6,9 @@ import hashlib
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -79,11 +81,21 @@ def measures_page() -> str:
     return "".join(parts)
 
 
+@cache
+def formulas() -> dict[str, str]:
+    return tomllib.loads((HERE.parent / "formulas.toml").read_text(encoding="utf-8"))
+
+
+def latex_of(d: Definition) -> str:
+    """Its formula as LaTeX, or as plain text where there is none."""
+    return formulas().get(d.name, rf"\text{{{d.formula}}}")
+
+
 def measure_page(d: Definition) -> str:
     """All that is known of one measure."""
     item = example_measure(d.name)
     parts = [MADE_BY, f"# {markdown_text(d.signature)}\n\n{markdown_text(d.summary)}\n"]
-    parts.append(f"\n```math\n\\text{{{d.name}}} = {d.latex}\n```\n\n")
+    parts.append(f"\n```math\n\\text{{{d.name}}} = {latex_of(d)}\n```\n\n")
     parts.append(f"In plain text `{d.formula}`, with {markdown_text(letters(d))}.\n")
     parts.append("\n| | |\n| --- | --- |\n")
     parts += [f"| {name} | {text} |\n" for name, text in _facts(d, item)]
@@ -203,6 +215,39 @@ def commands_page() -> str:
     return "".join(parts)
 
 
+GUIDES = {
+    "score": "scoring.md",
+    "decisions": "decisions.md",
+    "validate": "campaign.md",
+    "testset": "testset.md",
+    "baseline": "campaign.md",
+    "campaign": "campaign.md",
+    "receive": "season.md",
+    "seal": "season.md",
+    "rank": "rank.md",
+    "trec_eval": "coming-from/trec_eval.md",
+    "cut": "cut.md",
+    "curve": "confidence.md",
+    "tune": "confidence.md",
+    "targets": "targets.md",
+    "cascade": "cascade.md",
+    "compare": "compare.md",
+    "meta": "meta.md",
+    "report": "report.md",
+    "audit": "audit.md",
+    "convert": "formats.md",
+    "refusals": "logs.md",
+    "measures": "reference/measures.md",
+    "explain": "reference/measures.md",
+    "tasks": "integrations/lm-eval.md",
+    "plugins": "extending.md",
+    "demo": "demo.md",
+    "bundle": "coming-from/codabench.md",
+    "editions": "campaign.md",
+}
+"""The page of the manual that shows each command at work."""
+
+
 def command_page(name: str, item: Command) -> str:
     """One command: how it is typed, examples, and every option with an anchor of its own."""
     context = item.make_context(f"abstain {name}", [], resilient_parsing=True)
@@ -213,8 +258,7 @@ def command_page(name: str, item: Command) -> str:
             parts.append(f"\n```sh\n{_examples(paragraph.removeprefix(KEPT))}\n```\n")
         else:
             parts.append(f"\n{_prose(paragraph)}\n")
-    guide = COMMANDS[name].guide
-    parts.append(f"\nAt work, with its output: [the guide](../../{guide}).\n")
+    parts.append(f"\nAt work, with its output: [the guide](../../{GUIDES[name]}).\n")
     for section, records in item.sections(context).items():
         parts.append(f"\n## {section}\n\n| | |\n| --- | --- |\n")
         parts += [f"| {_anchored(term)} | {_prose(meaning)} |\n" for term, meaning in records]
