@@ -55,7 +55,6 @@ def audit(
         ignore: Columns to leave out.
         format: The format of the files where it is not evident.
     """
-    paths = list(dict.fromkeys(_listed(tables)))
     if questions is not None and questions < 1:
         raise UsageError(f"{option('questions')} must be 1 or more (got {questions})")
     settings = tables_of.Settings(
@@ -71,7 +70,7 @@ def audit(
         except UnknownNameError:
             roles = (*NUMBERS, "run", *list_measures("counts"))
             raise UnknownNameError("count or measure", role, roles) from None
-    sheets = [Sheet(read_table(path, format=format), settings) for path in paths]
+    sheets = [Sheet(read_table(path, format=format), settings) for path in _listed(tables)]
     beside = [Sheet(read_table(path, format=format), settings) for path in _listed(companions)]
     known = {c for sheet in (*sheets, *beside) for c in sheet.table.columns}
     for name in (*(column for _, column in settings.columns), *settings.ignore):
@@ -81,12 +80,11 @@ def audit(
     for sheet in beside:
         runs |= known_runs(sheet, report)
     for sheet in sheets:
-        for cell in product(sheet.rows, sheet.figures):
-            if sheet.number(cell) is None and not tables_of.is_missing(
-                sheet.texts[cell[0]][cell[1]]
-            ):
+        for row, column in product(sheet.rows, sheet.figures):
+            missing = tables_of.is_missing(sheet.texts[row][column])
+            if not missing and sheet.number((row, column)) is None:
                 expected = "expected a number, like the other cells of its column"
-                report.check(facts_of.READABLE, sheet, [cell], expected)
+                report.check(facts_of.READABLE, sheet, [(row, column)], expected)
         asked = number_of_questions(sheet, report)
         check_rows(sheet, asked, report)
         check_attainable(sheet, asked, runs, report)
@@ -96,7 +94,7 @@ def audit(
 
 def _listed(paths: Paths) -> list[str]:
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    return [os.fspath(path) for path in several]
+    return list(dict.fromkeys(map(os.fspath, several)))
 
 
 SUMMARIES: dict[str, Callable[[list[Fraction]], Fraction]] = {

@@ -52,8 +52,6 @@ class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
     file: str
     line: int | None
-    at_row: int | None = None
-    """The number of its row, in a file without lines."""
     row: str
     """What the row is called."""
     column: str
@@ -64,7 +62,7 @@ class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def place(self) -> str:
-        return str(Place(self.file, self.line, self.at_row))
+        return str(Place(self.file, self.line))
 
     @property
     def correction(self) -> str:
@@ -124,7 +122,6 @@ class Audit:
                 rule=rule,
                 file=place.path,
                 line=place.line,
-                at_row=place.row,
                 row=sheet.row_name(row),
                 column=column,
                 printed=sheet.texts[row][column],
