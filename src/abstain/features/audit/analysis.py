@@ -94,7 +94,7 @@ def audit(
 
 def _listed(paths: Paths) -> list[str]:
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    return list(dict.fromkeys(map(os.fspath, several)))
+    return list(dict.fromkeys(os.fspath(path) for path in several))
 
 
 SUMMARIES: dict[str, Callable[[list[Fraction]], Fraction]] = {
