@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 from collections.abc import Sequence
@@ -100,3 +101,19 @@ def real(*parts: str) -> Path:
     if not path.exists():
         pytest.skip(f"real data is not here: {re.sub(r'^.*shared', '$ABSTAIN_SHARED', str(path))}")
     return path
+
+
+def gold_as_xml(table: str) -> str:
+    """A gold of ids and options without marks, from its CSV."""
+    rows = csv.DictReader(table.splitlines())
+    questions = []
+    for row in rows:
+        answers = "".join(
+            f'<answer a_id="{option}"{MARK if option == row.get("correct") else ""}>x</answer>'
+            for option in (row.get("options") or "A|B|C|D").split("|")
+        )
+        questions.append(f'<q q_id="{row["question"]}"><q_str>?</q_str>{answers}</q>')
+    return f"<test-set><topic><reading-test>{''.join(questions)}</reading-test></topic></test-set>"
+
+
+MARK = ' correct="Yes"'
